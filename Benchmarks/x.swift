@@ -1,0 +1,2 @@
+import JWTKit
+@main struct Main { static func main() {} }

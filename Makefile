@@ -1,0 +1,76 @@
+# Signet's workbench: `make` lists what there is. Everything built lands under SIGNET_SCRATCH, one folder a set of compiler
+# flags (sharing one would rebuild the whole package at each switch), so a second clone is built in seconds.
+
+SIGNET_SCRATCH ?= /var/tmp/signet
+SCRATCH := $(abspath $(SIGNET_SCRATCH))
+ifeq ($(strip $(SCRATCH)),)
+$(error SIGNET_SCRATCH is empty: name a folder for the build products, or unset it)
+endif
+export SIGNET_SCRATCH := $(SCRATCH)
+
+# SwiftPM writes the flags of package traits in hash order: without this, every second build compiles again what uses them.
+export SWIFT_DETERMINISTIC_HASHING := 1
+# The crash backtracer can outlive a crash and hold the pipe that CI waits on.
+export SWIFT_BACKTRACE := enable=no
+export PYTHONDONTWRITEBYTECODE := 1
+
+# What `make test` hands on to `swift test`, e.g. TEST_ARGS='--filter HOTP'.
+TEST_ARGS ?=
+
+DEBUG := --scratch-path $(SCRATCH)/debug
+RELEASE := -c release --static-swift-stdlib --scratch-path $(SCRATCH)/release
+TSAN := --sanitize=thread --scratch-path $(SCRATCH)/tsan
+ASAN := --sanitize=address --scratch-path $(SCRATCH)/asan
+DOCS := --scratch-path $(SCRATCH)/docs
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: setup demo test lint format bench tsan asan docs help clean
+
+setup: ## install the system packages that are missing (Debian, Ubuntu)
+	@scripts/setup
+
+demo: setup ## enrol, code, approve, log in: the main job end to end, on this machine
+	@swift build $(DEBUG) --product signet
+	@exec "$$(swift build $(DEBUG) --product signet --show-bin-path)/signet" demo
+
+test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
+	@swift build $(DEBUG) --build-tests
+	@swift test $(DEBUG) --skip-build --parallel $(TEST_ARGS)
+
+lint: ## the laws of the house, after the proof that each can fail
+	@python3 -m unittest discover -s scripts/lint/tests
+	@scripts/lint/all
+
+format: ## lay the sources out as the format law wants them
+	@swift format --in-place --recursive --parallel $(wildcard Package.swift Sources Tests Benchmarks Snippets)
+
+bench: setup ## the speed and size limits, as ratios in one run; also written to bench.json
+	@scripts/setup bench
+	@swift build $(RELEASE) --product signet
+	@swift build $(RELEASE) --product signet-bench
+	@bin="$$(swift build $(RELEASE) --show-bin-path)"; \
+	strip -o "$(SCRATCH)/release/signet-stripped" "$$bin/signet"; \
+	PATH="$(SCRATCH)/bench/bin:$$PATH" \
+	"$$bin/signet-bench" --signet "$(SCRATCH)/release/signet-stripped" --output bench.json
+
+tsan: setup ## all tests under the thread sanitizer
+	@swift build $(TSAN) --build-tests
+	@swift test $(TSAN) --skip-build $(TEST_ARGS)
+
+# The leaks it would report are XCTest's and the runtime's own.
+asan: export ASAN_OPTIONS := detect_leaks=0
+asan: setup ## all tests under the address sanitizer
+	@swift build $(ASAN) --build-tests
+	@swift test $(ASAN) --skip-build $(TEST_ARGS)
+
+docs: setup ## how much of the public API is documented, as the compiler sees it; fails on a gap
+	@swift package $(DOCS) dump-symbol-graph --skip-synthesized-members --minimum-access-level public
+	@scripts/documented "$(SCRATCH)/docs"
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+clean: ## delete what was built here
+	rm -rf $(foreach folder,debug release tsan asan docs bench,"$(SCRATCH)/$(folder)") bench.json

@@ -1,0 +1,117 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The language rules every target of this package is built with. `docs/design.md` section 1 gives the reasons.
+let rules: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "signet",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "SignetCore", targets: ["SignetCore"]),
+        .library(name: "SignetStorage", targets: ["SignetStorage"]),
+        .library(name: "Storage", targets: ["Storage"]),
+        .library(name: "SignetAuthenticator", targets: ["SignetAuthenticator"]),
+        .library(name: "SignetJourney", targets: ["SignetJourney"]),
+        .library(name: "FRAuthenticator", targets: ["FRAuthenticator"]),
+        .library(name: "FRAuth", targets: ["FRAuth"]),
+        .library(name: "SignetTesting", targets: ["SignetTesting"]),
+        .library(name: "SignetServer", targets: ["SignetServer"]),
+        .executable(name: "signet", targets: ["signet"]),
+    ],
+    traits: [
+        .trait(name: "TPM", description: "Seal the vault with a TPM 2.0 (tss2, loaded at run time)."),
+        .trait(name: "SecretService", description: "Seal the vault with the desktop's Secret Service (libsecret)."),
+        .trait(name: "PostgreSQL", description: "Keep records in PostgreSQL (libpq)."),
+        .default(enabledTraits: []),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        // What is true: values and rules.
+        .target(name: "SignetCore", dependencies: [crypto], swiftSettings: rules),
+
+        // Where bytes live, and how they travel.
+        .target(name: "SignetStorage", dependencies: ["SignetCore", crypto, grdb], swiftSettings: rules),
+        .target(
+            name: "SignetNetwork", dependencies: [httpClient, nioCore, nioHTTP1, nioSSL], swiftSettings: rules),
+
+        // What an app imports.
+        .target(
+            name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", logging],
+            swiftSettings: rules),
+        .target(name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
+        .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
+        .target(name: "FRAuthenticator", dependencies: ["SignetCore"], swiftSettings: rules),
+        .target(name: "FRAuth", dependencies: ["SignetCore"], swiftSettings: rules),
+        .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
+
+        // The server for the desk, and the command line.
+        .target(
+            name: "SignetServer",
+            dependencies: ["SignetCore", crypto, hummingbird, httpTypes, nioCore, logging, lifecycle], swiftSettings: rules),
+        // No pkgConfig: it would link the libraries, which are loaded at run time, only by the verbs that need them.
+        .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
+        .executableTarget(
+            name: "signet",
+            dependencies: [
+                "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetJourney", "SignetServer",
+                "CPNG", "CQREncode", arguments, logging,
+            ],
+            swiftSettings: rules),
+        .executableTarget(
+            name: "signet-bench",
+            dependencies: ["SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetServer", "SignetStorage", crypto, jwtKit, httpClient],
+            path: "Benchmarks", swiftSettings: rules),
+
+        .testTarget(
+            name: "SignetCoreTests", dependencies: ["SignetCore", crypto, jwtKit], resources: [.copy("Vectors")],
+            swiftSettings: rules),
+        .testTarget(
+            name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules),
+        .testTarget(
+            name: "SignetAuthenticatorTests",
+            dependencies: [
+                "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer", "SignetJourney",
+                "FRAuthenticator", "FRAuth", logging,
+            ], swiftSettings: rules),
+        .testTarget(name: "SignetCLITests", dependencies: ["signet", "SignetCore"], swiftSettings: rules),
+        .testTarget(
+            name: "SignetServerTests",
+            dependencies: ["SignetServer", "SignetCore", hummingbird, hummingbirdTesting, httpTypes, nioCore], swiftSettings: rules),
+    ]
+)

@@ -1,0 +1,118 @@
+import SignetCore
+public import SignetStorage
+
+/// Accounts, mechanisms and notifications as records of a store.
+public struct AccountRecords: ImmediateAccountStore {
+    private let store: any RecordStore
+
+    /// Accounts in a vault: sealed, whatever the vault keeps them in.
+    public init(_ vault: Vault) {
+        store = vault
+    }
+
+    /// Accounts in clear in a store that protects them itself, or that nobody else can read. The name of the label is a
+    /// reminder: on a disk, use a ``Vault``.
+    public init(unsealed store: any RecordStore) {
+        self.store = store
+    }
+
+    /// Reads a consistent state.
+    public func read<R: Sendable>(
+        _ body: @Sendable (any AccountReader) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        try store.read { (records: any RecordReader) throws(StoreError) in try body(Reader(reader: records)) }
+    }
+
+    /// Reads and changes, all or nothing.
+    public func write<R: Sendable>(
+        _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        try store.write { (records: any RecordWriter) throws(StoreError) in try body(Writer(records: records)) }
+    }
+}
+
+private protocol RecordBackedReader: AccountReader {
+    var reader: any RecordReader { get }
+}
+
+extension RecordBackedReader {
+    func account(_ id: AccountID) throws(StoreError) -> Account? {
+        try one(AccountForm.self, .account(id))
+    }
+
+    func accounts() throws(StoreError) -> [Account] {
+        try all(AccountForm.self, .account).sorted { ($0.timeAdded, $0.id.legacyIdentifier) < ($1.timeAdded, $1.id.legacyIdentifier) }
+    }
+
+    func mechanism(_ uid: String) throws(StoreError) -> Mechanism? {
+        try one(MechanismForm.self, .mechanism(uid))
+    }
+
+    func mechanisms() throws(StoreError) -> [Mechanism] {
+        try all(MechanismForm.self, .mechanism).sorted { ($0.timeAdded, $0.uid) < ($1.timeAdded, $1.uid) }
+    }
+
+    func notification(mechanismUID: String, messageID: String) throws(StoreError) -> PushNotification? {
+        try one(NotificationForm.self, .notification(mechanismUID, messageID))
+    }
+
+    func notifications() throws(StoreError) -> [PushNotification] {
+        try all(NotificationForm.self, .notification).sorted { ($0.receivedAt, $0.id) > ($1.receivedAt, $1.id) }
+    }
+
+    private func one<Form: StoredForm>(_ form: Form.Type, _ key: RecordKey) throws(StoreError) -> Form.Value? {
+        guard let bytes = try reader.record(key) else { return nil }
+        return try value(form, bytes, key.kind)
+    }
+
+    private func all<Form: StoredForm>(_ form: Form.Type, _ kind: RecordKind) throws(StoreError) -> [Form.Value] {
+        var values: [Form.Value] = []
+        for bytes in try reader.records(kind) { values.append(try value(form, bytes, kind)) }
+        return values
+    }
+
+    private func value<Form: StoredForm>(_ form: Form.Type, _ bytes: [UInt8], _ kind: RecordKind) throws(StoreError) -> Form.Value {
+        do {
+            return try JSON.decode(form, from: bytes).value()
+        } catch {
+            throw StoreError(.corrupt, "read a record of kind \(kind.rawValue)", "its content is not what was written; it was left as it is")
+        }
+    }
+}
+
+private struct Reader: RecordBackedReader {
+    let reader: any RecordReader
+}
+
+private struct Writer: RecordBackedReader, AccountWriter {
+    let records: any RecordWriter
+    var reader: any RecordReader { records }
+
+    func save(_ account: Account) throws(StoreError) {
+        try put(AccountForm(account), .account(account.id))
+    }
+
+    func save(_ mechanism: Mechanism) throws(StoreError) {
+        try put(MechanismForm(mechanism), .mechanism(mechanism.uid))
+    }
+
+    func save(_ notification: PushNotification) throws(StoreError) {
+        try put(
+            NotificationForm(notification), .notification(notification.message.mechanismUID, notification.messageID))
+    }
+
+    private func put(_ record: some Encodable, _ key: RecordKey) throws(StoreError) {
+        guard let bytes = try? JSON.encode(record) else {
+            throw StoreError(.failed, "write a record of kind \(key.kind.rawValue)", "it cannot be encoded")
+        }
+        try records.put(bytes, key)
+    }
+}
+
+extension RecordKey {
+    fileprivate static func account(_ id: AccountID) -> RecordKey { RecordKey(.account, id.issuer, id.accountName) }
+    fileprivate static func mechanism(_ uid: String) -> RecordKey { RecordKey(.mechanism, uid) }
+    fileprivate static func notification(_ mechanismUID: String, _ messageID: String) -> RecordKey {
+        RecordKey(.notification, mechanismUID, messageID)
+    }
+}

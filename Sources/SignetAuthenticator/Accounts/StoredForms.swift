@@ -1,0 +1,135 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The form in which a value is stored.
+///
+/// Values that hold secrets are not Codable, so that no log or request can encode one by accident. Their stored forms are,
+/// and leave this module only into a store.
+protocol StoredForm: Codable {
+    associatedtype Value
+    init(_ value: Value)
+    /// The value again.
+    /// - Throws: ``Damaged`` when the form holds what no value can be.
+    func value() throws -> Value
+}
+
+/// A stored form holds what no value can be.
+struct Damaged: Error {}
+
+/// An ``Account`` holds no secret and is its own stored form.
+struct AccountForm: StoredForm {
+    private let account: Account
+    init(_ value: Account) { account = value }
+    init(from decoder: any Decoder) throws { account = try Account(from: decoder) }
+    func encode(to encoder: any Encoder) throws { try account.encode(to: encoder) }
+    func value() -> Account { account }
+}
+
+/// A ``Mechanism`` as it is stored.
+struct MechanismForm: StoredForm {
+    private let uid: String
+    private let account: AccountID
+    private let timeAdded: Date
+    private let userID: String?
+    private let resourceID: String?
+    /// The shared secret, in base64.
+    private let secret: String
+    private let oath: OATH?
+    private let push: Push?
+
+    private struct OATH: Codable {
+        var algorithm: OTPAlgorithm
+        var digits: Int
+        var period: Int?
+        var counter: UInt64?
+    }
+
+    private struct Push: Codable {
+        var registrationEndpoint: String
+        var authenticationEndpoint: String
+        var loadBalancerCookie: String?
+        var deskEndpoint: String?
+    }
+
+    init(_ value: Mechanism) {
+        uid = value.uid
+        account = value.account
+        timeAdded = value.timeAdded
+        userID = value.userID
+        resourceID = value.resourceID
+        switch value.kind {
+        case .oath(let settings):
+            secret = Base64.encode(settings.secret.bytes, as: .standard)
+            var form = OATH(algorithm: settings.algorithm, digits: settings.digits.count)
+            switch settings.factor {
+            case .time(let period): form.period = period
+            case .counter(let next): form.counter = next
+            }
+            oath = form
+            push = nil
+        case .push(let settings):
+            secret = Base64.encode(settings.secret.bytes, as: .standard)
+            oath = nil
+            push = Push(
+                registrationEndpoint: settings.registrationEndpoint.url,
+                authenticationEndpoint: settings.authenticationEndpoint.url,
+                loadBalancerCookie: settings.loadBalancerCookie, deskEndpoint: settings.deskEndpoint?.url)
+        }
+    }
+
+    func value() throws -> Mechanism {
+        Mechanism(uid: uid, account: account, kind: try kind(), timeAdded: timeAdded, userID: userID, resourceID: resourceID)
+    }
+
+    private func kind() throws -> Mechanism.Kind {
+        let secret = Secret(try Base64.decode(secret))
+        switch (oath, push) {
+        case (let oath?, nil):
+            guard let digits = OTPDigits(oath.digits) else { throw Damaged() }
+            let factor: MovingFactor
+            switch (oath.period, oath.counter) {
+            case (let period?, nil) where period > 0: factor = .time(period: period)
+            case (nil, let counter?): factor = .counter(next: counter)
+            default: throw Damaged()
+            }
+            return .oath(OATHSettings(secret: secret, algorithm: oath.algorithm, digits: digits, factor: factor))
+        case (nil, let push?):
+            return .push(
+                PushSettings(
+                    secret: secret, registrationEndpoint: try Endpoint(enrolled: push.registrationEndpoint),
+                    authenticationEndpoint: try Endpoint(enrolled: push.authenticationEndpoint),
+                    loadBalancerCookie: push.loadBalancerCookie,
+                    deskEndpoint: try push.deskEndpoint.map { try Endpoint(enrolled: $0) }))
+        default:
+            throw Damaged()
+        }
+    }
+}
+
+/// A ``PushNotification`` as it is stored: the claims as they came, and what became of them.
+struct NotificationForm: StoredForm {
+    private let id: String
+    private let messageID: String
+    private let claims: JSONValue
+    private let receivedAt: Date
+    private let decision: PushNotification.Decision?
+
+    init(_ value: PushNotification) {
+        id = value.id
+        messageID = value.messageID
+        claims = .object(value.message.claims)
+        receivedAt = value.receivedAt
+        decision = value.decision
+    }
+
+    func value() throws -> PushNotification {
+        PushNotification(
+            id: id, messageID: messageID, message: try JSON.decode(from: try JSON.encode(claims)), receivedAt: receivedAt,
+            decision: decision)
+    }
+}

@@ -1,0 +1,116 @@
+public import SignetCore
+import SignetNetwork
+
+/// Listens at a server's desk for the messages of one mechanism, and takes them in as they come (docs/desk.md).
+///
+/// A connection that ends is made again, after a growing pause, from the last message that was seen: nothing is lost while
+/// the line is down or the device is away.
+public struct DeskListener: Sendable {
+    private let authenticator: Authenticator
+    private let mechanismUID: String
+
+    /// What a listener tells while it listens.
+    public enum Event: Sendable {
+        /// The desk has accepted the proof; messages come from now on.
+        case connected
+        /// A message came, was verified and stored. It may be one that was known.
+        case received(PushNotification)
+        /// A message came and was refused; nothing was stored.
+        case refused(any Error)
+        /// The connection ended or could not be made; it is tried again after `pause`.
+        case disconnected(any Error, pause: Duration)
+    }
+
+    /// A listener for one push mechanism.
+    public init(_ authenticator: Authenticator, mechanismUID: String) {
+        self.authenticator = authenticator
+        self.mechanismUID = mechanismUID
+    }
+
+    /// Listens until the task is cancelled.
+    /// - Throws: ``AuthenticatorError/Code/noDesk`` when the mechanism's server has none,
+    ///   ``AuthenticatorError/Code/refusedByServer`` when the desk does not accept the proof, `CancellationError` when the
+    ///   task is cancelled, and what `handle` throws.
+    public func run(_ handle: @Sendable (Event) async throws -> Void) async throws {
+        guard let push = try await authenticator.mechanism(mechanismUID).push else {
+            throw AuthenticatorError(.wrongKind, "this mechanism takes no push messages")
+        }
+        guard let desk = push.deskEndpoint else {
+            throw AuthenticatorError(.noDesk, "\(push.registrationEndpoint.host) hands out no push messages to desktops")
+        }
+        var progress = DeskProgress()
+        while true {
+            do {
+                try await connect(to: desk, secret: push.secret, progress: &progress, handle)
+                throw TransportError(.interrupted, host: desk.host, "the desk ended the connection")
+            } catch let error where error.isWorthAnotherTry {
+                try Task.checkCancellation()
+                let pause = progress.nextPause()
+                try await handle(.disconnected(error, pause: pause))
+                try await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    private func connect(
+        to desk: Endpoint, secret: Secret, progress: inout DeskProgress, _ handle: @Sendable (Event) async throws -> Void
+    ) async throws {
+        let proof = DeskProof(mechanismUid: mechanismUID, nonce: try await nonce(of: desk))
+        var request = HTTPRequest("GET", desk.url, headers: ["Accept": "text/event-stream"])
+        request.headers.append("Authorization", "\(DeskProof.scheme) \(CompactJWS.sign(try JSON.encode(proof), with: secret))")
+        if let last = progress.lastEventID { request.headers.append("Last-Event-ID", last) }
+
+        let stream = DeskStream(progress)
+        defer { progress = stream.progress }
+        let response = try await authenticator.transport.stream(request) { piece in
+            for event in try stream.feed(piece) {
+                switch event {
+                case .opened: try await handle(.connected)
+                case .message(let event): try await take(event, handle)
+                }
+            }
+        }
+        guard (200..<300).contains(response.status) else {
+            throw AuthenticatorError.refusal(by: desk, status: response.status)
+        }
+    }
+
+    /// Asks without a proof, to be told what to sign.
+    private func nonce(of desk: Endpoint) async throws -> String {
+        let response = try await authenticator.transport.send(HTTPRequest("GET", desk.url))
+        guard response.status == 401, let nonce = DeskChallenge.nonce(in: response.headers) else {
+            throw AuthenticatorError.refusal(by: desk, status: response.status)
+        }
+        return nonce
+    }
+
+    private func take(_ event: ServerSentEvent, _ handle: @Sendable (Event) async throws -> Void) async throws {
+        guard event.name == DeskProof.eventName else { return }
+        do {
+            let delivery = try JSON.decode(PushDelivery.self, from: event.data.utf8)
+            try await handle(.received(try await authenticator.receive(delivery)))
+        } catch let error where error is PushMessageError || error is AuthenticatorError || error is DecodingError {
+            try await handle(.refused(error is DecodingError ? PushMessageError.form : error))
+        }
+    }
+}
+
+extension AuthenticatorError {
+    fileprivate static func refusal(by desk: Endpoint, status: Int) -> AuthenticatorError {
+        (400..<500).contains(status)
+            ? AuthenticatorError(.refusedByServer, "the desk at \(desk.host) does not know this mechanism", status: status)
+            : AuthenticatorError(.serverMisbehaved, "the desk at \(desk.host) is out of order", status: status)
+    }
+}
+
+extension Error {
+    /// Whether a listener should connect again: the network and the server may recover; a refusal, a failing store and a
+    /// caller that has had enough will not.
+    fileprivate var isWorthAnotherTry: Bool {
+        switch self {
+        case let error as TransportError: error.isRetryable
+        case let error as AuthenticatorError: error.isRetryable
+        default: false
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// Base64 in both alphabets of RFC 4648 (sections 4 and 5). Reading takes either, padded or not; writing says which.
+public enum Base64 {
+    /// The two forms that are on the wire.
+    public enum Form: Sendable {
+        /// The standard alphabet with `=` padding: challenges and responses.
+        case standard
+        /// The URL-safe alphabet without padding: JWS segments and URI parameters.
+        case url
+    }
+
+    /// Decodes `text`, which may mix the alphabets and may leave the padding out.
+    public static func decode(_ text: some StringProtocol) throws(InvalidEncoding) -> [UInt8] {
+        let attempt: Result<[UInt8], InvalidEncoding>? = text.utf8.withContiguousStorageIfAvailable { decode(buffer: $0) }
+        return try (attempt ?? Array(text.utf8).withUnsafeBufferPointer { decode(buffer: $0) }).get()
+    }
+
+    /// Encodes `bytes`.
+    public static func encode(_ bytes: some Collection<UInt8>, as form: Form) -> String {
+        let alphabet = form == .url ? urlAlphabet : standardAlphabet
+        let length = (bytes.count * 4 + 2) / 3
+        let padding = form == .standard ? (4 - length % 4) % 4 : 0
+        return String(unsafeUninitializedCapacity: length + padding) { output in
+            var written = 0
+            var buffer: UInt32 = 0
+            var bits: UInt32 = 0
+            for byte in bytes {
+                buffer = buffer << 8 | UInt32(byte)
+                bits += 8
+                while bits >= 6 {
+                    bits -= 6
+                    output[written] = alphabet[Int(buffer >> bits & 63)]
+                    written += 1
+                }
+            }
+            if bits > 0 {
+                output[written] = alphabet[Int(buffer << (6 - bits) & 63)]
+                written += 1
+            }
+            for _ in 0..<padding {
+                output[written] = UInt8(ascii: "=")
+                written += 1
+            }
+            return written
+        }
+    }
+
+    private static let standardAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let urlAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// The value of each character, 0xFF where there is none.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for alphabet in [standardAlphabet, urlAlphabet] {
+            for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        }
+        return values
+    }()
+
+    private static func decode(buffer text: UnsafeBufferPointer<UInt8>) -> Result<[UInt8], InvalidEncoding> {
+        var end = text.count
+        while end > 0, text.count - end < 2, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
+        guard end % 4 != 1, end == text.count || text.count.isMultiple(of: 4) else {
+            return .failure(InvalidEncoding(encoding: .base64, offset: end))
+        }
+        var invalid: Int?
+        let bytes = [UInt8](unsafeUninitializedCapacity: end * 3 / 4 + 1) { output, count in
+            values.withUnsafeBufferPointer { values in
+                var buffer: UInt32 = 0
+                var bits: UInt32 = 0
+                for offset in 0..<end {
+                    let value = values[Int(text[offset])]
+                    if value == 0xFF {
+                        invalid = offset
+                        return
+                    }
+                    buffer = buffer << 6 | UInt32(value)
+                    bits += 6
+                    if bits >= 8 {
+                        bits -= 8
+                        output[count] = UInt8(truncatingIfNeeded: buffer >> bits)
+                        count += 1
+                    }
+                }
+            }
+        }
+        if let invalid { return .failure(InvalidEncoding(encoding: .base64, offset: invalid)) }
+        return .success(bytes)
+    }
+}

@@ -1,0 +1,102 @@
+/// One event of a stream of server-sent events (HTML Living Standard section 9.2), as the desk transport uses them.
+public struct ServerSentEvent: Sendable, Hashable {
+    /// The id by which a client that comes back says what it saw last.
+    public var id: String?
+    /// What kind of event it is; a stream's default is `message`.
+    public var name: String
+    /// The content; lines are separated by `\n`.
+    public var data: String
+
+    /// An event to send.
+    public init(id: String? = nil, name: String = "message", data: String) {
+        self.id = id
+        self.name = name
+        self.data = data
+    }
+
+    /// The event as it goes on the wire, with the empty line that ends it. Any line end in the data becomes `\n`; one in the
+    /// id or the name, which have only one line, becomes a space.
+    public var encoded: String {
+        func lines(_ text: String) -> [Substring] {
+            text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
+        }
+        var fields: [String] = []
+        if let id { fields.append("id: \(lines(id).joined(separator: " "))") }
+        fields.append("event: \(lines(name).joined(separator: " "))")
+        fields += lines(data).map { "data: \($0)" }
+        return fields.joined(separator: "\n") + "\n\n"
+    }
+
+    /// Cuts a stream of bytes into events; give it the bytes as they come, in pieces of any size.
+    public struct Parser: Sendable {
+        /// The most bytes one event may have: a peer cannot fill the memory.
+        public let largestEvent: Int
+        private var size = 0
+        private var line: [UInt8] = []
+        private var pending = ServerSentEvent(data: "")
+        private var data: [String] = []
+        private var lastWasReturn = false
+        private var isFirstLine = true
+
+        /// A parser at the start of a stream.
+        public init(largestEvent: Int = 1 << 20) {
+            self.largestEvent = largestEvent
+        }
+
+        /// An event was larger than the parser's limit.
+        public struct EventTooLarge: Error, Sendable {}
+
+        /// The events that `bytes` completes.
+        public mutating func feed(_ bytes: some Sequence<UInt8>) throws(EventTooLarge) -> [ServerSentEvent] {
+            var events: [ServerSentEvent] = []
+            for byte in bytes {
+                switch byte {
+                case UInt8(ascii: "\n") where lastWasReturn:
+                    lastWasReturn = false
+                case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                    lastWasReturn = byte == UInt8(ascii: "\r")
+                    if let event = endLine() { events.append(event) }
+                default:
+                    lastWasReturn = false
+                    guard size < largestEvent else { throw EventTooLarge() }
+                    size += 1
+                    line.append(byte)
+                }
+            }
+            return events
+        }
+
+        private mutating func endLine() -> ServerSentEvent? {
+            defer { line.removeAll(keepingCapacity: true) }
+            if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+            isFirstLine = false
+            guard !line.isEmpty else { return endEvent() }
+            guard line[0] != UInt8(ascii: ":") else {
+                size -= line.count  // A comment keeps the line open for as long as it likes; it is no part of an event.
+                return nil
+            }
+            let name = line.prefix { $0 != UInt8(ascii: ":") }
+            var value = line.dropFirst(name.count + 1)
+            if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+            let text = String(decoding: value, as: UTF8.self)
+            switch String(decoding: name, as: UTF8.self) {
+            case "id": pending.id = text
+            case "event": pending.name = text
+            case "data": data.append(text)
+            default: break  // `retry` and unknown fields are ignored, as the standard asks.
+            }
+            return nil
+        }
+
+        private mutating func endEvent() -> ServerSentEvent? {
+            defer {
+                pending = ServerSentEvent(data: "")
+                data = []
+                size = 0
+            }
+            guard !data.isEmpty else { return nil }
+            pending.data = data.joined(separator: "\n")
+            return pending
+        }
+    }
+}

@@ -1,0 +1,153 @@
+/// A URI cut into its parts, percent-decoded once. It knows no meaning, only the form that every authenticator accepts.
+struct EnrollmentURIParts {
+    let scheme: String
+    /// The authority: `totp`, `hotp` or `push`.
+    let host: String
+    let labelIssuer: String
+    let labelAccount: String
+    private let parameters: [String: String]
+
+    init(_ text: String) throws(EnrollmentError) {
+        guard text.utf8.count <= EnrollmentURI.longest else {
+            throw EnrollmentError(.invalid, "scheme", "the text is longer than \(EnrollmentURI.longest) bytes")
+        }
+        let trimmed = text.trimmingWhitespace()
+        guard let colon = trimmed.firstIndex(of: ":"), trimmed[colon...].hasPrefix("://"), trimmed.startIndex < colon else {
+            throw EnrollmentError(.invalid, "scheme", "this is not an otpauth, pushauth or mfauth URI")
+        }
+        scheme = trimmed[..<colon].lowercased()
+        let rest = trimmed[trimmed.index(colon, offsetBy: 3)...].prefix { $0 != "#" }
+        let hierarchy = rest.prefix { $0 != "?" }
+        host = hierarchy.prefix { $0 != "/" }.lowercased()
+        (labelIssuer, labelAccount) = try Self.label(hierarchy.drop { $0 != "/" })
+        parameters = try Self.parameters(rest.drop { $0 != "?" }.dropFirst())
+    }
+
+    /// The value of a parameter, nil when it is absent. The last of several wins.
+    subscript(name: String) -> String? { parameters[name] }
+
+    /// The value of a parameter that must be there and must not be empty.
+    func required(_ name: String) throws(EnrollmentError) -> String {
+        guard let value = parameters[name], !value.isEmpty else {
+            throw EnrollmentError(.missing, name, "required, and not there")
+        }
+        return value
+    }
+
+    /// The value of a parameter that may be absent or empty; either gives nil.
+    func optional(_ name: String) -> String? {
+        guard let value = parameters[name], !value.isEmpty else { return nil }
+        return value
+    }
+
+    /// Cuts at the first `:`, or, if there is none, at the first one that was written `%3A`.
+    private static func label(_ path: Substring) throws(EnrollmentError) -> (issuer: String, account: String) {
+        let label = path.trimmingSlashes()
+        func decoded(_ part: Substring) throws(EnrollmentError) -> String {
+            guard let text = part.percentDecoded() else {
+                throw EnrollmentError(.invalid, "label", "the percent-encoding is broken")
+            }
+            guard text.isSafeToShow else {
+                throw EnrollmentError(.unsafe, "label", "it contains control characters or changes the direction of the text")
+            }
+            return text
+        }
+        if let colon = label.firstIndex(of: ":") {
+            return (
+                try decoded(label[..<colon]).trimmingWhitespace(),
+                try decoded(label[label.index(after: colon)...]).trimmingWhitespace()
+            )
+        }
+        let whole = try decoded(label)
+        guard let colon = whole.firstIndex(of: ":") else { return ("", whole.trimmingWhitespace()) }
+        return (whole[..<colon].trimmingWhitespace(), whole[whole.index(after: colon)...].trimmingWhitespace())
+    }
+
+    /// The names that an error may repeat; any other could be a secret in the wrong place.
+    private static let knownParameters: Set<String> = [
+        "a", "algorithm", "b", "c", "counter", "d", "digits", "image", "issuer", "l", "m", "oid", "period", "pid", "policies",
+        "r", "s", "secret", "uid", "version",
+    ]
+
+    private static func parameters(_ query: Substring) throws(EnrollmentError) -> [String: String] {
+        var parameters: [String: String] = [:]
+        for pair in query.split(separator: "&") {
+            guard let equals = pair.firstIndex(of: "=") else { continue }
+            guard let name = pair[..<equals].percentDecoded() else {
+                throw EnrollmentError(.invalid, "query", "the percent-encoding of a parameter's name is broken")
+            }
+            guard let value = pair[pair.index(after: equals)...].percentDecoded() else {
+                throw EnrollmentError(.invalid, knownParameters.contains(name) ? name : "query", "the percent-encoding is broken")
+            }
+            parameters[name] = value
+        }
+        return parameters
+    }
+}
+
+extension StringProtocol {
+    func trimmingWhitespace() -> String {
+        let start = self.drop { $0.isWhitespace }
+        guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(start[...last])
+    }
+
+    func trimmingSlashes() -> Self.SubSequence {
+        let start = self.drop { $0 == "/" }
+        guard let last = start.lastIndex(where: { $0 != "/" }) else { return start[start.startIndex..<start.startIndex] }
+        return start[...last]
+    }
+
+    /// The text with `%XX` resolved; nil when a `%` does not start one, or the bytes are not UTF-8. `+` stays `+`.
+    package func percentDecoded() -> String? {
+        guard utf8.contains(UInt8(ascii: "%")) else { return String(self) }
+        var bytes: [UInt8] = []
+        var rest = Substring(self).utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(\.hexValue), let low = rest.popFirst().flatMap(\.hexValue) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The text with everything but the unreserved characters of RFC 3986 section 2.3 written `%XX`.
+    package func percentEncoded() -> String {
+        var encoded = ""
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
+    }
+
+    /// Whether the text has no control characters and no marks that change the direction of what follows, so that it cannot
+    /// pretend to be other text in a terminal or a window.
+    package var isSafeToShow: Bool {
+        unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: false
+            default: true
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,207 @@
+/// Gives the parts of an enrolment URI their meaning.
+struct EnrollmentURIReader {
+    private let parts: EnrollmentURIParts
+    private let policy: EndpointPolicy
+
+    init(_ text: String, policy: EndpointPolicy) throws(EnrollmentError) {
+        parts = try EnrollmentURIParts(text)
+        self.policy = policy
+    }
+
+    private enum Scheme: String {
+        case otpauth, pushauth, mfauth
+        var hasOATH: Bool { self != .pushauth }
+        var hasPush: Bool { self != .otpauth }
+    }
+
+    func read() throws(EnrollmentError) -> Enrollment {
+        guard let scheme = Scheme(rawValue: parts.scheme) else {
+            throw EnrollmentError(.unsupported, "scheme", "not otpauth, pushauth or mfauth")
+        }
+        if let version = parts.optional("version"), version != "1" {
+            throw EnrollmentError(.unsupported, "version", "only version 1 is known")
+        }
+        var enrollment = Enrollment(account: try account(scheme))
+        if scheme.hasOATH { enrollment.oath = try oath() }
+        if scheme.hasPush { enrollment.push = try push() }
+        enrollment.oathResourceID = scheme.hasOATH ? try text("oid") : nil
+        enrollment.userID = try text("uid")
+        if enrollment.userID == nil { enrollment.userID = try text("d") }
+        enrollment.imageURL = try image()
+        enrollment.backgroundColor = color()
+        enrollment.policies = try policies()
+        return enrollment
+    }
+
+    // MARK: Who
+
+    /// Section 1.2: the `issuer` parameter wins over the label; a missing issuer is the account name; a missing account
+    /// name is `Untitled`.
+    private func account(_ scheme: Scheme) throws(EnrollmentError) -> AccountID {
+        var issuer = parts.labelIssuer
+        if let parameter = parts.optional("issuer") {
+            issuer = (scheme.hasPush ? decodedText(parameter) ?? parameter : parameter).trimmingWhitespace()
+            guard issuer.isSafeToShow else {
+                throw EnrollmentError(.unsafe, "issuer", "it contains control characters or changes the direction of the text")
+            }
+        }
+        if issuer.isEmpty { issuer = parts.labelAccount }
+        guard !issuer.isEmpty else { throw EnrollmentError(.missing, "label", "neither an account name nor an issuer") }
+        return AccountID(issuer: issuer, accountName: parts.labelAccount.isEmpty ? "Untitled" : parts.labelAccount)
+    }
+
+    // MARK: One-time codes
+
+    private func oath() throws(EnrollmentError) -> OATHSettings {
+        let isTime =
+            switch parts.host {
+            case "totp": true
+            case "hotp": false
+            default: throw EnrollmentError(.unsupported, "type", "neither totp nor hotp")
+            }
+        var settings = OATHSettings(secret: try secret("secret", decodedWith: Base32.decode, shortest: 1))
+        if let name = parts["algorithm"] {
+            guard let algorithm = OTPAlgorithm(spelling: name) else {
+                throw EnrollmentError(.unsupported, "algorithm", "not SHA1, SHA256 or SHA512")
+            }
+            settings.algorithm = algorithm
+        }
+        if let text = parts["digits"] {
+            guard let digits = Int(text).flatMap(OTPDigits.init) else {
+                throw EnrollmentError(.invalid, "digits", "not a number from 4 to 8")
+            }
+            settings.digits = digits
+        }
+        let period = try number("period", in: 1...Int(Int32.max)) ?? MovingFactor.defaultPeriod
+        let counter = try number("counter", in: 0...UInt64.max) ?? 0
+        settings.factor = isTime ? .time(period: period) : .counter(next: counter)
+        return settings
+    }
+
+    private func number<N: FixedWidthInteger>(_ name: String, in range: ClosedRange<N>) throws(EnrollmentError) -> N? {
+        guard let text = parts[name] else { return nil }
+        guard let number = N(text), range.contains(number) else {
+            throw EnrollmentError(.invalid, name, "not a whole number of \(range.lowerBound) or more, or too large")
+        }
+        return number
+    }
+
+    // MARK: Push
+
+    private func push() throws(EnrollmentError) -> PushInvitation {
+        let messageID = try parts.required("m")
+        guard messageID.isSafeToShow else { throw EnrollmentError(.unsafe, "m", "it contains control characters") }
+        return PushInvitation(
+            secret: try secret("s", decodedWith: { text throws(InvalidEncoding) in try Base64.decode(text) }, shortest: 32),
+            challenge: try bytes("c"),
+            messageID: messageID,
+            registrationEndpoint: try endpoint("r"),
+            authenticationEndpoint: try endpoint("a"),
+            loadBalancerCookie: try loadBalancerCookie(),
+            resourceID: try text("pid"))
+    }
+
+    private func endpoint(_ name: String) throws(EnrollmentError) -> Endpoint {
+        let value = try parts.required(name)
+        guard let url = value.contains("://") ? value : decodedText(value) else {
+            throw EnrollmentError(.invalid, name, "not the base64 of a web address")
+        }
+        do {
+            return try Endpoint(url, policy: policy)
+        } catch {
+            throw EnrollmentError(error == .notAWebAddress ? .invalid : .unsafe, name, error.description)
+        }
+    }
+
+    private func loadBalancerCookie() throws(EnrollmentError) -> String? {
+        guard let value = parts.optional("l") else { return nil }
+        guard let cookie = LoadBalancerCookie.text(from: value) else {
+            throw EnrollmentError(.invalid, "l", "not the base64 of a cookie name and value")
+        }
+        return cookie
+    }
+
+    // MARK: Values
+
+    private func secret(
+        _ name: String, decodedWith decode: (String) throws(InvalidEncoding) -> [UInt8], shortest: Int
+    ) throws(EnrollmentError) -> Secret {
+        let text = try parts.required(name)
+        do {
+            let bytes = try decode(text)
+            guard bytes.count >= shortest else {
+                throw EnrollmentError(.unsafe, name, bytes.isEmpty ? "it is empty" : "shorter than \(shortest) bytes")
+            }
+            return Secret(bytes)
+        } catch let error as InvalidEncoding {
+            throw EnrollmentError(.invalid, name, error.description)
+        } catch let error as EnrollmentError {
+            throw error
+        } catch {
+            throw EnrollmentError(.invalid, name, "not decodable")
+        }
+    }
+
+    private func bytes(_ name: String) throws(EnrollmentError) -> [UInt8] {
+        let text = try parts.required(name)
+        guard let bytes = try? Base64.decode(text), !bytes.isEmpty else {
+            throw EnrollmentError(.invalid, name, "not base64")
+        }
+        return bytes
+    }
+
+    /// A parameter that servers send as base64 of text, and some as the text itself.
+    private func text(_ name: String) throws(EnrollmentError) -> String? {
+        guard let value = parts.optional(name) else { return nil }
+        let text = decodedText(value) ?? value
+        guard text.isSafeToShow else { throw EnrollmentError(.unsafe, name, "it contains control characters") }
+        return text
+    }
+
+    /// The text that `value` is the base64 of, or nil when it is not plausibly base64 of text.
+    private func decodedText(_ value: String) -> String? {
+        guard let bytes = try? Base64.decode(value), !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self),
+            text.isSafeToShow
+        else { return nil }
+        return text
+    }
+
+    private func image() throws(EnrollmentError) -> String? {
+        guard let value = parts.optional("image") else { return nil }
+        let text = value.contains("://") ? value : decodedText(value) ?? value
+        guard text.isSafeToShow else { throw EnrollmentError(.unsafe, "image", "it contains control characters") }
+        return text
+    }
+
+    /// A colour is decoration: one that is none is left out rather than refused.
+    private func color() -> String? {
+        guard let value = parts.optional("b") else { return nil }
+        let digits = value.drop { $0 == "#" }
+        guard [3, 6, 8].contains(digits.count), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
+        return "#" + digits
+    }
+
+    /// Policies protect the account: unreadable ones are refused, never dropped.
+    private func policies() throws(EnrollmentError) -> [String: JSONValue] {
+        guard let value = parts.optional("policies") else { return [:] }
+        let bytes = value.hasPrefix("{") ? Array(value.utf8) : (try? Base64.decode(value)) ?? []
+        guard let json = try? JSON.decode(JSONValue.self, from: bytes), let policies = json.object else {
+            throw EnrollmentError(.invalid, "policies", "not the base64 of a JSON object")
+        }
+        return policies
+    }
+}
+
+/// The routing cookie of a load balancer, as it travels in URIs and push messages.
+enum LoadBalancerCookie {
+    /// The `name=value` text in `value`, which is its base64 or the text itself; nil when it is no cookie, or not safe to
+    /// put into a header.
+    static func text(from value: String) -> String? {
+        // What is base64 is judged by what it says: its padding must not pass for the `=` of a cookie.
+        let bytes = (try? Base64.decode(value)) ?? Array(value.utf8)
+        let equals = UInt8(ascii: "=")
+        guard bytes.contains(equals), bytes.first != equals, bytes.allSatisfy({ (0x20..<0x7F).contains($0) })
+        else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

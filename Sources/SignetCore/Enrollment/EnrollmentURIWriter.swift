@@ -1,0 +1,73 @@
+/// Writes an enrolment as a URI that every existing authenticator reads.
+struct EnrollmentURIWriter {
+    let text: String
+
+    init(_ enrollment: Enrollment) {
+        let scheme =
+            switch (enrollment.oath, enrollment.push) {
+            case (.some, .some): "mfauth"
+            case (nil, .some): "pushauth"
+            default: "otpauth"
+            }
+        var parameters: [(name: String, value: String)] = []
+        var type = "push"
+        if let oath = enrollment.oath {
+            type = Self.append(oath, to: &parameters)
+        }
+        if let push = enrollment.push {
+            Self.append(push, to: &parameters)
+        }
+        let issuer = enrollment.account.issuer
+        parameters.append(("issuer", enrollment.push == nil ? issuer.percentEncoded() : issuer.base64URL()))
+        Self.append(decorationOf: enrollment, plainImage: enrollment.oath != nil, to: &parameters)
+
+        let label = [issuer, enrollment.account.accountName].map { $0.percentEncoded() }.joined(separator: ":")
+        let query = parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+        text = "\(scheme)://\(type)/\(label)?\(query)"
+    }
+
+    /// Leaves out what is the default, and returns the type for the authority.
+    private static func append(_ oath: OATHSettings, to parameters: inout [(name: String, value: String)]) -> String {
+        parameters.append(("secret", oath.secret.withUnsafeBytes { Base32.encode($0) }))
+        if oath.algorithm != .sha1 { parameters.append(("algorithm", oath.algorithm.rawValue)) }
+        parameters.append(("digits", String(oath.digits.count)))
+        switch oath.factor {
+        case .time(let period):
+            parameters.append(("period", String(period)))
+            return "totp"
+        case .counter(let next):
+            parameters.append(("counter", String(next)))
+            return "hotp"
+        }
+    }
+
+    private static func append(_ push: PushInvitation, to parameters: inout [(name: String, value: String)]) {
+        parameters.append(("s", push.secret.withUnsafeBytes { Base64.encode($0, as: .url) }))
+        parameters.append(("c", Base64.encode(push.challenge, as: .url)))
+        parameters.append(("m", push.messageID.percentEncoded()))
+        parameters.append(("r", push.registrationEndpoint.url.base64URL()))
+        parameters.append(("a", push.authenticationEndpoint.url.base64URL()))
+        if let cookie = push.loadBalancerCookie { parameters.append(("l", cookie.base64URL())) }
+        if let id = push.resourceID { parameters.append(("pid", id.base64URL())) }
+    }
+
+    private static func append(
+        decorationOf enrollment: Enrollment, plainImage: Bool, to parameters: inout [(name: String, value: String)]
+    ) {
+        if let id = enrollment.userID { parameters.append(("uid", id.base64URL())) }
+        if let id = enrollment.oathResourceID { parameters.append(("oid", id.base64URL())) }
+        if let image = enrollment.imageURL {
+            // What looks like base64 would be read as such.
+            let isPlain = plainImage && (try? Base64.decode(image)) == nil
+            parameters.append(("image", isPlain ? image.percentEncoded() : image.base64URL()))
+        }
+        if let color = enrollment.backgroundColor { parameters.append(("b", String(color.drop { $0 == "#" }))) }
+        if !enrollment.policies.isEmpty, let json = try? JSON.encode(JSONValue.object(enrollment.policies)) {
+            parameters.append(("policies", Base64.encode(json, as: .url)))
+        }
+    }
+}
+
+extension String {
+    fileprivate func base64URL() -> String { Base64.encode(Array(utf8), as: .url) }
+}

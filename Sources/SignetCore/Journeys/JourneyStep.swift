@@ -1,0 +1,85 @@
+/// One step of a journey: what the server asks for, and, once it is filled in, what the client sends back
+/// (protocol/journey.md sections 2.1 and 2.2).
+public struct JourneyStep: Sendable, Hashable, Codable {
+    /// The server's handle on the journey, to be sent back unchanged.
+    public var authId: String
+    /// What is asked or told, in order.
+    public var callbacks: [JourneyCallback]
+    /// The stage of a page node.
+    public var stage: String?
+    /// The heading of a page node.
+    public var header: String?
+    /// The text of a page node.
+    public var description: String?
+
+    /// A step as given.
+    public init(
+        authId: String, callbacks: [JourneyCallback], stage: String? = nil, header: String? = nil, description: String? = nil
+    ) {
+        self.authId = authId
+        self.callbacks = callbacks
+        self.stage = stage
+        self.header = header
+        self.description = description
+    }
+
+    /// The first callback of a type.
+    public func callback(_ type: String) -> JourneyCallback? {
+        callbacks.first { $0.type == type }
+    }
+
+    /// The value of the `HiddenValueCallback` with this id.
+    public func hiddenValue(_ id: String) -> String? {
+        callbacks.first { $0.type == "HiddenValueCallback" && $0.output("id")?.string == id }?.output("value")?.string
+    }
+
+    /// How long to wait before sending the step again, in milliseconds, if it asks to wait.
+    public var waitMilliseconds: Int? {
+        callback("PollingWaitCallback")?.output("waitTime")?.wholeNumber.map(Int.init)
+    }
+}
+
+/// One callback: outputs to show, inputs to fill in. Its type may be one that this version does not know; nothing is lost.
+public struct JourneyCallback: Sendable, Hashable, Codable {
+    /// The AM name of the callback, for example `NameCallback`.
+    public var type: String
+    /// What the server says.
+    public var output: [Field]
+    /// What the client answers; absent for callbacks that only tell.
+    public var input: [Field]?
+    /// The position in the step, as newer servers number it.
+    public var _id: Int?
+
+    /// A name and its value.
+    public struct Field: Sendable, Hashable, Codable {
+        /// The name, for an input as the server chose it.
+        public var name: String
+        /// The value.
+        public var value: JSONValue
+
+        /// A field as given.
+        public init(name: String, value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A callback as given.
+    public init(type: String, output: [Field], input: [Field]? = nil, _id: Int? = nil) {
+        self.type = type
+        self.output = output
+        self.input = input
+        self._id = _id
+    }
+
+    /// The value of the output called `name`.
+    public func output(_ name: String) -> JSONValue? {
+        output.first { $0.name == name }?.value
+    }
+
+    /// Fills in the first input, whatever the server named it.
+    public mutating func answer(_ value: JSONValue) {
+        guard input?.isEmpty == false else { return }
+        input?[0].value = value
+    }
+}

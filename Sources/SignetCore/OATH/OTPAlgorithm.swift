@@ -1,0 +1,15 @@
+/// The hash function under the HMAC of a one-time code (RFC 6238 section 1.2).
+public enum OTPAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
+    /// HMAC-SHA-1, the default everywhere.
+    case sha1 = "SHA1"
+    /// HMAC-SHA-256.
+    case sha256 = "SHA256"
+    /// HMAC-SHA-512.
+    case sha512 = "SHA512"
+
+    /// Reads the spellings in use: any case, with or without `Hmac` in front and `-` inside. Nil for any other algorithm.
+    public init?(spelling: String) {
+        let letters = spelling.uppercased().filter { $0 != "-" }
+        self.init(rawValue: letters.hasPrefix("HMAC") ? String(letters.dropFirst(4)) : letters)
+    }
+}

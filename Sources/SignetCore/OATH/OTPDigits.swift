@@ -1,0 +1,22 @@
+/// The length of a one-time code: 4 to 8 digits. A value of this type is always in range.
+public struct OTPDigits: Sendable, Hashable {
+    /// The lengths that exist.
+    public static let range = 4...8
+    /// Six digits, the default everywhere.
+    public static let six = OTPDigits(unchecked: 6)
+    /// Eight digits.
+    public static let eight = OTPDigits(unchecked: 8)
+
+    /// The number of digits.
+    public let count: Int
+
+    /// Nil when `count` is outside ``range``.
+    public init?(_ count: Int) {
+        guard Self.range.contains(count) else { return nil }
+        self.count = count
+    }
+
+    private init(unchecked count: Int) {
+        self.count = count
+    }
+}

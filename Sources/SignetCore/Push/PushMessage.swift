@@ -1,0 +1,136 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What a server asks a person to approve: the verified content of one push message (protocol/authenticator.md section 4.1).
+public struct PushMessage: Sendable, Hashable {
+    /// The mechanism that is asked.
+    public let mechanismUID: String
+    /// The bytes to answer.
+    public let challenge: [UInt8]
+    /// The routing cookie to send with the answer, `name=value`.
+    public let loadBalancerCookie: String?
+    /// How many seconds the server waits for the answer.
+    public let timeToLive: Int
+    /// When the server sent it, by the server's clock.
+    public let sentAt: Date?
+    /// The text to show.
+    public let text: String?
+    /// How it wants to be answered.
+    public let kind: PushKind
+    /// What the app put in, as it came.
+    public let customPayload: String?
+    /// Where the login comes from, as it came: JSON text with `location`, `userAgent`, `platform`.
+    public let contextInfo: String?
+    /// The user's id on the server.
+    public let userID: String?
+    /// Claims that are not listed above, by name.
+    public let otherClaims: [String: JSONValue]
+
+    /// The seconds a server waits when it does not say.
+    public static let defaultTimeToLive = 120
+}
+
+/// How a push message wants to be answered.
+public enum PushKind: Sendable, Hashable {
+    /// By a tap.
+    case tap
+    /// By picking the number that the login page shows.
+    case number(choices: [Int])
+    /// By a tap, after the device has made sure who is tapping.
+    case biometric
+
+    /// The value of the claim `k`.
+    public var wireName: String {
+        switch self {
+        case .tap: "default"
+        case .number: "challenge"
+        case .biometric: "biometric"
+        }
+    }
+
+    /// Reads the claims `k` and `n`. A kind that nobody knows is answered by a tap.
+    init(wireName: String?, numbers: String?) {
+        switch wireName?.lowercased() {
+        case "challenge":
+            let choices = (numbers ?? "").split(separator: ",").compactMap { Int($0.trimmingWhitespace()) }
+            self = .number(choices: choices)
+        case "biometric": self = .biometric
+        default: self = .tap
+        }
+    }
+}
+
+/// A push message as it arrives: signed, and not yet believed.
+public struct SealedPushMessage: Sendable {
+    private let jws: CompactJWS
+
+    /// Checks only the form.
+    public init(_ jwt: String) throws(PushMessageError) {
+        do {
+            jws = try CompactJWS(jwt)
+        } catch {
+            throw PushMessageError(error)
+        }
+    }
+
+    /// The mechanism that the message says it is for, unverified: only for looking up whose secret to ``open(with:)`` it with.
+    public func claimedMechanismUID() throws(PushMessageError) -> String {
+        do {
+            let claims = try JSON.decode(JSONValue.self, from: try jws.unverifiedPayload())
+            guard claims.object != nil else { throw PushMessageError.form }
+            guard let uid = claims["u"]?.string, !uid.isEmpty else { throw PushMessageError.claim("u") }
+            return uid
+        } catch let error as PushMessageError {
+            throw error
+        } catch {
+            throw .form
+        }
+    }
+
+    /// The content, after algorithm and signature have been checked.
+    public func open(with secret: Secret) throws(PushMessageError) -> PushMessage {
+        do {
+            return try JSON.decode(PushMessage.self, from: try jws.payload(verifiedWith: secret))
+        } catch let error as JWSError {
+            throw PushMessageError(error)
+        } catch let error as PushMessageError {
+            throw error
+        } catch {
+            throw .form
+        }
+    }
+}
+
+/// Why a push message was refused.
+public enum PushMessageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Not a compact JWS with a JSON object in it.
+    case form
+    /// The algorithm is not HS256.
+    case algorithm
+    /// The signature is not the mechanism's.
+    case signature
+    /// The claim of this name is missing or unusable.
+    case claim(String)
+
+    init(_ error: JWSError) {
+        self =
+            switch error {
+            case .form: .form
+            case .algorithm: .algorithm
+            case .signature: .signature
+            }
+    }
+
+    /// What is wrong, in words.
+    public var description: String {
+        switch self {
+        case .form: "push message: not a compact JWS with a JSON object (form)"
+        case .algorithm: "push message: the algorithm is not HS256 (algorithm)"
+        case .signature: "push message: the signature is not the mechanism's (signature)"
+        case .claim(let name): "push message: claim \(name) is missing or unusable"
+        }
+    }
+}

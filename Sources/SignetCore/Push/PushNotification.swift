@@ -1,0 +1,62 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A push message that was verified and kept, with what has become of it.
+public struct PushNotification: Sendable, Hashable {
+    /// The id of the record here; unique, and unlike the legacy SDKs' not made from a time.
+    public let id: String
+    /// The server's id of the message; unique for a mechanism.
+    public let messageID: String
+    /// What it says.
+    public let message: PushMessage
+    /// When it came, by this machine's clock.
+    public let receivedAt: Date
+    /// What was answered, once the server has accepted the answer.
+    public var decision: Decision?
+
+    /// What was answered.
+    public enum Decision: String, Sendable, Hashable, Codable {
+        /// The person said yes.
+        case approved
+        /// The person said no.
+        case denied
+    }
+
+    /// How a notification stands at a moment.
+    public enum State: String, Sendable, Hashable {
+        /// It can be answered.
+        case pending
+        /// It was answered with yes.
+        case approved
+        /// It was answered with no.
+        case denied
+        /// Nobody answered in time.
+        case expired
+    }
+
+    /// A message that has just come.
+    public init(id: String, messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil) {
+        self.id = id
+        self.messageID = messageID
+        self.message = message
+        self.receivedAt = receivedAt
+        self.decision = decision
+    }
+
+    /// When the server stops waiting. A message that claims to be sent after it arrived counts from its arrival.
+    public var expiresAt: Date {
+        min(message.sentAt ?? receivedAt, receivedAt).addingTimeInterval(Double(message.timeToLive))
+    }
+
+    /// How it stands at `date`. Expiry is computed, never stored.
+    public func state(at date: Date) -> State {
+        switch decision {
+        case .approved: .approved
+        case .denied: .denied
+        case nil: date > expiresAt ? .expired : .pending
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// Everything a device needs to answer one server's push messages.
+public struct PushSettings: Sendable, Hashable {
+    /// The shared key, 32 bytes or more.
+    public var secret: Secret
+    /// Where the device was registered; the device token is renewed there too.
+    public var registrationEndpoint: Endpoint
+    /// Where answers go.
+    public var authenticationEndpoint: Endpoint
+    /// The routing cookie of the registration, `name=value`.
+    public var loadBalancerCookie: String?
+    /// Where the server's desk hands out messages, if it has one (docs/desk.md).
+    public var deskEndpoint: Endpoint?
+
+    /// The settings as given.
+    public init(
+        secret: Secret, registrationEndpoint: Endpoint, authenticationEndpoint: Endpoint, loadBalancerCookie: String? = nil,
+        deskEndpoint: Endpoint? = nil
+    ) {
+        self.secret = secret
+        self.registrationEndpoint = registrationEndpoint
+        self.authenticationEndpoint = authenticationEndpoint
+        self.loadBalancerCookie = loadBalancerCookie
+        self.deskEndpoint = deskEndpoint
+    }
+}

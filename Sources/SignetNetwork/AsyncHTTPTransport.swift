@@ -1,0 +1,142 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// The transport for Linux and servers, over async-http-client. Call ``close()`` when done with it.
+public final class AsyncHTTPTransport: HTTPTransport {
+    private let client: HTTPClient
+    private let largestBody: Int
+
+    /// A stream whose peer says nothing for so long, not even a keep-alive, is taken for dead.
+    private static let longestSilence = TimeAmount.seconds(45)
+
+    /// A transport with its own connections.
+    /// - Parameter largestBody: The most bytes of a response that ``send(_:)`` takes.
+    public init(largestBody: Int = 1 << 20) {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        // Without this a failed handshake is retried until the connect timeout (research/swift-stack.md section 2).
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.read = Self.longestSilence
+        client = HTTPClient(configuration: configuration)
+        self.largestBody = largestBody
+    }
+
+    /// Ends the connections. No request may be made afterwards.
+    public func close() async {
+        // It fails only when called twice, which leaves it as closed as once.
+        try? await client.shutdown()
+    }
+
+    /// Sends a request and waits for the whole response.
+    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        do {
+            let end = ContinuousClock.now + request.timeout
+            let response = try await client.execute(Self.message(request), timeout: TimeAmount(request.timeout))
+            return HTTPResponse(
+                status: Int(response.status.code), headers: HTTPHeaders(response.headers),
+                body: try await collect(response.body, until: end))
+        } catch {
+            throw TransportError(error, request: request)
+        }
+    }
+
+    /// Sends a request and hands the content over as it comes.
+    public func stream(
+        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        let response: HTTPClientResponse
+        do {
+            response = try await client.execute(Self.message(request), timeout: TimeAmount(request.timeout))
+        } catch {
+            throw TransportError(error, request: request)
+        }
+        var result = HTTPResponse(status: Int(response.status.code), headers: HTTPHeaders(response.headers))
+        do {
+            if (200..<300).contains(result.status) {
+                for try await piece in response.body { try await receive(Array(buffer: piece)) }
+            } else {
+                result.body = try await collect(response.body, until: ContinuousClock.now + request.timeout)
+            }
+        } catch let error where TransportError.isFromTransport(error) {
+            throw TransportError(error, request: request)
+        }
+        return result
+    }
+
+    /// The client's own timeout ends with the head of the response; this one bounds the body.
+    private func collect(_ body: HTTPClientResponse.Body, until end: ContinuousClock.Instant) async throws -> [UInt8] {
+        let limit = largestBody
+        return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask { Array(buffer: try await body.collect(upTo: limit)) }
+            group.addTask {
+                try await Task.sleep(until: end)
+                throw HTTPClientError.deadlineExceeded
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? []
+        }
+    }
+
+    private static func message(_ request: HTTPRequest) -> HTTPClientRequest {
+        var message = HTTPClientRequest(url: request.url)
+        message.method = HTTPMethod(rawValue: request.method)
+        for field in request.headers.fields { message.headers.add(name: field.name, value: field.value) }
+        if !request.body.isEmpty || request.method == "POST" { message.body = .bytes(request.body) }
+        return message
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate init(_ headers: NIOHTTP1.HTTPHeaders) {
+        self.init()
+        for header in headers { append(header.name, header.value) }
+    }
+}
+
+extension TransportError {
+    fileprivate static func isFromTransport(_ error: any Error) -> Bool {
+        error is HTTPClientError || error is HTTPParserError || error is ChannelError || error is IOError || error is NIOSSLError
+            || error is NIOTooManyBytesError
+    }
+
+    fileprivate init(_ error: any Error, request: HTTPRequest) {
+        let (code, reason): (Code, String) =
+            switch error {
+            case let error as HTTPClientError: Self.meaning(of: error)
+            case is HTTPParserError: (.notHTTP, "the answer is not HTTP, or ends in the middle")
+            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: (.tls, "the secure connection could not be made")
+            case is NIOTooManyBytesError: (.tooLarge, "the answer is too large")
+            case is CancellationError: (.cancelled, "given up")
+            case ChannelError.connectTimeout: (.timeout, "no connection in time")
+            default: (.connect, "no connection could be made")
+            }
+        self.init(code, host: Self.host(of: request.url), reason)
+    }
+
+    private static func meaning(of error: HTTPClientError) -> (Code, String) {
+        switch error {
+        case .deadlineExceeded, .readTimeout, .writeTimeout, .connectTimeout, .tlsHandshakeTimeout,
+            .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+            (.timeout, "no answer in time")
+        case .remoteConnectionClosed: (.interrupted, "the connection ended before the answer did")
+        case .cancelled, .alreadyShutdown: (.cancelled, "given up")
+        case .invalidURL, .emptyHost, .emptyScheme: (.invalidRequest, "not an address that can be asked")
+        default: (.invalidRequest, "the request cannot be sent: \(error.shortDescription)")
+        }
+    }
+
+    private static func host(of url: String) -> String {
+        guard let slashes = url.firstRange(of: "://") else { return "?" }
+        let authority = url[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        return String(authority.split(separator: "@").last ?? "?")
+    }
+}
+
+extension TimeAmount {
+    fileprivate init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}

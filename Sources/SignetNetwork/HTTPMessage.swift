@@ -1,0 +1,78 @@
+/// A request, as a value.
+public struct HTTPRequest: Sendable, Hashable {
+    /// The method, in upper case.
+    public var method: String
+    /// The absolute address.
+    public var url: String
+    /// The header fields in order.
+    public var headers: HTTPHeaders
+    /// The content, possibly empty.
+    public var body: [UInt8]
+    /// How long to wait: for ``HTTPTransport/send(_:)`` until the whole response is there, for
+    /// ``HTTPTransport/stream(_:receive:)`` until its head is there.
+    public var timeout: Duration
+
+    /// The wait that is used when none is given: 30 seconds, as the Android SDK has it.
+    public static let defaultTimeout = Duration.seconds(30)
+
+    /// A request as given.
+    public init(
+        _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], timeout: Duration = defaultTimeout
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeout = timeout
+    }
+}
+
+/// A response, as a value.
+public struct HTTPResponse: Sendable, Hashable {
+    /// The status code.
+    public var status: Int
+    /// The header fields; each `Set-Cookie` stands on its own.
+    public var headers: HTTPHeaders
+    /// The content, possibly empty.
+    public var body: [UInt8]
+
+    /// A response as given.
+    public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// Header fields: a list, since a name may come several times. Names are compared without regard to case.
+public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    /// The fields in order.
+    public private(set) var fields: [Field]
+
+    /// One field.
+    public struct Field: Sendable, Hashable {
+        /// The name as written.
+        public let name: String
+        /// The value.
+        public let value: String
+    }
+
+    /// The fields as listed.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field(name: $0.0, value: $0.1) }
+    }
+
+    /// Adds a field at the end.
+    public mutating func append(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// The value of the first field called `name`.
+    public subscript(name: String) -> String? { all(name).first }
+
+    /// The values of every field called `name`, in order.
+    public func all(_ name: String) -> [String] {
+        let name = name.lowercased()
+        return fields.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+}

@@ -1,0 +1,49 @@
+import Logging
+import SignetCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The state of a running server, its clock and its log: what the resources work on.
+final class Desk: Sendable {
+    let configuration: ServerConfiguration
+    let contextPath: String
+    let clock: any WallClock
+    let logger: Logger
+    private let realms: Set<RealmPath>
+    private let state: Mutex<DeskState>
+
+    init(_ configuration: ServerConfiguration, clock: any WallClock, logger: Logger, trees: [JourneyTree] = JourneyTree.builtIn) {
+        state = Mutex(DeskState(users: configuration.users, trees: trees, baseURL: configuration.baseURL(port: configuration.port)))
+        realms = Set(configuration.realms.map { RealmPath($0) })
+        contextPath = configuration.normalContextPath
+        var configuration = configuration
+        configuration.users = []  // The state has all that is needed of them.
+        self.configuration = configuration
+        self.clock = clock
+        self.logger = logger
+    }
+
+    func has(_ realm: RealmPath) -> Bool { realms.contains(realm) }
+
+    /// Runs one transaction, at the present moment.
+    func transact<R: Sendable, E: Error>(_ body: (inout DeskState, Moment) throws(E) -> R) throws(E) -> R {
+        let now = clock.now
+        return try state.withLock { (state: inout DeskState) throws(E) -> R in
+            let moment = Moment(now: now, configuration: configuration, baseURL: state.baseURL)
+            return try body(&state, moment)
+        }
+    }
+
+    /// The address clients reach the server at, with the context path.
+    var baseURL: String { transact { state, _ in state.baseURL } }
+
+    /// Says which port the socket got.
+    func bound(to port: Int) {
+        transact { state, _ in state.baseURL = configuration.baseURL(port: port) }
+    }
+}

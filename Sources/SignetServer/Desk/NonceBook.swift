@@ -1,0 +1,48 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The desk's nonces. One that is handed out costs no memory: it carries its own time and the desk's signature. Only those
+/// that were used in a right proof are kept, until they are too old anyway; so strangers cannot fill the book.
+struct NonceBook: Sendable {
+    /// The age, in seconds, at which a nonce is worth nothing.
+    static let lifetime = 60.0
+
+    private struct Nonce: Codable {
+        let value: String
+        /// Milliseconds since 1970.
+        let issued: Int64
+    }
+
+    private let key = RandomID.secret(byteCount: 32)
+    private var used: ExpiringTable<String, Bool>
+
+    init(capacity: Int = 100_000) {
+        used = ExpiringTable(capacity: capacity)
+    }
+
+    /// How many used nonces are in memory.
+    var count: Int { used.count }
+
+    func issue(at now: Date) throws -> String {
+        let nonce = Nonce(value: RandomID.token(), issued: Int64(now.timeIntervalSince1970 * 1000))
+        return CompactJWS.sign(try JSON.encode(nonce), with: key)
+    }
+
+    /// Whether the nonce is the desk's, fresh, and used for the first time. A full book takes none: better that a device has to
+    /// wait than that a proof is good twice.
+    mutating func redeem(_ text: String, at now: Date) -> Bool {
+        guard let payload = try? CompactJWS(text).payload(verifiedWith: key),
+            let nonce = try? JSON.decode(Nonce.self, from: payload)
+        else { return false }
+        let issued = Date(timeIntervalSince1970: Double(nonce.issued) / 1000)
+        let end = issued.addingTimeInterval(Self.lifetime)
+        guard now < end, used.value(for: nonce.value, at: now) == nil, !used.isFull(at: now) else { return false }
+        used.insert(true, for: nonce.value, until: end, at: now)
+        return true
+    }
+}

@@ -1,0 +1,57 @@
+public import Hummingbird
+public import Logging
+import NIOCore
+public import SignetCore
+
+/// An AM for a developer's desk: login journeys, push that really arrives, one-time codes that are really checked.
+///
+/// It speaks what AM speaks (protocol/journey.md, protocol/authenticator.md) and hands push messages to desktop authenticators
+/// over streams of its own (docs/desk.md). Everything it knows is in memory for now, and gone when the server is.
+///
+/// The journeys are `Login`, `PushRegistration`, `PushLogin`, `PushNumberLogin`, `PushBiometricLogin`, `OATHRegistration`,
+/// `OATHLogin` and `CombinedRegistration`.
+public struct DeskServer: Sendable {
+    let desk: Desk
+
+    /// A server that has not been started.
+    /// - Parameters:
+    ///   - configuration: how it behaves, and who can log in.
+    ///   - clock: what time it is for every timeout, code and signature.
+    ///   - logger: where it tells what happens. No secret, code, token or message goes there.
+    public init(configuration: ServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger) {
+        desk = Desk(configuration, clock: clock, logger: logger)
+    }
+
+    /// Serves until the task is cancelled. Open desk streams end at once then.
+    /// - Parameters:
+    ///   - gracefulShutdownSignals: whether SIGINT and SIGTERM end the server too, after the requests that are being answered.
+    ///   - onReady: called once, when the socket listens, with the base URL, for example `http://127.0.0.1:43121/am`.
+    /// - Throws: what binding the socket throws, for example when the port is taken; `CancellationError` may be thrown when the
+    ///   task is cancelled.
+    public func run(
+        gracefulShutdownSignals: Bool = false, onReady: @escaping @Sendable (_ baseURL: String) async -> Void
+    ) async throws {
+        let application = application(onReady: onReady)
+        if gracefulShutdownSignals {
+            try await application.runService()
+        } else {
+            try await application.run()
+        }
+    }
+
+    /// The server as a Hummingbird application, for a test that runs it in process or has its own way to start it.
+    public func application(
+        onReady: @escaping @Sendable (_ baseURL: String) async -> Void = { _ in }
+    ) -> some ApplicationProtocol {
+        let desk = desk
+        return Application(
+            responder: DeskResponder(desk: desk),
+            configuration: ApplicationConfiguration(
+                address: .hostname(desk.configuration.host, port: desk.configuration.port), serverName: "signet"),
+            onServerRunning: { channel in
+                if let port = channel.localAddress?.port { desk.bound(to: port) }
+                await onReady(desk.baseURL)
+            },
+            logger: desk.logger)
+    }
+}

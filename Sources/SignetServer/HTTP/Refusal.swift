@@ -1,0 +1,53 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+
+/// A request that is not granted, in the form that every CREST client reads: `{"code","reason","message","detail"}`
+/// (protocol/journey.md section 2.5).
+struct Refusal: Error, Sendable, Hashable {
+    let status: HTTPResponse.Status
+    let message: String
+    var detail: [String: JSONValue]?
+    var headers: HTTPFields = [:]
+    /// Why, for the log; the client does not see it.
+    var reason: String?
+
+    init(_ status: HTTPResponse.Status, _ message: String, detail: [String: JSONValue]? = nil, headers: HTTPFields = [:]) {
+        self.status = status
+        self.message = message
+        self.detail = detail
+        self.headers = headers
+    }
+
+    var body: JSONValue {
+        var body: [String: JSONValue] = [
+            "code": .integer(Int64(status.code)), "reason": .string(status.reasonPhrase), "message": .string(message),
+        ]
+        if let detail { body["detail"] = .object(detail) }
+        return .object(body)
+    }
+
+    /// AM's answer to every push request that it does not take: it never says why.
+    static let badRequest = Refusal(.badRequest, "Bad request.")
+    static let resourceNotFound = Refusal(.notFound, "Resource not found.")
+    static let journeyTimedOut = Refusal(.unauthorized, "Session has timed out", detail: ["errorCode": .string("110")])
+    static let unwritable = Refusal(.internalServerError, "The step cannot be written.")
+    static let noSuchJourney = Refusal(.badRequest, "No Configuration found")
+    static let foreignJourney = Refusal(.badRequest, "Authentication Error: the journey belongs to another realm")
+    static let invalidAuthID = Refusal(.badRequest, "Authentication Error: Invalid AuthId Signature")
+
+    static func loginFailure(because reason: String, tree: String) -> Refusal {
+        var refusal = Refusal(.unauthorized, "Login failure", detail: ["failureUrl": .string("")])
+        refusal.reason = "\(tree): \(reason)"
+        return refusal
+    }
+
+    static func unknownRealm(_ realm: RealmPath) -> Refusal {
+        Refusal(.notFound, "Realm \"\(realm)\" not found")
+    }
+
+    static func methodNotAllowed(_ allowed: HTTPRequest.Method) -> Refusal {
+        Refusal(.methodNotAllowed, "The method is not supported here.", headers: [.allow: allowed.rawValue])
+    }
+}
+

@@ -1,0 +1,43 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SignetCore
+
+/// What the resources read of a request.
+struct RequestReader: Sendable {
+    let request: Request
+    let largestBody: Int
+
+    /// The value of a header by its name in lower case; of several the first one, as AM does.
+    func header(_ name: String) -> String? {
+        request.headers.first { $0.name.canonicalName == name }?.value
+    }
+
+    /// A parameter of the query, decoded; of several the first one.
+    func query(_ name: String) -> String? {
+        request.uri.queryParameters[Substring(name)].map(String.init)
+    }
+
+    /// Whether a parameter of the query says `true`.
+    func flag(_ name: String) -> Bool { query(name) == "true" }
+
+    func require(_ method: HTTPRequest.Method) throws(Refusal) {
+        guard request.method == method else { throw .methodNotAllowed(method) }
+    }
+
+    /// `application/json`, in UTF-8 if the charset is named.
+    var saysJSON: Bool {
+        let parts = (header("content-type") ?? "").lowercased().split(separator: ";").map { $0.trimming(" \t") }
+        guard parts.first == "application/json" else { return false }
+        return parts.dropFirst().allSatisfy { !$0.hasPrefix("charset=") || $0.dropFirst(8).trimming("\"") == "utf-8" }
+    }
+
+    /// The whole body.
+    func body() async throws -> [UInt8] {
+        do {
+            return Array(try await request.body.collect(upTo: largestBody).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw Refusal(.contentTooLarge, "The request's body is larger than \(largestBody) bytes.")
+        }
+    }
+}

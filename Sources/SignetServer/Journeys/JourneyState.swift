@@ -1,0 +1,128 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A moment, and what it is told apart by: everything a rule takes from outside.
+struct Moment: Sendable {
+    let now: Date
+    let configuration: ServerConfiguration
+    /// The address clients reach the server at, with the context path.
+    let baseURL: String
+
+    /// The absolute URL of a resource.
+    func url(_ resource: ResourceAddress.Resource, in realm: RealmPath) -> String {
+        baseURL + ResourceAddress(resource, realm: realm).path
+    }
+}
+
+/// Somebody on the way through a tree: AM's session with its shared state.
+struct JourneyState: Sendable {
+    let id: String
+    let realm: RealmPath
+    let tree: String
+    let indexType: String
+    let expiresAt: Date
+    /// What the client calls itself; it is shown to the person who is asked to approve.
+    let userAgent: String?
+    var noSession: Bool
+    var nodeID: String
+    /// Good for one answer; every step has its own.
+    var oneTimeKey = RandomID.token()
+    /// The callbacks of the last step.
+    var asked: [JourneyCallback] = []
+    /// What the present node keeps from one visit to the next.
+    var memory: NodeMemory = .nothing
+
+    // What nodes leave for the nodes after them.
+    var username: String?
+    var password: Secret?
+    var pushMessageID: String?
+    var pendingOATH: OATHDevice?
+    var failures: [String: Int] = [:]
+
+    var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
+}
+
+enum NodeMemory: Sendable {
+    case nothing
+    case waiting(PollingWait)
+    case registering(messageID: String, PollingWait)
+}
+
+/// One wait between two polls, and the rule against those who do not wait (protocol/authenticator.md section 3.6).
+struct PollingWait: Sendable, Hashable {
+    let milliseconds: Int
+    let dueAt: Date
+    private(set) var strikes = 0
+
+    init(milliseconds: Int, from now: Date) {
+        self.milliseconds = milliseconds
+        dueAt = now.addingTimeInterval(Double(milliseconds) / 1000)
+    }
+
+    enum Verdict: Sendable, Hashable {
+        case due
+        /// More than 2 seconds early: the same wait goes on.
+        case early
+        /// Early once too often.
+        case spam
+    }
+
+    /// More than this many polls that come more than ``grace`` seconds early end the login.
+    static let patience = 3
+    static let grace = 2.0
+
+    mutating func poll(at now: Date) -> Verdict {
+        guard now < dueAt.addingTimeInterval(-Self.grace) else { return .due }
+        strikes += 1
+        return strikes > Self.patience ? .spam : .early
+    }
+}
+
+/// How long a client is told to wait.
+enum PollSchedule {
+    static func milliseconds(elapsed: Double, timeout: Int, fixed: Duration?) -> Int {
+        if let fixed { return max(0, Int(fixed / .milliseconds(1))) }
+        let part = elapsed / Double(timeout)
+        return part < 0.25 ? 5000 : part < 0.5 ? 4000 : 8000
+    }
+}
+
+/// The handle on a journey that the client carries: a signed JWT with AM's claims (protocol/journey.md section 2.2).
+struct AuthID: Codable, Sendable, Hashable {
+    let otk: String
+    let realm: String
+    let authIndexType: String
+    let authIndexValue: String
+    let sessionId: String
+    let exp: Int
+    let iat: Int
+
+    init(_ journey: JourneyState, at now: Date) {
+        otk = journey.oneTimeKey
+        realm = journey.realm.description
+        authIndexType = journey.indexType
+        authIndexValue = journey.tree
+        sessionId = journey.id
+        exp = Int(journey.expiresAt.timeIntervalSince1970)
+        iat = Int(now.timeIntervalSince1970)
+    }
+
+    /// Reads a handle that came back.
+    /// - Throws: ``Refusal/invalidAuthID`` unless it is one of ours.
+    init(_ text: String, key: Secret) throws(Refusal) {
+        do {
+            self = try JSON.decode(AuthID.self, from: try CompactJWS(text).payload(verifiedWith: key))
+        } catch {
+            throw .invalidAuthID
+        }
+    }
+
+    func signed(with key: Secret) throws -> String {
+        CompactJWS.sign(try JSON.encode(self), with: key)
+    }
+}

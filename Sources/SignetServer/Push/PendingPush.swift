@@ -1,0 +1,136 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a message says.
+struct PushPrompt: Sendable, Hashable {
+    var kind: PushKind
+    var text: String
+    var contextInfo: String?
+}
+
+/// A message that was sent to a device, and what became of it.
+struct PendingPush: Sendable {
+    enum State: Sendable, Hashable {
+        case waiting
+        case approved
+        case denied
+    }
+
+    let messageID: String
+    let realm: RealmPath
+    let mechanismUID: String
+    let secret: Secret
+    let challenge: [UInt8]
+    /// The right number of a number message.
+    let number: Int?
+    let sentAt: Date
+    /// From here on no answer is taken.
+    let deadline: Date
+    /// The signed message.
+    let sealed: String
+    /// The id of the event that carries it; later messages have higher ones.
+    var eventID: UInt64 = 0
+    private(set) var state = State.waiting
+    private var wrongNumbers = 0
+
+    /// How many wrong numbers end a login. There are three numbers to choose from: one slip is a thumb, two are guessing, and
+    /// a third try would always be right.
+    static let wrongNumbersAllowed = 1
+
+    init(_ prompt: PushPrompt, to device: PushDevice, _ moment: Moment) throws {
+        let lifetime = moment.configuration.pushLifetime
+        messageID = MessageID.make("AUTHENTICATE", at: moment.now)
+        realm = device.owner.realm
+        mechanismUID = device.mechanismUID
+        secret = device.secret
+        challenge = RandomID.bytes(32)
+        number = if case .number(let choices) = prompt.kind { choices.randomElement() } else { nil }
+        sentAt = moment.now
+        deadline = moment.now.addingTimeInterval(Double(lifetime))
+        sealed = try PushMessage(
+            mechanismUID: device.mechanismUID, challenge: challenge, kind: prompt.kind, timeToLive: lifetime, sentAt: sentAt,
+            text: prompt.text, loadBalancerCookie: moment.configuration.loadBalancerCookie, contextInfo: prompt.contextInfo,
+            userID: device.owner.name
+        ).sealed(with: device.secret)
+    }
+
+    /// Takes the device's answer: the signature first, over the bytes as they came, then everything else.
+    mutating func take(_ jwt: String, at now: Date) throws(PushRefusal) -> State {
+        let claims = try SignedClaims(jwt, secret: secret)
+        guard now < deadline else { throw .expired }
+        guard state == .waiting else { throw .alreadyAnswered }
+        try claims.checkResponse(to: challenge, secret: secret)
+        switch claims["deny"] {
+        case .bool(true): state = .denied
+        case nil:
+            try checkNumber(claims["challengeResponse"])
+            state = .approved
+        default: throw .claim("deny")
+        }
+        return state
+    }
+
+    private mutating func checkNumber(_ claim: JSONValue?) throws(PushRefusal) {
+        guard let number else { return }
+        guard let claim, claim != .null else { throw .numberMissing }
+        guard let text = claim.string else { throw .claim("challengeResponse") }
+        guard !ConstantTime.areEqual(text, String(number)) else { return }
+        wrongNumbers += 1
+        if wrongNumbers > Self.wrongNumbersAllowed { state = .denied }
+        throw .numberWrong
+    }
+}
+
+/// The claims of a JWT whose signature was right.
+struct SignedClaims: Sendable {
+    private let claims: [String: JSONValue]
+    let payload: [UInt8]
+
+    init(_ jwt: String, secret: Secret) throws(PushRefusal) {
+        do {
+            payload = try CompactJWS(jwt).payload(verifiedWith: secret)
+        } catch {
+            throw error == .form ? .form : .signature
+        }
+        guard let claims = try? JSON.decode(JSONValue.self, from: payload).object else { throw .form }
+        self.claims = claims
+    }
+
+    subscript(name: String) -> JSONValue? { claims[name] }
+
+    func checkResponse(to challenge: [UInt8], secret: Secret) throws(PushRefusal) {
+        guard let response = claims["response"]?.string else { throw .claim("response") }
+        guard ConstantTime.areEqual(response, PushClaims.response(to: challenge, secret: secret)) else { throw .response }
+    }
+}
+
+/// Why a push request was not taken. The client is never told which: AM answers all of them alike.
+enum PushRefusal: Error, Sendable, Hashable {
+    case unknownMessage
+    case expired
+    case alreadyAnswered
+    case form
+    case signature
+    case claim(String)
+    case response
+    case numberMissing
+    case numberWrong
+    case mechanismTaken
+}
+
+/// The ids of messages, as AM makes them: a UUID and the time in milliseconds.
+enum MessageID {
+    static func make(_ kind: String, at now: Date) -> String {
+        "\(kind):\(RandomID.uuid())\(Int64(now.timeIntervalSince1970 * 1000))"
+    }
+}
+
+extension ServerConfiguration {
+    /// ``pushTimeout`` within what a message can say, in seconds.
+    var pushLifetime: Int { min(max(pushTimeout, 1), 86_400) }
+}

@@ -1,0 +1,99 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// An invitation that waits for a device to register.
+struct PendingRegistration: Sendable {
+    let user: UserKey
+    /// What the QR code says.
+    let enrollment: Enrollment
+    let invitation: PushInvitation
+    /// The device for one-time codes that comes into being together with the push device, in a combined registration.
+    let oathDevice: OATHDevice?
+    /// From here on no device can register.
+    let deadline: Date
+    var isRegistered = false
+
+    var messageID: String { invitation.messageID }
+
+    /// Nil when the server's public address is none that a device could use.
+    init?(user: UserKey, withOATH: Bool, _ moment: Moment) {
+        func endpoint(_ action: PushAction) -> Endpoint? {
+            Self.endpoint("\(moment.url(.pushMessage, in: user.realm))?_action=\(action.rawValue)")
+        }
+        guard let registration = endpoint(.register), let authentication = endpoint(.authenticate) else { return nil }
+        let configuration = moment.configuration
+        self.user = user
+        invitation = PushInvitation(
+            secret: RandomID.secret(byteCount: 32), challenge: RandomID.bytes(32),
+            messageID: MessageID.make("REGISTER", at: moment.now), registrationEndpoint: registration,
+            authenticationEndpoint: authentication, loadBalancerCookie: configuration.loadBalancerCookie,
+            resourceID: RandomID.uuid())
+        oathDevice = withOATH ? .new() : nil
+        enrollment = Enrollment(
+            account: AccountID(issuer: configuration.issuer, accountName: user.name), oath: oathDevice?.verifier.settings,
+            oathResourceID: oathDevice?.resourceID, push: invitation, userID: user.name,
+            backgroundColor: configuration.backgroundColor)
+        deadline = moment.now.addingTimeInterval(Double(configuration.pushLifetime))
+    }
+
+    /// Whether the address is safe is the device's question: this server names its own, whatever it is.
+    private static func endpoint(_ url: String) -> Endpoint? {
+        do {
+            return try Endpoint(url)
+        } catch .plainHTTP(let host) {
+            return try? Endpoint(url, policy: .allowingPlainHTTP(to: [host]))
+        } catch {
+            return nil
+        }
+    }
+
+    /// Reads a registration: the signature first, then everything else.
+    func device(registeredBy jwt: String, at now: Date) throws(PushRefusal) -> PushDevice {
+        let claims = try SignedClaims(jwt, secret: invitation.secret)
+        guard now < deadline else { throw .expired }
+        guard !isRegistered else { throw .alreadyAnswered }
+        try claims.checkResponse(to: invitation.challenge, secret: invitation.secret)
+        let registration = try Self.registration(claims)
+        let resourceID = invitation.resourceID ?? RandomID.uuid()
+        return PushDevice(
+            owner: user, secret: invitation.secret, mechanismUID: registration.mechanismUid, deviceID: registration.deviceId,
+            deviceName: registration.deviceName, deviceType: registration.deviceType,
+            communicationType: registration.communicationType, communicationID: "desk:\(resourceID)", resourceID: resourceID)
+    }
+
+    private static func registration(_ claims: SignedClaims) throws(PushRefusal) -> PushClaims.Registration {
+        for name in ["mechanismUid", "deviceId", "deviceName", "deviceType", "communicationType"] {
+            guard let text = claims[name]?.string, !text.isEmpty, text.utf8.count <= 4096 else { throw .claim(name) }
+        }
+        guard let registration = try? JSON.decode(PushClaims.Registration.self, from: claims.payload) else { throw .form }
+        return registration
+    }
+}
+
+/// The invitations that are out.
+struct RegistrationLedger: Sendable {
+    private var pending = ExpiringTable<String, PendingRegistration>(capacity: 10_000)
+
+    func entry(_ messageID: String, at now: Date) -> PendingRegistration? {
+        pending.value(for: messageID, at: now)
+    }
+
+    mutating func add(_ registration: PendingRegistration, until end: Date, at now: Date) {
+        pending.insert(registration, for: registration.messageID, until: max(end, registration.deadline), at: now)
+    }
+
+    mutating func complete(_ messageID: String, at now: Date) {
+        _ = pending.update(messageID, at: now) { $0.isRegistered = true }
+    }
+}
+
+/// What a device can ask of `push/sns/message`.
+enum PushAction: String, Sendable, CaseIterable {
+    case register
+    case authenticate
+}

@@ -1,0 +1,80 @@
+public import SignetCore
+
+/// How a desk server behaves. Every property has a default that suits a developer's machine.
+public struct ServerConfiguration: Sendable {
+    /// The address to listen on: a host name or an IP address. The default is reachable from this machine only.
+    public var host = "127.0.0.1"
+    /// The TCP port to listen on; 0 takes any free one, and the base URL that the server reports names it.
+    public var port = 8080
+    /// The path in front of every route, as AM's deployment path. A slash in front is added, one at the end dropped; empty
+    /// serves from the top.
+    public var contextPath = "/am"
+    /// The realms that exist, as paths: `/` is the top one. Everything else is answered with 404.
+    public var realms: [String] = ["/", "/alpha"]
+    /// Who can log in. Of two users with the same name and realm the last one counts.
+    public var users: [User] = []
+    /// The name of the cookie that carries the session token.
+    public var cookieName = "iPlanetDirectoryPro"
+    /// The issuer in enrolment URIs and in the text of push messages.
+    public var issuer = "Signet Desk"
+    /// The colour of enrolled accounts: hexadecimal digits, `#` optional.
+    public var backgroundColor = "519387"
+    /// The address that clients reach the server at, with the context path, for example `https://login.example.test/am`;
+    /// enrolment URIs carry it. When nil it is made of ``host`` and the port that the socket got.
+    public var publicURL: String?
+    /// How many seconds a push registration and a push message wait for the device; from 1 to 86,400.
+    public var pushTimeout = 120
+    /// How many seconds a journey may take; at least 1.
+    public var journeyTimeout = 300
+    /// The routing cookie, `name=value`, that devices and browsers are given; nil for none.
+    public var loadBalancerCookie: String? = "amlbcookie=01"
+    /// How long a client is told to wait between two polls. When nil it is told what AM tells: 5 seconds in the first quarter
+    /// of ``pushTimeout``, 4 until the half, 8 afterwards.
+    public var pollInterval: Duration?
+    /// The pause after which an idle desk stream carries a comment, so that both ends notice a dead line.
+    public var deskKeepAlive: Duration = .seconds(15)
+    /// The largest request body that is read, in bytes; a larger one is answered with 413.
+    public var largestBody = 256 * 1024
+
+    /// The defaults, with what `configure` changes.
+    public init(_ configure: (inout Self) -> Void = { _ in }) {
+        configure(&self)
+    }
+}
+
+/// Somebody who can log in at a desk server. The password is kept in memory only.
+public struct User: Sendable, Hashable {
+    /// The name to log in with; upper and lower case differ.
+    public var name: String
+    /// The password, in UTF-8.
+    public var password: Secret
+    /// The realm the user lives in, as a path.
+    public var realm: String
+
+    /// A user of the top realm, unless another is given.
+    public init(name: String, password: Secret, realm: String = "/") {
+        self.name = name
+        self.password = password
+        self.realm = realm
+    }
+}
+
+extension ServerConfiguration {
+    /// ``contextPath`` with one slash in front and none at the end; empty for the top.
+    var normalContextPath: String {
+        let path = contextPath.split(separator: "/").joined(separator: "/")
+        return path.isEmpty ? "" : "/\(path)"
+    }
+
+    /// The base URL of a socket that listens on `port`. An address that stands for all interfaces is replaced by the loopback.
+    func baseURL(port: Int) -> String {
+        if let publicURL { return String(publicURL.reversed().drop { $0 == "/" }.reversed()) }
+        let address =
+            switch host {
+            case "0.0.0.0", "": "127.0.0.1"
+            case "::": "[::1]"
+            default: host.contains(":") ? "[\(host)]" : host
+            }
+        return "http://\(address):\(port)\(normalContextPath)"
+    }
+}

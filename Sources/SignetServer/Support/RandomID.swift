@@ -1,0 +1,18 @@
+import SignetCore
+
+/// What else nobody can guess, from the system's random numbers.
+extension RandomID {
+    /// 256 random bits as text that is safe in headers and URLs.
+    static func token() -> String {
+        Base64.encode(bytes(32), as: .url)
+    }
+
+    static func secret(byteCount: Int) -> Secret {
+        var generator = SystemRandomNumberGenerator()
+        return Secret(byteCount: byteCount, using: &generator)
+    }
+
+    static func bytes(_ count: Int) -> [UInt8] {
+        secret(byteCount: count).bytes
+    }
+}

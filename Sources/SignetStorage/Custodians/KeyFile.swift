@@ -1,0 +1,50 @@
+import Crypto
+public import SignetCore
+
+/// A key in a file of mode 0600. It protects what is copied without the file, and nothing else: choose it only by name.
+public struct KeyFile: KeyCustodian {
+    /// `keyfile`.
+    public let name = "keyfile"
+    /// Where the file is.
+    public let path: String
+
+    private static let keyLength = 32
+
+    /// The key in the file at `path`, which is read when it is needed.
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// Makes the file with a new random key.
+    /// - Throws: ``StoreError/Code/exists`` when something stands at the path; it is never replaced.
+    public static func create(path: String) throws(StoreError) -> KeyFile {
+        var generator = SystemRandomNumberGenerator()
+        try PrivateFile.create(path, containing: Secret(byteCount: keyLength, using: &generator).bytes)
+        return KeyFile(path: path)
+    }
+
+    /// Seals `dataKey` with the key in the file.
+    public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
+        try Sealing.seal(dataKey.bytes, with: key(), context: context)
+    }
+
+    /// Opens what ``wrap(_:context:)`` sealed.
+    public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
+        guard let bytes = try Sealing.open(wrapped, with: key(), context: context) else {
+            throw StoreError(.keyMismatch, "open vault", "\(path) does not hold the key this vault was sealed with")
+        }
+        return Secret(bytes)
+    }
+
+    private func key() throws(StoreError) -> Secret {
+        guard PrivateFile.exists(path) else {
+            throw StoreError(
+                .keyUnavailable, "open vault", "the key file \(path) is not there; put it back to open the vault, which was not touched")
+        }
+        let bytes = try PrivateFile.contents(of: path, limit: Self.keyLength)
+        guard bytes.count == Self.keyLength else {
+            throw StoreError(.keyMismatch, "open vault", "\(path) is not a key file of \(Self.keyLength) bytes")
+        }
+        return Secret(bytes)
+    }
+}

@@ -1,0 +1,141 @@
+import GRDB
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Records in one SQLite file, durable when a write returns: write-ahead log, `synchronous=FULL` proved by reading it back,
+/// deleted content overwritten. Several processes may use the file at once.
+///
+/// The file must be private (mode 0600, this user's, no link). The store writes bytes as they are: for secrets, put a
+/// ``Vault`` on top.
+public final class SQLiteStore: RecordStore {
+    private let database: DatabaseQueue
+
+    /// How long a transaction waits for another process before it fails with ``StoreError/Code/busy``, in seconds.
+    public static let defaultPatience = 5.0
+
+    /// Opens the file at `path`.
+    /// - Parameters:
+    ///   - creating: Whether to make the file. If it is there already, making it fails with ``StoreError/Code/exists``.
+    ///   - patience: How long to wait for another process, in seconds.
+    public init(path: String, creating: Bool = false, patience: Double = defaultPatience) throws(StoreError) {
+        if creating {
+            try PrivateFile.create(path, containing: [])
+        } else {
+            try PrivateFile.check(path)
+        }
+        do {
+            database = try DatabaseQueue(path: path, configuration: Self.configuration(patience: patience))
+            try Self.makeDurable(database)
+            if creating { try database.write(Self.createTable) }
+        } catch {
+            throw SQLiteFailure.storeError(error, "open \(path)")
+        }
+    }
+
+    /// Closes the file; every later call fails.
+    public func close() throws(StoreError) {
+        do {
+            try database.close()
+        } catch {
+            throw SQLiteFailure.storeError(error, "close the store")
+        }
+    }
+
+    /// Reads a consistent state.
+    public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
+        do {
+            return try database.read { try body(Transaction(database: $0)) }
+        } catch {
+            throw SQLiteFailure.storeError(error, "read")
+        }
+    }
+
+    /// Reads and changes, all or nothing; durable when it returns.
+    public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        do {
+            return try database.write { try body(Transaction(database: $0)) }
+        } catch {
+            throw SQLiteFailure.storeError(error, "write")
+        }
+    }
+
+    private static func configuration(patience: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(patience)
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY")
+        }
+        return configuration
+    }
+
+    /// GRDB lowers `synchronous` after `prepareDatabase`, so it is set here, and read back.
+    private static func makeDurable(_ database: DatabaseQueue) throws {
+        try database.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous=FULL")
+            guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
+                throw StoreError(.failed, "open the store", "SQLite does not make writes durable here")
+            }
+        }
+    }
+
+    private static func createTable(_ database: Database) throws {
+        try database.execute(
+            sql: "CREATE TABLE record (kind TEXT NOT NULL, name BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID"
+        )
+    }
+
+    private struct Transaction: RecordWriter {
+        let database: Database
+
+        func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
+            try attempt("read a record of kind \(key.kind.rawValue)") {
+                try Row.fetchOne(
+                    database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ? AND name = ?"), arguments: key.arguments
+                ).map(Self.bytes)
+            }
+        }
+
+        func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
+            try attempt("list the records of kind \(kind.rawValue)") {
+                try Row.fetchAll(
+                    database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ?"), arguments: [kind.rawValue]
+                ).map(Self.bytes)
+            }
+        }
+
+        func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
+            try attempt("write a record of kind \(key.kind.rawValue)") {
+                try database.cachedStatement(
+                    sql: "INSERT INTO record (kind, name, bytes) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET bytes = excluded.bytes"
+                ).execute(arguments: key.arguments + [bytes.databaseBlob])
+            }
+        }
+
+        func remove(_ key: RecordKey) throws(StoreError) {
+            try attempt("remove a record of kind \(key.kind.rawValue)") {
+                try database.cachedStatement(sql: "DELETE FROM record WHERE kind = ? AND name = ?").execute(arguments: key.arguments)
+            }
+        }
+
+        private func attempt<R>(_ operation: String, _ body: () throws -> R) throws(StoreError) -> R {
+            do {
+                return try body()
+            } catch {
+                throw SQLiteFailure.storeError(error, operation)
+            }
+        }
+
+        private static func bytes(_ row: Row) throws -> [UInt8] {
+            try row.withUnsafeData(atIndex: 0) { Array($0 ?? .init()) }
+        }
+    }
+}
+
+extension RecordKey {
+    fileprivate var arguments: StatementArguments { [kind.rawValue, name.databaseBlob] }
+}

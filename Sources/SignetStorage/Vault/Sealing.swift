@@ -1,0 +1,36 @@
+import Crypto
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// AES-256-GCM with a random nonce: nonce (12 bytes), ciphertext, tag (16 bytes).
+enum Sealing {
+    static func seal(_ bytes: [UInt8], with key: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
+        do {
+            let box = try AES.GCM.seal(bytes, using: key.key, authenticating: context)
+            return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
+        } catch {
+            throw StoreError(.failed, "seal", "AES-256-GCM failed")
+        }
+    }
+
+    /// Nil when `sealed` was not sealed with this key and context.
+    static func open(_ sealed: some Collection<UInt8>, with key: Secret, context: [UInt8]) -> [UInt8]? {
+        guard let box = try? AES.GCM.SealedBox(combined: Data(sealed)) else { return nil }
+        return (try? AES.GCM.open(box, using: key.key, authenticating: context)).map(Array.init)
+    }
+
+    /// A key for one purpose, derived from `key` (HKDF, RFC 5869).
+    static func derive(_ purpose: String, from key: Secret) -> Secret {
+        Secret(key: HKDF<SHA256>.deriveKey(inputKeyMaterial: key.key, info: Array(purpose.utf8), outputByteCount: 32))
+    }
+
+    /// HMAC-SHA-256 of `bytes`, cut to 16 bytes: a name that says nothing of what it names.
+    static func hiddenName(of bytes: [UInt8], key: Secret) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key.key).prefix(16))
+    }
+}

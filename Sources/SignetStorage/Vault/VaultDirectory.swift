@@ -1,0 +1,69 @@
+/// The place of a vault on this machine: a directory of mode 0700 with the records and, for a key file, the key.
+public struct VaultDirectory: Sendable, Hashable {
+    /// The directory.
+    public let path: String
+
+    /// The directory at `path`.
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// The usual place: `$SIGNET_HOME`, or `$XDG_DATA_HOME/signet`, or `~/.local/share/signet` (XDG Base Directory).
+    /// Relative values of the XDG variable are ignored, as the specification asks. Nil when not even a home is known.
+    public init?(environment: [String: String]) {
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        if let home = value("SIGNET_HOME") {
+            path = home
+        } else if let data = value("XDG_DATA_HOME"), data.hasPrefix("/") {
+            path = data + "/signet"
+        } else if let home = value("HOME") {
+            path = home + "/.local/share/signet"
+        } else {
+            return nil
+        }
+    }
+
+    /// The file with the records.
+    public var recordsPath: String { path + "/vault.sqlite" }
+    /// The file with the key, when the vault is sealed by a key file.
+    public var keyPath: String { path + "/vault.key" }
+    /// Whether there is a vault here; it may still not open.
+    public var holdsVault: Bool { PrivateFile.exists(recordsPath) }
+
+    /// Makes a vault sealed by a key file beside it. A vault that is there is never touched.
+    ///
+    /// The records appear under their name only when they are complete: whoever is interrupted can begin again.
+    public func createVault(patience: Double = SQLiteStore.defaultPatience) throws(StoreError) -> Vault {
+        _ = try PrivateFile.createDirectory(path)
+        try PrivateFile.checkDirectory(path)
+        let lock = try DirectoryLock(path)
+        defer { lock.release() }
+        guard !holdsVault else {
+            throw StoreError(.exists, "create vault", "there is a vault in \(path) already; nothing was changed")
+        }
+        let madeKey = !PrivateFile.exists(keyPath)
+        let key = madeKey ? try KeyFile.create(path: keyPath) : KeyFile(path: keyPath)
+        let unfinished = recordsPath + ".new"
+        PrivateFile.removeDatabase(unfinished)
+        do {
+            let store = try SQLiteStore(path: unfinished, creating: true)
+            _ = try Vault.create(in: store, custodian: key)
+            try store.close()
+            try PrivateFile.move(unfinished, to: recordsPath)
+        } catch {
+            PrivateFile.removeDatabase(unfinished)
+            if madeKey { PrivateFile.remove(keyPath) }
+            throw error
+        }
+        return try openVault(patience: patience)
+    }
+
+    /// Opens the vault here.
+    /// - Throws: ``StoreError/Code/noVault`` when there is none; nothing is created.
+    public func openVault(patience: Double = SQLiteStore.defaultPatience) throws(StoreError) -> Vault {
+        guard PrivateFile.exists(path) else { throw StoreError(.noVault, "open vault", "\(path) does not exist") }
+        try PrivateFile.checkDirectory(path)
+        guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
+        return try Vault.open(SQLiteStore(path: recordsPath, patience: patience), custodians: [KeyFile(path: keyPath)])
+    }
+}

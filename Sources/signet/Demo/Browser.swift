@@ -1,0 +1,59 @@
+import SignetCore
+import SignetJourney
+
+/// The person's browser in the demo: walks the server's journeys and shows what a login page would.
+struct Browser {
+    let journey: Journey
+    let user: String
+    let password: String
+
+    /// Starts a journey and fills in user name and password.
+    func begin(_ name: String) async throws -> JourneyState {
+        let step = try Self.step(try await journey.start(name))
+        return try await journey.next(filled(step))
+    }
+
+    /// Sends waiting steps back until the journey moves on, as a login page does.
+    func wait(from state: JourneyState) async throws -> JourneyState {
+        var state = state
+        while case .step(let step) = state, let milliseconds = step.waitMilliseconds {
+            try await Task.sleep(for: .milliseconds(milliseconds))
+            state = try await journey.next(step)
+        }
+        return state
+    }
+
+    /// Enters a one-time code, again and again, until the server lets in or has enough. A step that only shows something is
+    /// leafed through.
+    func enter(code: String, into state: JourneyState) async throws -> JourneyState {
+        var state = state
+        while case .step(var step) = state {
+            for index in step.callbacks.indices { step.callbacks[index].answer(.string(code)) }
+            state = try await journey.next(step)
+        }
+        return state
+    }
+
+    static func step(_ state: JourneyState) throws -> JourneyStep {
+        guard case .step(let step) = state else { throw DemoFailure("the server ended the journey early") }
+        return step
+    }
+
+    private func filled(_ step: JourneyStep) -> JourneyStep {
+        var step = step
+        for index in step.callbacks.indices {
+            switch step.callbacks[index].type {
+            case "NameCallback": step.callbacks[index].answer(.string(user))
+            case "PasswordCallback": step.callbacks[index].answer(.string(password))
+            default: break
+            }
+        }
+        return step
+    }
+}
+
+/// A step of the demo did not do what it says.
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,83 @@
+import SignetCore
+import SignetJourney
+
+/// Five logins that end in five ways.
+struct DemoPush {
+    let stage: DemoStage
+    let browser: Browser
+
+    func approveByTap() async throws -> String {
+        let login = try await begin("PushLogin")
+        let message = try await nextMessage()
+        _ = try await stage.signet("push", "approve", message)
+        return try await success(of: login)
+    }
+
+    func approveByNumber() async throws -> String {
+        let login = try await begin("PushNumberLogin")
+        guard let shown = try Browser.step(login).hiddenValue("pushChallengeNumber"), let right = Int(shown) else {
+            throw DemoFailure("the login page shows no number")
+        }
+        Console.line("      the login page shows the number \(right)")
+        let message = try await nextMessage()
+        let wrong = try await wrongNumber(message, right)
+        let refused = try await stage.attempt(["push", "approve", message, "--number", String(wrong)])
+        guard refused.status == Failure.Exit.notAllowed.rawValue else {
+            throw DemoFailure("the wrong number \(wrong) was not refused (exit code \(refused.status))")
+        }
+        _ = try await stage.signet("push", "approve", message, "--number", String(right))
+        return "\(wrong) refused, \(right): " + (try await success(of: login))
+    }
+
+    func approveByBiometrics() async throws -> String {
+        let login = try await begin("PushBiometricLogin")
+        let message = try await nextMessage()
+        let unseen = try await stage.attempt(["push", "approve", message])
+        guard unseen.status == Failure.Exit.notAllowed.rawValue else { throw DemoFailure("it was approved without anybody being asked") }
+        _ = try await stage.signet("push", "approve", message, "--stand-in-for-biometric")
+        return try await success(of: login) + " (with a stand-in for the reader)"
+    }
+
+    func deny() async throws -> String {
+        let login = try await begin("PushLogin")
+        let message = try await nextMessage()
+        _ = try await stage.signet("push", "deny", message)
+        return "refused: " + (try await refusal { try await browser.wait(from: login) })
+    }
+
+    func letExpire() async throws -> String {
+        let login = try await begin("PushLogin")
+        let message = try await nextMessage()
+        Console.line("      nobody answers for \(DemoStage.pushTimeout) s")
+        let outcome = try await refusal { try await browser.wait(from: login) }
+        let late = try await stage.attempt(["push", "approve", message])
+        guard late.status == Failure.Exit.badInput.rawValue else { throw DemoFailure("a late answer was not refused") }
+        return "login page: \(outcome); the late answer is not even sent"
+    }
+
+    private func begin(_ journey: String) async throws -> JourneyState {
+        try await browser.begin(journey)
+    }
+
+    /// Waits at the desk for one message, as `signet push listen` in a terminal would. Returns its id.
+    private func nextMessage() async throws -> String {
+        let line = try await stage.signet("push", "listen", "--once", "--for", String(DemoStage.pushTimeout), "--json")
+        guard let id = try? JSON.decode(JSONValue.self, from: line.utf8)["id"]?.string else { throw DemoFailure("no message came") }
+        return id
+    }
+
+    private func wrongNumber(_ message: String, _ right: Int) async throws -> Int {
+        let lines = try await stage.signet("push", "list", "--json").split(separator: "\n")
+        let messages = lines.compactMap { try? JSON.decode(JSONValue.self, from: $0.utf8) }
+        let numbers = messages.first { $0["id"]?.string == message }?["numbers"]?.array?.compactMap(\.wholeNumber) ?? []
+        guard let wrong = numbers.first(where: { $0 != right }) else { throw DemoFailure("the message offers no other number") }
+        return Int(wrong)
+    }
+
+    private func success(of login: JourneyState) async throws -> String {
+        guard case .loggedIn(let session) = try await browser.wait(from: login), session.token != nil else {
+            throw DemoFailure("the login page did not let in")
+        }
+        return "logged in"
+    }
+}

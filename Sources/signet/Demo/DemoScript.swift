@@ -1,0 +1,137 @@
+import Foundation
+import SignetCore
+import SignetJourney
+
+/// The demo's steps, in order. Each step does one thing, checks that it came out as it says, and is one row of the summary.
+struct DemoScript {
+    let stage: DemoStage
+
+    func run() async throws {
+        Console.line("Signet demo: a login server, an authenticator, and the person between them.")
+        Console.line("Everything is in \(stage.home) and is removed at the end.")
+        var steps = DemoSteps()
+        do {
+            try await play(&steps)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            steps.printSummary()
+            let why = (error as? DemoFailure)?.description ?? Failure(error).message
+            Console.error("\nsignet: the demo failed at step \(steps.count), \(steps.current): \(why)")
+            throw DemoFailure(why)
+        }
+        steps.printSummary()
+        Console.line("\nAll \(steps.count) steps did what they say.")
+    }
+
+    private func play(_ steps: inout DemoSteps) async throws {
+        let server = try await steps.perform("start the server in its own process") {
+            let server = try await stage.startServer()
+            return (server, "\(server.url), process \(server.process.identifier)")
+        }
+        defer { server.process.stop() }
+        _ = try await steps.perform("make a vault") {
+            ((), try await stage.signet("init", "--protect", "keyfile").components(separatedBy: "\n")[0])
+        }
+        let totp = try await enrollCodes(server.browser, &steps)
+        try await enrollPush(server.browser, &steps)
+        try await answerPushes(server.browser, &steps)
+        try await reopen(server.browser, totp, &steps)
+        _ = try await steps.perform("stop the server") {
+            let status = server.process.stop()
+            guard status == 0 else { throw DemoFailure("it ended with \(status)") }
+            return ((), "it ended with 0")
+        }
+    }
+
+    // MARK: One-time codes
+
+    private func enrollCodes(_ browser: Browser, _ steps: inout DemoSteps) async throws -> OATHSettings {
+        let (state, settings, picture) = try await steps.perform("log in and ask for one-time codes; the server shows a QR code") {
+            let state = try await browser.begin("OATHRegistration")
+            let (uri, picture) = try draw(try Browser.step(state), "totp.png")
+            guard let settings = try EnrollmentURI.parse(uri).oath else { throw DemoFailure("the QR code offers no codes") }
+            return ((state, settings, picture), "written to totp.png")
+        }
+        _ = try await steps.perform("scan the picture into the vault") {
+            ((), try await stage.signet("enroll", picture).components(separatedBy: "\n")[0])
+        }
+        let code = try await steps.perform("type the code into the login page; the server accepts it") {
+            let code = try await stage.signet("code", browser.user)
+            guard case .loggedIn = try await browser.enter(code: code, into: state) else {
+                throw DemoFailure("the server did not accept \(code)")
+            }
+            return (code, "\(code) accepted")
+        }
+        _ = try await steps.perform("type the same code again; the server refuses it") {
+            let outcome = try await refusal { try await browser.enter(code: code, into: try await browser.begin("OATHLogin")) }
+            return ((), "\(code) refused: \(outcome)")
+        }
+        return settings
+    }
+
+    // MARK: Push
+
+    private func enrollPush(_ browser: Browser, _ steps: inout DemoSteps) async throws {
+        _ = try await steps.perform("register for push from a second QR code") {
+            let state = try await browser.begin("PushRegistration")
+            let (_, picture) = try draw(try Browser.step(state), "push.png", inTerminal: false)
+            let line = try await stage.signet("enroll", picture).components(separatedBy: "\n")[0]
+            guard case .loggedIn = try await browser.wait(from: state) else { throw DemoFailure("the login page did not notice") }
+            return ((), line)
+        }
+    }
+
+    private func answerPushes(_ browser: Browser, _ steps: inout DemoSteps) async throws {
+        let push = DemoPush(stage: stage, browser: browser)
+        _ = try await steps.perform("log in; approve with a tap") { ((), try await push.approveByTap()) }
+        _ = try await steps.perform("log in; pick a wrong number, then the right one") { ((), try await push.approveByNumber()) }
+        _ = try await steps.perform("log in; approve with biometrics (a stand-in, and it says so)") {
+            ((), try await push.approveByBiometrics())
+        }
+        _ = try await steps.perform("log in; deny it, and the login fails") { ((), try await push.deny()) }
+        _ = try await steps.perform("log in; answer nothing, and it expires") { ((), try await push.letExpire()) }
+    }
+
+    // MARK: Afterwards
+
+    private func reopen(_ browser: Browser, _ totp: OATHSettings, _ steps: inout DemoSteps) async throws {
+        _ = try await steps.perform("open the vault again in a new process; the codes are still right") {
+            try await waitForNextCode(totp)
+            let code = try await stage.signet("code", browser.user)
+            let oathtool = try await stage.oathtoolCode(totp)
+            guard oathtool == nil || oathtool == code else { throw DemoFailure("oathtool says \(oathtool ?? "nothing"), signet \(code)") }
+            guard case .loggedIn = try await browser.enter(code: code, into: try await browser.begin("OATHLogin")) else {
+                throw DemoFailure("the server did not accept \(code)")
+            }
+            return ((), "\(code) accepted by the server" + (oathtool == nil ? "; oathtool is not installed" : ", and oathtool agrees"))
+        }
+    }
+
+    /// A code is good once, so a second login needs the next one; and some seconds of it, so that nobody has to hurry.
+    private func waitForNextCode(_ totp: OATHSettings) async throws {
+        let now = SystemWallClock().now
+        guard let left = totp.code(at: now).secondsLeft(at: now) else { return }
+        Console.line("      waiting \(left) s for the next code, since each is good once")
+        try await Task.sleep(for: .seconds(left))
+    }
+
+    private func draw(_ step: JourneyStep, _ name: String, inTerminal: Bool = true) throws -> (uri: String, path: String) {
+        guard let uri = step.hiddenValue("mfaDeviceRegistration") else { throw DemoFailure("the login page shows no QR code") }
+        let drawing = try QRDrawing(text: uri)
+        let path = "\(stage.home)/\(name)"
+        try Data(drawing.png()).write(to: URL(filePath: path))
+        if inTerminal { Console.line(drawing.terminalText(ansi: Console.isTerminal)) }
+        return (uri, path)
+    }
+}
+
+/// Insists that a journey ends with the server's no, and returns its words.
+func refusal(_ walk: () async throws -> JourneyState) async throws -> String {
+    do {
+        _ = try await walk()
+    } catch let error as JourneyError where error.code == .loginFailed {
+        return error.message
+    }
+    throw DemoFailure("the server let it pass")
+}

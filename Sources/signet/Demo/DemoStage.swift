@@ -1,0 +1,69 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+
+/// What the demo plays on: a fresh home, a server in a process of its own, and this program as the authenticator.
+struct DemoStage {
+    let home: String
+    let transport: any HTTPTransport
+    private let program: String
+    private let environment: [String: String]
+
+    /// How long the server waits for answers: long enough for a slow machine, short enough to watch one expire.
+    static let pushTimeout = 15
+
+    init(transport: any HTTPTransport) throws {
+        self.transport = transport
+        var template = Array((FileManager.default.temporaryDirectory.path(percentEncoded: false) + "/signet-demo-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw DemoFailure("cannot make a temporary directory") }
+        home = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        environment = ProcessInfo.processInfo.environment.merging(["SIGNET_HOME": home + "/vault"]) { _, new in new }
+    }
+
+    func removeHome() {
+        // A file that is already gone needs no removing; one that cannot go is named by the caller's check.
+        try? FileManager.default.removeItem(atPath: home)
+    }
+
+    /// Starts `signet serve` and reads where it is.
+    func startServer() async throws -> (process: BackgroundProcess, browser: Browser, url: String) {
+        let process = try BackgroundProcess(
+            program, ["serve", "--port", "0", "--push-timeout", String(Self.pushTimeout), "--attached", "--json"], environment: environment)
+        guard let line = await process.firstLine(), let ready = try? JSON.decode(JSONValue.self, from: line.utf8),
+            let url = ready["url"]?.string, let user = ready["users"]?.array?.first,
+            let name = user["name"]?.string, let password = user["password"]?.string
+        else {
+            process.stop()
+            throw DemoFailure("the server did not start")
+        }
+        let journey = Journey(try ServerProfile(url: url), transport: transport)
+        return (process, Browser(journey: journey, user: name, password: password), url)
+    }
+
+    /// Runs `signet` with these arguments in a process of its own, and shows the command as a person would type it.
+    func attempt(_ arguments: [String]) async throws -> ChildProcess.Result {
+        let typed = arguments.map { $0.hasPrefix(home) ? String($0.dropFirst(home.count + 1)) : $0 }
+        Console.line("      $ signet " + typed.joined(separator: " "))
+        return try await ChildProcess.run(program, arguments, environment: environment)
+    }
+
+    /// Runs `signet` and insists that it succeeds. Returns what it printed.
+    func signet(_ arguments: String...) async throws -> String {
+        let result = try await attempt(arguments)
+        guard result.status == 0 else { throw DemoFailure("'signet \(arguments[0])' ended with \(result.status): \(result.errors)") }
+        return result.output
+    }
+
+    /// What `oathtool` says the code is at this moment; nil when it is not installed. The secret goes by standard input.
+    func oathtoolCode(_ settings: OATHSettings) async throws -> String? {
+        guard let path = ["/usr/bin/oathtool", "/usr/local/bin/oathtool"].first(where: FileManager.default.isExecutableFile) else {
+            return nil
+        }
+        let secret = settings.secret.withUnsafeBytes { Base32.encode($0, padded: true) }
+        let result = try await ChildProcess.run(
+            path, ["--totp", "--base32", "--digits", String(settings.digits.count), "-"], environment: environment, input: secret + "\n")
+        return result.status == 0 ? result.output : nil
+    }
+}

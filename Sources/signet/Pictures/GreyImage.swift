@@ -1,0 +1,56 @@
+/// A picture in shades of grey: a byte a pixel, 0 black to 255 white, row by row from the top without padding.
+struct GreyImage {
+    /// The most we decode. A photograph has 12 to 40 million pixels; a bomb claims a thousand million.
+    static let maximumPixels = 40_000_000
+
+    let width: Int
+    let height: Int
+    /// `width` times `height` bytes.
+    let pixels: WipedMemory
+
+    /// A black picture. Refuses one that is too large before a byte of it is allocated.
+    init(width: Int, height: Int) throws(PictureError) {
+        guard width > 0, height > 0 else { throw .damaged("the picture has no pixels") }
+        let (count, overflow) = width.multipliedReportingOverflow(by: height)
+        guard !overflow, count <= Self.maximumPixels else {
+            throw .tooLarge("\(width) x \(height) pixels; at most \(Self.maximumPixels / 1_000_000) million are read")
+        }
+        self.width = width
+        self.height = height
+        pixels = WipedMemory(count: count)
+    }
+
+    /// The picture with each pixel drawn as a square of `factor` pixels.
+    func enlarged(by factor: Int) throws(PictureError) -> GreyImage {
+        let result = try GreyImage(width: width * factor, height: height * factor)
+        pixels.withBytes { source in
+            result.pixels.withBytes { target in
+                for row in 0..<result.height {
+                    for column in 0..<result.width {
+                        target[row * result.width + column] = source[row / factor * width + column / factor]
+                    }
+                }
+            }
+        }
+        return result
+    }
+
+    /// The picture at half its size, each pixel the mean of four. Wants at least two pixels each way.
+    func halved() throws(PictureError) -> GreyImage {
+        let result = try GreyImage(width: width / 2, height: height / 2)
+        pixels.withBytes { source in
+            result.pixels.withBytes { target in
+                for row in 0..<result.height {
+                    for column in 0..<result.width {
+                        let corner = 2 * (row * width + column)
+                        let sum =
+                            Int(source[corner]) + Int(source[corner + 1])
+                            + Int(source[corner + width]) + Int(source[corner + width + 1])
+                        target[row * result.width + column] = UInt8(sum / 4)
+                    }
+                }
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file on its way into memory. What it is and how large it is are known before a byte of it is read.
+enum PictureFile {
+    /// Everything in the file. Refuses a directory, a pipe, a device and a file of more than `limit` bytes unread.
+    static func contents(of path: String, atMost limit: Int) throws(PictureError) -> WipedMemory {
+        guard !path.utf8.contains(0) else { throw .unreadable("the name has a NUL character in it") }
+        // O_NONBLOCK: opening a named pipe must not wait for its writer.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure() }
+        defer { close(descriptor) }
+
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure() }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .unreadable("it is not a regular file") }
+        try PictureReader.checkSize(Int(status.st_size))
+        return try contents(of: descriptor, count: Int(status.st_size))
+    }
+
+    private static func contents(of descriptor: CInt, count: Int) throws(PictureError) -> WipedMemory {
+        let file = WipedMemory(count: count)
+        try file.withBytes { (bytes) throws(PictureError) in
+            var filled = 0
+            while filled < count {
+                let got = read(descriptor, bytes.baseAddress?.advanced(by: filled), count - filled)
+                if got < 0 && errno == EINTR { continue }
+                guard got >= 0 else { throw failure() }
+                guard got > 0 else { throw .unreadable("it became shorter while it was read") }
+                filled += got
+            }
+        }
+        return file
+    }
+
+    private static func failure() -> PictureError {
+        .unreadable(String(cString: strerror(errno)))
+    }
+}

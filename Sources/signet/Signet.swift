@@ -1,0 +1,28 @@
+import ArgumentParser
+
+/// `signet`: an authenticator and a server for the desk. One file a verb, in `Verbs/`.
+@main
+struct Signet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signet",
+        abstract: "One-time codes, push approvals and login journeys from the command line.",
+        discussion: """
+            Accounts live in a vault at $SIGNET_HOME, or $XDG_DATA_HOME/signet, or ~/.local/share/signet. Make one with
+            'signet init --protect keyfile'. Exit codes and the JSON of every verb: docs/cli.md.
+            """,
+        version: "signet 0.1.0",
+        subcommands: [Demo.self, Serve.self, Init.self, Enroll.self, Accounts.self, Code.self, Push.self])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Failure.report(error)
+        }
+    }
+}

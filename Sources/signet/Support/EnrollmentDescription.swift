@@ -1,0 +1,66 @@
+import SignetCore
+
+/// An enrolment for the eye or for a program, without its secrets. The names are those of the enrolment vectors.
+struct EnrollmentDescription {
+    private let members: [(name: String, value: JSONValue)]
+
+    init(_ enrollment: Enrollment) {
+        var members: [(String, JSONValue?)] = [
+            ("type", .string(Self.type(of: enrollment))),
+            ("issuer", .string(enrollment.account.issuer)),
+            ("account", .string(enrollment.account.accountName)),
+        ]
+        if let oath = enrollment.oath { members += Self.members(of: oath) }
+        if let push = enrollment.push { members += Self.members(of: push) }
+        members += [
+            ("image", .string(enrollment.imageURL)),
+            ("backgroundColor", .string(enrollment.backgroundColor)),
+            ("policies", enrollment.policies.isEmpty ? nil : .object(enrollment.policies)),
+            ("uid", .string(enrollment.userID)),
+            ("oathResourceId", .string(enrollment.oathResourceID)),
+            ("pushResourceId", .string(enrollment.push?.resourceID)),
+        ]
+        self.members = members.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// All members as one object.
+    var json: JSONValue { .object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }) }
+
+    /// All members but who it is, as text.
+    var lines: [(String, String)] {
+        members.filter { $0.name != "issuer" && $0.name != "account" }.map { ($0.name, $0.value.string ?? JSONText.line($0.value)) }
+    }
+
+    private static func type(of enrollment: Enrollment) -> String {
+        var types: [String] = []
+        switch enrollment.oath?.factor {
+        case .time: types.append("totp")
+        case .counter: types.append("hotp")
+        case nil: break
+        }
+        if enrollment.push != nil { types.append("push") }
+        return types.joined(separator: "+")
+    }
+
+    private static func members(of oath: OATHSettings) -> [(String, JSONValue?)] {
+        let factor: (String, JSONValue?) =
+            switch oath.factor {
+            case .time(let period): ("period", .integer(Int64(period)))
+            case .counter(let next): ("counter", .integer(Int64(clamping: next)))
+            }
+        return [
+            ("algorithm", .string(oath.algorithm.rawValue)), ("digits", .integer(Int64(oath.digits.count))), factor,
+            ("secret", .string(oath.secret.description)),
+        ]
+    }
+
+    private static func members(of push: PushInvitation) -> [(String, JSONValue?)] {
+        [
+            ("registrationEndpoint", .string(push.registrationEndpoint.url)),
+            ("authenticationEndpoint", .string(push.authenticationEndpoint.url)),
+            ("loadBalancer", .string(push.loadBalancerCookie)),
+            ("messageId", .string(push.messageID)),
+            ("pushSecret", .string(push.secret.description)),
+        ]
+    }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import SignetAuthenticator
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetStorage
+
+/// The end of a verb that failed: a line on standard error, and an exit code that a script can rely on (docs/cli.md).
+struct Failure: Error {
+    let exit: Exit
+    let message: String
+    /// The name of the wrong part, where there is one.
+    var part: String?
+    /// What a program calls it.
+    var code: String
+
+    /// The exit codes; the numbers are those of sysexits(3), where it has one that fits.
+    enum Exit: Int32 {
+        case usage = 64
+        case badInput = 65
+        case notFound = 66
+        case unavailable = 69
+        case software = 70
+        case alreadyExists = 73
+        case store = 74
+        case busy = 75
+        case protocolBroken = 76
+        case notAllowed = 77
+        case noVault = 78
+    }
+
+    init(_ exit: Exit, _ code: String, _ message: String, part: String? = nil) {
+        self.exit = exit
+        self.code = code
+        self.message = message
+        self.part = part
+    }
+
+    /// What any error of the layers below means here.
+    init(_ error: any Error) {
+        switch error {
+        case let error as Failure: self = error
+        case let error as EnrollmentError: self.init(.badInput, "enrollment.\(error.code.rawValue)", error.description, part: error.part)
+        case let error as PictureError: self.init(picture: error)
+        case let error as PushMessageError: self.init(.badInput, "pushMessage", error.description)
+        case let error as StoreError: self.init(store: error)
+        case let error as TransportError: self.init(transport: error)
+        case let error as AuthenticatorError: self.init(authenticator: error)
+        case let error as JourneyError: self.init(.notAllowed, "journey.\(error.code.rawValue)", error.description)
+        case let error as EndpointError: self.init(.badInput, "endpoint", error.description)
+        case is CancellationError: self.init(.unavailable, "cancelled", "given up")
+        default: self.init(.software, "unexpected", "unexpected failure: \(type(of: error))")
+        }
+    }
+
+    private init(store error: StoreError) {
+        let exit: Exit =
+            switch error.code {
+            case .noVault, .keyUnavailable, .keyMismatch, .newerFormat: .noVault
+            case .exists: .alreadyExists
+            case .busy: .busy
+            case .denied, .unsafePlace: .notAllowed
+            case .full, .corrupt, .failed: .store
+            }
+        let way = error.code == .noVault ? "; make one with 'signet init --protect keyfile'" : ""
+        self.init(exit, "store.\(error.code.rawValue)", error.description + way)
+    }
+
+    private init(transport error: TransportError) {
+        let exit: Exit =
+            switch error.code {
+            case .notHTTP, .tooLarge, .interrupted: .protocolBroken
+            case .connect, .tls, .timeout, .cancelled: .unavailable
+            case .invalidRequest: .badInput
+            }
+        self.init(exit, "network.\(error.code.rawValue)", error.description + (error.isRetryable ? "; try again" : ""))
+    }
+
+    private init(authenticator error: AuthenticatorError) {
+        let exit: Exit =
+            switch error.code {
+            case .duplicateMechanism: .alreadyExists
+            case .unknownMechanism, .unknownNotification: .notFound
+            case .wrongKind, .counterExhausted, .alreadyAnswered, .expired, .wrongNumber: .badInput
+            case .presenceRefused, .refusedByServer, .noDesk: .notAllowed
+            case .serverMisbehaved: .protocolBroken
+            }
+        self.init(exit, "authenticator.\(error.code.rawValue)", error.description)
+    }
+
+    private init(picture error: PictureError) {
+        let exit: Exit = if case .libraryMissing = error { .unavailable } else { .badInput }
+        self.init(exit, "picture", error.description)
+    }
+
+    /// Says what went wrong and ends the process. Help, version and usage errors are the argument parser's own.
+    static func report(_ error: any Error) -> Never {
+        guard isOurs(error) else { Signet.exit(withError: error) }
+        let failure = Failure(error)
+        if CommandLine.arguments.contains("--json") {
+            var members: [String: JSONValue] = ["code": .string(failure.code), "message": .string(failure.message)]
+            members["part"] = failure.part.map { .string($0) }
+            Console.error(JSONText.line(.object(["error": .object(members)])))
+        } else {
+            Console.error("signet: \(failure.message)")
+        }
+        Signet.exit(withError: ArgumentParser.ExitCode(failure.exit.rawValue))
+    }
+
+    private static func isOurs(_ error: any Error) -> Bool {
+        switch error {
+        case is Failure, is EnrollmentError, is PictureError, is PushMessageError, is StoreError, is TransportError,
+            is AuthenticatorError, is JourneyError, is EndpointError, is CancellationError:
+            true
+        default: false
+        }
+    }
+}

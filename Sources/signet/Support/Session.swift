@@ -1,0 +1,80 @@
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The person's vault, opened for one run of a verb.
+struct Session {
+    let vault: Vault
+    private let clock = SystemWallClock()
+
+    /// The usual place of the vault.
+    static func directory() throws -> VaultDirectory {
+        guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
+            throw Failure(.noVault, "noHome", "no place for a vault is known: set SIGNET_HOME")
+        }
+        return directory
+    }
+
+    /// Opens the vault; creates nothing.
+    static func open() throws -> Session {
+        Session(vault: try directory().openVault())
+    }
+
+    var now: Date { clock.now }
+
+    /// Runs `body` with an authenticator that cannot reach the network; for verbs that do not need it.
+    func offline<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
+        try await body(authenticator(NoTransport()))
+    }
+
+    /// Runs `body` with an authenticator that can reach servers.
+    func online<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
+        let transport = AsyncHTTPTransport()
+        do {
+            let value = try await body(authenticator(transport))
+            await transport.close()
+            return value
+        } catch {
+            await transport.close()
+            throw error
+        }
+    }
+
+    private func authenticator(_ transport: any HTTPTransport) -> Authenticator {
+        // The vault's id is random and stays: good enough an address for a desktop.
+        let device = PushDevice(token: "signet-\(vault.header.id)", name: Self.hostName)
+        return Authenticator(store: AccountRecords(vault), transport: transport, device: device, clock: clock)
+    }
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "Signet" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// The transport of verbs that make no request.
+private struct NoTransport: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        throw TransportError(.connect, host: "-", "this verb makes no request")
+    }
+
+    func stream(
+        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        try await send(request)
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import SignetAuthenticator
+import SignetCore
+
+struct Code: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the one-time code of an account, and nothing else.",
+        discussion: "A counter-based code is used up when it is printed; the next call prints the next one.")
+
+    @Argument(help: "The account: its name, its issuer, or issuer:account.")
+    var name: String
+
+    /// The kinds of codes.
+    enum CodeType: String, ExpressibleByArgument, CaseIterable {
+        case totp, hotp
+    }
+
+    @Option(help: "The kind, for an account that has both.")
+    var type: CodeType?
+
+    @Flag(help: "Print JSON: code, type, issuer, account, and secondsLeft and validUntil or counter.")
+    var json = false
+
+    func run() async throws {
+        let session = try Session.open()
+        let (selection, code) = try await session.offline { authenticator in
+            let selection = try Selection.find(name, kinds: kinds, in: try await authenticator.accounts())
+            return (selection, try await authenticator.code(for: selection.mechanism.uid))
+        }
+        Console.line(json ? JSONText.line(description(of: code, selection, session)) : code.digits)
+    }
+
+    private var kinds: Set<Mechanism.KindName> {
+        switch type {
+        case .totp: [.totp]
+        case .hotp: [.hotp]
+        case nil: [.totp, .hotp]
+        }
+    }
+
+    private func description(of code: OneTimeCode, _ selection: Selection, _ session: Session) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "code": .string(code.digits), "type": .string(selection.mechanism.kindName.rawValue),
+            "issuer": .string(selection.account.account.id.issuer), "account": .string(selection.account.account.id.accountName),
+        ]
+        switch code.basis {
+        case .time(_, let end):
+            members["validUntil"] = .string(end.text)
+            members["secondsLeft"] = code.secondsLeft(at: session.now).map { .integer(Int64($0)) }
+        case .counter(let counter):
+            members["counter"] = .integer(Int64(clamping: counter))
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Dispatch
+import SignetNetwork
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Watch it all work: a server, an authenticator, and logins by code and by push.",
+        discussion: "Uses a fresh temporary directory and a free port, and leaves neither behind.")
+
+    func run() async throws {
+        let play = Task { try await Self.play() }
+        let signals = Self.onInterrupt { play.cancel() }
+        defer { signals.forEach { $0.cancel() } }
+        do {
+            try await play.value
+        } catch is CancellationError {
+            Console.error("signet: interrupted; the server is stopped and the files are removed")
+            throw ExitCode(130)
+        } catch is DemoFailure {
+            throw ExitCode.failure
+        }
+    }
+
+    private static func play() async throws {
+        let transport = AsyncHTTPTransport()
+        let stage = try DemoStage(transport: transport)
+        let script = DemoScript(stage: stage)
+        let outcome: Result<Void, any Error>
+        do {
+            try await script.run()
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+        }
+        await transport.close()
+        stage.removeHome()
+        try outcome.get()
+    }
+
+    /// Calls `action` when a person, or who supervises us, asks for an end.
+    private static func onInterrupt(_ action: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
+        [SIGINT, SIGTERM, SIGHUP].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler(handler: action)
+            source.resume()
+            return source
+        }
+    }
+}

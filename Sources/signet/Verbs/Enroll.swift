@@ -1,0 +1,72 @@
+import ArgumentParser
+import SignetAuthenticator
+import SignetCore
+
+struct Enroll: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Add an account from an enrolment URI or a picture of a QR code.",
+        discussion: """
+            The URI of an otpauth, pushauth or mfauth code holds a secret: other users of the machine can read a command's
+            arguments, so rather give a picture, or '-' and the URI or picture on standard input.
+            """)
+
+    @Argument(help: "A URI, a PNG or JPEG file with one QR code, or '-' for standard input.")
+    var source: String
+
+    @Flag(help: "Only show what would be enrolled, secrets redacted. Touches nothing and asks nobody.")
+    var dryRun = false
+
+    @Option(name: .customLong("allow-http"), help: "A host that may be asked over plain http, besides this machine. For test networks.")
+    var plainHTTPHosts: [String] = []
+
+    @Flag(help: "Print JSON with the members of the enrolment.")
+    var json = false
+
+    func run() async throws {
+        let enrollment = try EnrollmentURI.parse(
+            EnrollmentSource.uri(from: source), policy: .allowingPlainHTTP(to: Set(plainHTTPHosts)))
+        if dryRun {
+            report(enrollment, heading: "Would enrol")
+            return
+        }
+        let session = try Session.open()
+        _ = try await session.online { try await $0.enroll(enrollment) }
+        report(enrollment, heading: "Enrolled")
+    }
+
+    private func report(_ enrollment: Enrollment, heading: String) {
+        let description = EnrollmentDescription(enrollment)
+        if json {
+            Console.line(JSONText.line(description.json))
+        } else {
+            Console.line("\(heading) \(enrollment.account.issuer): \(enrollment.account.accountName)")
+            for (name, value) in description.lines { Console.line("  \(name): \(value)") }
+        }
+    }
+}
+
+/// Where an enrolment URI comes from.
+enum EnrollmentSource {
+    /// The URI in `source`: the text itself, or what is read from a picture or standard input.
+    static func uri(from source: String) throws -> String {
+        if source == "-" {
+            guard let bytes = Console.input(limit: PictureReader.maximumBytes) else {
+                throw PictureError.tooLarge("standard input; at most \(PictureReader.maximumBytes / 1_000_000) million bytes are read")
+            }
+            return try uri(in: bytes)
+        }
+        if source.contains("://") { return source }
+        return try QRScanner.singleCode(in: PictureReader.read(path: source))
+    }
+
+    private static func uri(in bytes: [UInt8]) throws -> String {
+        do {
+            return try QRScanner.singleCode(in: PictureReader.read(bytes))
+        } catch PictureError.unknownFormat {
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw Failure(.badInput, "input", "standard input is neither a PNG or JPEG picture nor text")
+            }
+            return text
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+
+struct Push: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Receive push messages and answer them.", subcommands: [Listen.self, List.self, Approve.self, Deny.self])
+
+    struct Listen: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Wait for push messages at the server's desk and keep them in the vault.",
+            discussion: """
+                Goes on until it is interrupted. A connection that breaks is made again; messages that came meanwhile are not
+                lost. With --once it ends after the first message that can still be answered.
+                """)
+
+        @Argument(help: "The account; not needed when only one takes push messages.")
+        var name: String?
+
+        @Flag(help: "End after the first message that waits for an answer.")
+        var once = false
+
+        @Option(name: .customLong("for"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
+        var seconds: Int?
+
+        @Flag(help: "Print JSON, one message a line.")
+        var json = false
+
+        func validate() throws {
+            if let seconds, seconds < 1 { throw ValidationError("--for takes a number of seconds, 1 or more.") }
+        }
+
+        func run() async throws {
+            let session = try Session.open()
+            try await session.online { authenticator in
+                let selection = try Selection.find(name, kinds: [.push], in: try await authenticator.accounts())
+                try await listen(DeskListener(authenticator, mechanismUID: selection.mechanism.uid), session)
+            }
+        }
+
+        private func listen(_ listener: DeskListener, _ session: Session) async throws {
+            let timedOut = Failure(.unavailable, "timeout", "no message came in \(seconds ?? 0) seconds")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do {
+                        try await listener.run { event in try show(event, session) }
+                    } catch is Enough {}
+                }
+                if let seconds {
+                    group.addTask {
+                        try await Task.sleep(for: .seconds(seconds))
+                        if once { throw timedOut }
+                    }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+
+        /// Ends the listening after the one message that was asked for.
+        private struct Enough: Error {}
+
+        private func show(_ event: DeskListener.Event, _ session: Session) throws {
+            switch event {
+            case .connected:
+                if !json { Console.error("Listening. Interrupt with Ctrl-C.") }
+            case .received(let notification):
+                let state = notification.state(at: session.now)
+                guard state == .pending else { return }
+                Console.line(NotificationDescription(notification, at: session.now).line(json: json))
+                if once { throw Enough() }
+            case .refused(let error):
+                Console.error("signet: refused a message: \(Failure(error).message)")
+            case .disconnected(let error, let pause):
+                Console.error("signet: \(Failure(error).message); next try in \(pause)")
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the push messages that wait for an answer.")
+
+        @Flag(help: "Also those that were answered or have expired.")
+        var all = false
+
+        @Flag(help: "Print JSON, one message a line.")
+        var json = false
+
+        func run() async throws {
+            let session = try Session.open()
+            let notifications = try await session.offline { try await $0.notifications() }
+                .filter { all || $0.state(at: session.now) == .pending }
+            if !json, notifications.isEmpty { Console.line(all ? "No messages." : "No message waits for an answer.") }
+            for notification in notifications {
+                Console.line(NotificationDescription(notification, at: session.now).line(json: json))
+            }
+        }
+    }
+
+    struct Approve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Answer a push message with yes.")
+
+        @Argument(help: "The message's id, or as much of its beginning as is unique.")
+        var id: String
+
+        @Option(help: "The number that the login page shows, when the message asks for it.")
+        var number: Int?
+
+        @Flag(help: "Stand in for the fingerprint reader that this machine lacks: you vouch that it is you.")
+        var standInForBiometric = false
+
+        @Flag(help: "Print the answered message as JSON.")
+        var json = false
+
+        func run() async throws {
+            let presence = TerminalPresence(vouched: standInForBiometric)
+            try await Push.answer(id, json: json) { try await $0.approve($1, number: number, presence: presence) }
+        }
+    }
+
+    struct Deny: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Answer a push message with no.")
+
+        @Argument(help: "The message's id, or as much of its beginning as is unique.")
+        var id: String
+
+        @Flag(help: "Print the answered message as JSON.")
+        var json = false
+
+        func run() async throws {
+            try await Push.answer(id, json: json) { try await $0.deny($1) }
+        }
+    }
+
+    private static func answer(
+        _ prefix: String, json: Bool, _ send: (Authenticator, String) async throws -> PushNotification
+    ) async throws {
+        let session = try Session.open()
+        let answered = try await session.online { authenticator in
+            try await send(authenticator, try fullID(prefix, in: try await authenticator.notifications()))
+        }
+        Console.line(NotificationDescription(answered, at: session.now).line(json: json))
+    }
+
+    private static func fullID(_ prefix: String, in notifications: [PushNotification]) throws -> String {
+        let matches = notifications.filter { $0.id.lowercased().hasPrefix(prefix.lowercased()) }
+        guard let match = matches.first, !prefix.isEmpty else {
+            throw Failure(.notFound, "notFound", "no message has an id that begins with '\(prefix)'; see 'signet push list'")
+        }
+        guard matches.count == 1 else {
+            throw Failure(.badInput, "ambiguous", "\(matches.count) messages have ids that begin with '\(prefix)'; give more of it")
+        }
+        return match.id
+    }
+}

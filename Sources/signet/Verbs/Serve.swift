@@ -1,0 +1,91 @@
+import ArgumentParser
+import Logging
+import SignetCore
+import SignetServer
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run an AM-compatible server for the desk.",
+        discussion: """
+            For desks and continuous integration, not for production: it listens on this machine only, and its state is in
+            memory and gone when it stops. Journeys: Login, OATHRegistration, OATHLogin, PushRegistration, PushLogin,
+            PushNumberLogin, PushBiometricLogin. See docs/desk.md.
+            """)
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 for any that is free.")
+    var port = 8080
+
+    @Option(help: "A file with users: a JSON object of names and passwords, of mode 0600. Without it there is one user, demo, with a new password.")
+    var users: String?
+
+    @Option(help: ArgumentHelp("How long a push message can be answered.", valueName: "seconds"))
+    var pushTimeout = 120
+
+    @Flag(help: "Stop when standard input ends, as it does when the program that started this one is gone.")
+    var attached = false
+
+    @Flag(help: "Print one line of JSON when ready: url, users with the password that was made up, realms.")
+    var json = false
+
+    @Option(
+        help: "How much to log to standard error: trace, debug, info, notice, warning, error, critical.", transform: Self.level)
+    var logLevel = Logger.Level.warning
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
+        guard pushTimeout > 0 else { throw ValidationError("--push-timeout is a number of seconds, 1 or more.") }
+    }
+
+    func run() async throws {
+        let users = try UserFile.users(users)
+        let configuration = ServerConfiguration {
+            $0.users = users.map { User(name: $0.name, password: $0.password) }
+            $0.host = host
+            $0.port = port
+            $0.pushTimeout = pushTimeout
+        }
+        var logger = Logger(label: "signet.serve", factory: { StreamLogHandler.standardError(label: $0) })
+        logger.logLevel = logLevel
+        let server = DeskServer(configuration: configuration, logger: logger)
+        let realms = configuration.realms
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await server.run(gracefulShutdownSignals: true) { url in announce(url, users, realms) }
+            }
+            if attached { group.addTask { await Console.inputEnd() } }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    @Sendable private static func level(_ name: String) throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: name) else { throw ValidationError("--log-level: no level is called '\(name)'.") }
+        return level
+    }
+
+    private func announce(_ url: String, _ users: [UserFile.Entry], _ realms: [String]) {
+        if json {
+            let users = users.map { user in
+                JSONText.object(["name": .string(user.name), "password": .string(user.madeUpPassword)])
+            }
+            Console.line(JSONText.line(.object(["url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users)])))
+            return
+        }
+        Console.line("Signet desk server: \(url)  (for desks and CI only; state is in memory)")
+        Console.line("Realms: \(realms.joined(separator: ", "))")
+        for user in users {
+            Console.line("User: \(user.name)" + (user.madeUpPassword.map { "  password: \($0)" } ?? ""))
+        }
+        Console.line("Stop with Ctrl-C.")
+    }
+}

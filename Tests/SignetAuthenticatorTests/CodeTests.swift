@@ -1,0 +1,98 @@
+import FRAuthenticator
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@Suite("Codes")
+struct CodeTests {
+    @Test("are those of the vectors", arguments: StoreKind.allCases)
+    func known(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store)
+            let account = try await bench.authenticator.enroll(uri: Sample.totp)
+            let code = try await bench.authenticator.code(for: account.mechanisms[0].uid)
+            #expect(code.digits == "867205")
+            #expect(code.secondsLeft(at: Sample.start) == 30)
+        }
+    }
+
+    @Test("of a counter begin at the stored one and move on, also for the next process", arguments: StoreKind.allCases)
+    func counter(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let uid = try await Bench(store: store).authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
+            #expect(try await Bench(store: store).authenticator.code(for: uid).digits == "099169")
+            #expect(try await Bench(store: store).authenticator.code(for: uid).digits == "802135")
+        }
+    }
+
+    @Test("of a counter are never given twice to 100 callers at once", arguments: StoreKind.allCases)
+    func neverTwice(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store)
+            let uid = try await bench.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
+            let counters = try await withThrowingTaskGroup(of: OneTimeCode.Basis.self) { group in
+                for _ in 0..<100 { group.addTask { try await bench.authenticator.code(for: uid).basis } }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(counters == Set((7..<107).map { OneTimeCode.Basis.counter($0) }))
+        }
+    }
+
+    @Test("are not shown when the counter cannot be stored, and none is lost")
+    func storeFails() async throws {
+        let inner = MemoryStore()
+        let uid = try await Bench(store: AccountRecords(unsealed: inner)).authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
+        let broken = Bench(store: AccountRecords(unsealed: ReadOnlyStore(inner: inner)))
+        await #expect { try await broken.authenticator.code(for: uid) } throws: { ($0 as? StoreError)?.code == .full }
+        #expect(try await Bench(store: AccountRecords(unsealed: inner)).authenticator.code(for: uid).basis == .counter(7))
+    }
+
+    @Test("need a mechanism that is there and makes codes")
+    func wrongMechanism() async throws {
+        let bench = Bench()
+        let push = try await bench.enrollPush()
+        await #expect { try await bench.authenticator.code(for: push.uid) } throws: { code($0) == .wrongKind }
+        await #expect { try await bench.authenticator.code(for: "nobody") } throws: { code($0) == .unknownMechanism }
+    }
+
+    @Test("end with the last counter, with an error that says so")
+    func exhausted() async throws {
+        let bench = Bench()
+        let enrollment = Enrollment(
+            account: AccountID(issuer: "x", accountName: "y"),
+            oath: OATHSettings(secret: Secret([1]), factor: .counter(next: .max)))
+        let uid = try await bench.authenticator.enroll(enrollment).mechanisms[0].uid
+        await #expect { try await bench.authenticator.code(for: uid) } throws: { code($0) == .counterExhausted }
+    }
+
+    @Test("have the ForgeRock names, with the originals' defects mended")
+    func legacyNames() async throws {
+        let bench = Bench()
+        let uid = try await bench.authenticator.enroll(uri: Sample.totp).mechanisms[0].uid
+        let code = OathTokenCode(try await bench.authenticator.code(for: uid), madeAt: Sample.start)
+        #expect(code.tokenType == "totp")
+        #expect(code.code == "867205")
+        #expect(code.isValid(at: Sample.start))
+        #expect(!code.isValid(at: Sample.start.addingTimeInterval(30)))
+        #expect([-1, 0, 15, 30, 31].map { code.progress(at: Sample.start.addingTimeInterval($0)) } == [0, 0, 0.5, 1, 1])
+    }
+}
+
+/// A store on a disk that is full: it reads, and every commit fails.
+struct ReadOnlyStore: RecordStore {
+    let inner: MemoryStore
+
+    func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
+        try inner.read(body)
+    }
+
+    func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        try inner.write { (records: any RecordWriter) throws(StoreError) in
+            _ = try body(records)
+            throw StoreError(.full, "write", "on purpose")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+
+/// The material of the vectors: account `mira` at `Harbor Bank`.
+enum Sample {
+    static let start = Date(timeIntervalSince1970: 1_735_689_600)
+    static let secret = "wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U"
+    static let challenge = "G2tcJpKPq_TRfT9Ga8Tl3Bf-chv9McNIF8xTwrf5yUU"
+    static let response = "LcDpX6F83UYFewhbxp3xUy1Ti9LpHyHv6SjDc2NO1yI="
+    static let totp = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank"
+    static let hotp = "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank&counter=7"
+    static let endpoint = "https://am.example.test/am/json/alpha/push/sns/message?_action="
+
+    static var push: String { uri("pushauth://push") }
+    static var combined: String { uri("mfauth://totp") + "&secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD" }
+
+    static func base64(_ text: String) -> String { Base64.encode(Array(text.utf8), as: .url) }
+
+    private static func uri(_ head: String) -> String {
+        "\(head)/Harbor%20Bank:mira?r=\(base64(endpoint + "register"))&a=\(base64(endpoint + "authenticate"))&b=336699"
+            + "&s=\(secret)&c=\(challenge)&l=\(base64("amlbcookie=01"))&m=REGISTER:1&issuer=\(base64("Harbor Bank"))"
+    }
+}
+
+/// Where accounts are kept in a test.
+enum StoreKind: String, CaseIterable, Sendable {
+    case memory, sqlite, vault
+
+    func withStore(_ body: (AccountRecords) async throws -> Void) async throws {
+        try await TemporaryDirectory.with { directory in
+            switch self {
+            case .memory: try await body(AccountRecords(unsealed: MemoryStore()))
+            case .sqlite: try await body(AccountRecords(unsealed: SQLiteStore(path: directory.file("store"), creating: true)))
+            case .vault: try await body(AccountRecords(VaultDirectory(path: directory.file("vault")).createVault()))
+            }
+        }
+    }
+}
+
+/// An authenticator over a scripted server, with a clock that stands still.
+struct Bench {
+    let store: AccountRecords
+    let transport: ScriptedTransport
+    let clock = ManualClock(Sample.start)
+    let authenticator: Authenticator
+
+    init(
+        store: AccountRecords = AccountRecords(unsealed: MemoryStore()),
+        answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = { _ in
+            HTTPResponse(status: 200, body: Array("{}".utf8))
+        }
+    ) {
+        self.store = store
+        transport = ScriptedTransport(answer)
+        authenticator = Authenticator(
+            store: store, transport: transport, device: PushDevice(token: "token-1", name: "Mira's desk"), clock: clock)
+    }
+
+    /// Enrols the sample push account and returns its mechanism.
+    func enrollPush() async throws -> Mechanism {
+        try await authenticator.enroll(uri: Sample.push).mechanisms[0]
+    }
+
+    /// A message as the sample account's server would sign it.
+    func delivery(
+        to mechanism: Mechanism, id: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start, ttl: Int = 120,
+        secret: Secret? = nil
+    ) throws -> PushDelivery {
+        let message = PushMessage(
+            mechanismUID: mechanism.uid, challenge: Array("challenge".utf8), kind: kind, timeToLive: ttl, sentAt: sentAt,
+            text: "Login at Harbor Bank", loadBalancerCookie: "amlbcookie=02")
+        guard let key = secret ?? mechanism.push?.secret else { throw AuthenticatorTestError.noPush }
+        return PushDelivery(messageId: id, message: try message.sealed(with: key))
+    }
+}
+
+enum AuthenticatorTestError: Error { case noPush }
+
+/// The error's code, for expectations.
+func code(_ error: any Error) -> AuthenticatorError.Code? { (error as? AuthenticatorError)?.code }

@@ -1,0 +1,166 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Testing
+
+@Suite("Push")
+struct PushTests {
+    @Test("messages are verified, stored once, and the same record every time", arguments: StoreKind.allCases)
+    func receive(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store)
+            let mechanism = try await bench.enrollPush()
+            let delivery = try bench.delivery(to: mechanism, kind: .number(choices: [34, 56, 82]))
+            let first = try await bench.authenticator.receive(delivery)
+            #expect(first.message.kind == .number(choices: [34, 56, 82]))
+            #expect(first.message.text == "Login at Harbor Bank")
+            #expect(try await bench.authenticator.receive(delivery) == first)
+            #expect(try await Bench(store: store).authenticator.notifications() == [first])
+        }
+    }
+
+    @Test("messages that come 100 times at once are one record", arguments: StoreKind.allCases)
+    func receiveAtOnce(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store)
+            let delivery = try bench.delivery(to: try await bench.enrollPush())
+            let ids = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<100 { group.addTask { try await bench.authenticator.receive(delivery).id } }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(ids.count == 1)
+            #expect(try await bench.authenticator.notifications().count == 1)
+        }
+    }
+
+    @Test("messages that are forged, foreign or broken are refused and leave nothing")
+    func refused() async throws {
+        let bench = Bench()
+        let mechanism = try await bench.enrollPush()
+        let stranger = Mechanism(
+            uid: "stranger", account: mechanism.account, kind: mechanism.kind, timeAdded: Sample.start)
+        let forged = try bench.delivery(to: mechanism, secret: Secret([UInt8](repeating: 7, count: 32)))
+        await #expect(throws: PushMessageError.signature) { try await bench.authenticator.receive(forged) }
+        let foreign = try bench.delivery(to: stranger)
+        await #expect { try await bench.authenticator.receive(foreign) } throws: { code($0) == .unknownMechanism }
+        let nameless = try bench.delivery(to: mechanism, id: "")
+        await #expect(throws: PushMessageError.form) { try await bench.authenticator.receive(nameless) }
+        for text in ["", "a.b", "a.b.c", "e30.e30.e30"] {
+            await #expect(throws: (any Error).self) { try await bench.authenticator.receive(PushDelivery(messageId: "1", message: text)) }
+        }
+        #expect(try await bench.authenticator.notifications().isEmpty)
+    }
+
+    /// What the person does, and the claims that must go out for it.
+    static let answers: [(PushKind, PushAnswer, [String: JSONValue])] = [
+        (.tap, .approve, [:]),
+        (.number(choices: [34, 56]), .approveNumber(34), ["challengeResponse": "34"]),
+        (.biometric, .approve, [:]),
+        (.tap, .deny, ["deny": .bool(true)]),
+        (.number(choices: [34, 56]), .deny, ["deny": .bool(true)]),
+        (.biometric, .deny, ["deny": .bool(true)]),
+    ]
+
+    @Test("answers are exactly the requests of the protocol", arguments: answers)
+    func answer(kind: PushKind, answer: PushAnswer, claims: [String: JSONValue]) async throws {
+        let bench = Bench()
+        let mechanism = try await bench.enrollPush()
+        let notification = try await bench.authenticator.receive(try bench.delivery(to: mechanism, kind: kind))
+        let answered =
+            switch answer {
+            case .approve: try await bench.authenticator.approve(notification.id, presence: Willing())
+            case .approveNumber(let number): try await bench.authenticator.approve(notification.id, number: number)
+            case .deny: try await bench.authenticator.deny(notification.id)
+            }
+        #expect(answered.decision == (answer == .deny ? .denied : .approved))
+        #expect(try await bench.authenticator.notifications() == [answered])
+
+        let request = try #require(bench.transport.requests.last)
+        #expect(request.url == Sample.endpoint + "authenticate")
+        #expect(request.headers["Cookie"] == "amlbcookie=02")
+        let body = try JSONDecoder().decode(JSONValue.self, from: Data(request.body))
+        #expect(body["messageId"] == "AUTHENTICATE:1")
+        let secret = try #require(mechanism.push?.secret)
+        let payload = try CompactJWS(try #require(body["jwt"]?.string)).payload(verifiedWith: secret)
+        let response = PushClaims.response(to: Array("challenge".utf8), secret: secret)
+        #expect(
+            try JSONDecoder().decode(JSONValue.self, from: Data(payload))
+                == .object(claims.merging(["response": .string(response)]) { $1 }))
+    }
+
+    /// A call that must be refused before any request, and as what.
+    static let premature: [(PushKind, Int?, AuthenticatorError.Code)] = [
+        (.number(choices: [34, 56]), nil, .wrongNumber),
+        (.number(choices: [34, 56]), 35, .wrongNumber),
+        (.biometric, nil, .presenceRefused),
+    ]
+
+    @Test("approvals that lack what is asked for send nothing", arguments: premature)
+    func lacking(kind: PushKind, number: Int?, expected: AuthenticatorError.Code) async throws {
+        let bench = Bench()
+        let notification = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush(), kind: kind))
+        await #expect { try await bench.authenticator.approve(notification.id, number: number) } throws: { code($0) == expected }
+        await #expect { try await bench.authenticator.approve(notification.id, number: number, presence: Unwilling()) } throws: {
+            code($0) == expected
+        }
+        #expect(bench.transport.requests.count == 1, "only the registration")
+        #expect(try await bench.authenticator.notification(notification.id).decision == nil)
+    }
+
+    @Test("messages that are over, answered or unknown are refused before any request")
+    func notPending() async throws {
+        let bench = Bench()
+        let mechanism = try await bench.enrollPush()
+        let answered = try await bench.authenticator.receive(try bench.delivery(to: mechanism, id: "1"))
+        _ = try await bench.authenticator.approve(answered.id)
+        let expiring = try await bench.authenticator.receive(try bench.delivery(to: mechanism, id: "2"))
+        bench.clock.advance(by: 121)
+        let late = try await bench.authenticator.receive(try bench.delivery(to: mechanism, id: "3"))
+        let sent = bench.transport.requests.count
+        await #expect { try await bench.authenticator.approve(answered.id) } throws: { code($0) == .alreadyAnswered }
+        await #expect { try await bench.authenticator.deny(answered.id) } throws: { code($0) == .alreadyAnswered }
+        await #expect { try await bench.authenticator.approve(expiring.id) } throws: { code($0) == .expired }
+        await #expect { try await bench.authenticator.deny(late.id) } throws: { code($0) == .expired }
+        await #expect { try await bench.authenticator.deny("nobody") } throws: { code($0) == .unknownNotification }
+        #expect(bench.transport.requests.count == sent)
+    }
+
+    @Test("answers that do not arrive leave the message pending, to be answered again", arguments: TransportError.Code.allCases)
+    func offline(code: TransportError.Code) async throws {
+        let online = Toggle()
+        let bench = Bench { request throws(TransportError) in
+            if request.url.hasSuffix("register") || online.isOn { return HTTPResponse(status: 200) }
+            throw TransportError(code, host: "am.example.test", "on purpose")
+        }
+        let notification = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush()))
+        await #expect { try await bench.authenticator.approve(notification.id) } throws: { ($0 as? TransportError)?.code == code }
+        #expect(try await bench.authenticator.notification(notification.id) == notification)
+        online.turnOn()
+        #expect(try await bench.authenticator.approve(notification.id).decision == .approved)
+    }
+
+    @Test("answers that the server refuses or does not understand leave the message pending", arguments: [
+        (400, #"{"code":400}"#, AuthenticatorError.Code.refusedByServer), (404, "", .refusedByServer), (500, "", .serverMisbehaved),
+        (200, "<html>", .serverMisbehaved), (302, "", .serverMisbehaved), (200, "[1]", .serverMisbehaved),
+    ])
+    func refusedByServer(status: Int, body: String, expected: AuthenticatorError.Code) async throws {
+        let bench = Bench { request in
+            request.url.hasSuffix("register") ? HTTPResponse(status: 200) : HTTPResponse(status: status, body: Array(body.utf8))
+        }
+        let notification = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush()))
+        await #expect { try await bench.authenticator.approve(notification.id) } throws: { code($0) == expected }
+        #expect(try await bench.authenticator.notification(notification.id) == notification)
+    }
+}
+
+struct Willing: UserPresence {
+    func confirm(_ notification: PushNotification) async throws {}
+}
+
+struct Unwilling: UserPresence {
+    struct Refused: Error {}
+    func confirm(_ notification: PushNotification) async throws { throw Refused() }
+}

@@ -1,0 +1,8 @@
+import Synchronization
+
+/// A switch that a test turns on while others look at it.
+final class Toggle: Sendable {
+    private let state = Mutex(false)
+    var isOn: Bool { state.withLock { $0 } }
+    func turnOn() { state.withLock { $0 = true } }
+}

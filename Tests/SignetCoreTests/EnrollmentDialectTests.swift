@@ -1,0 +1,152 @@
+import SignetCore
+import Testing
+
+/// protocol/authenticator.md section 1.11, U1 to U18, as the tolerant union reads them. U10, and U12 with a trailing `&`,
+/// are rows of the vectors, which check every field.
+@Suite("Enrolment URIs in the dialects of the existing SDKs")
+struct EnrollmentDialectTests {
+    private static let key: String = Sample.oathSecretText
+    private static let push: String =
+        "r=aHR0cHM6Ly9hbS5leGFtcGxlLnRlc3QvYW0vanNvbi9hbHBoYS9wdXNoL3Nucy9tZXNzYWdlP19hY3Rpb249cmVnaXN0ZXI"
+        + "&a=aHR0cHM6Ly9hbS5leGFtcGxlLnRlc3QvYW0vanNvbi9hbHBoYS9wdXNoL3Nucy9tZXNzYWdlP19hY3Rpb249YXV0aGVudGljYXRl"
+
+    @Test(
+        "U1-U6, U16, U18: issuer, account and length",
+        arguments: [
+            (
+                "U1", "totp/Harbor%20Bank:mira?secret=\(key)&issuer=Harbor%20Bank&digits=8&period=60&algorithm=SHA256",
+                "Harbor Bank", "mira", 8
+            ),
+            ("U2", "hotp/Harbor%20Bank:mira?secret=\(key)&issuer=Harbor%20Bank&counter=7", "Harbor Bank", "mira", 6),
+            (
+                "U3", "totp/ForgeRock:demo?secret=GPBV6BFRPUNQNY5QGVTOSVSKIY======&issuer=ForgeRock&digits=6&period=30",
+                "ForgeRock", "demo", 6
+            ),
+            ("U4", "totp/mira?secret=\(key)", "mira", "mira", 6),
+            ("U5", "totp/?secret=\(key)&issuer=Harbor", "Harbor", "Untitled", 6),
+            ("U6", "totp/Old:mira?secret=\(key)&issuer=New", "New", "mira", 6),
+            ("U16", "totp/X:mira?secret=\(key)&digits=7", "X", "mira", 7),
+            ("U18", "totp/A:b:c?secret=\(key)", "A", "b:c", 6),
+        ])
+    func accounts(name: String, rest: String, issuer: String, account: String, digits: Int) throws {
+        let enrollment = try EnrollmentURI.parse("otpauth://\(rest)")
+        #expect(enrollment.account == AccountID(issuer: issuer, accountName: account))
+        #expect(enrollment.oath?.digits.count == digits)
+    }
+
+    @Test(
+        "U3, U7-U9: secrets, the last of two winning, separators and look-alikes ignored",
+        arguments: [
+            ("U3", "secret=GPBV6BFRPUNQNY5QGVTOSVSKIY======", "33C35F04B17D1B06E3B03566E9564A46"),
+            ("U7", "secret=AAAA&secret=\(key)&digits=zz&digits=8", "50D3F10C2D0CCD6C8602FD981373D17873E5F283"),
+            ("U8", "secret=kdj7-cdbn%20btgw%20zbqc", "50D3F10C2D0CCD6C8602"),
+            ("U9", "secret=MFRGGZDFMZTWQ21K", "6162636465666768696A"),
+        ])
+    func secrets(name: String, query: String, hex: String) throws {
+        let secret = try #require(try EnrollmentURI.parse("otpauth://totp/X:mira?\(query)").oath?.secret)
+        #expect(
+            secret.withUnsafeBytes { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined() } == hex)
+    }
+
+    @Test("U7 as written: the last `digits` is no number, so the URI is refused rather than guessed at")
+    func lastValueIsWrong() throws {
+        let uri = "otpauth://totp/X:mira?secret=AAAA&secret=\(Self.key)&digits=8&digits=zz"
+        let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
+        #expect(error.part == "digits")
+    }
+
+    @Test("U11: push from OpenAM's root realm, whose label says forgerock")
+    func openAM() throws {
+        let u11 = try EnrollmentURI.parse(
+            "pushauth://push/forgerock:demo?l=YW1sYmNvb2tpZT0wMQ&issuer=Rm9yZ2VSb2Nr&m=0d0c0b0a-1111-4222-8333-9444555566661735689600000"
+                + "&s=\(Sample.pushSecretText)&b=519387&c=\(Sample.challengeText)"
+                + "&r=aHR0cHM6Ly9vcGVuYW0uZXhhbXBsZS50ZXN0L29wZW5hbS9qc29uL3B1c2gvc25zL21lc3NhZ2U_X2FjdGlvbj1yZWdpc3Rlcg"
+                + "&a=aHR0cHM6Ly9vcGVuYW0uZXhhbXBsZS50ZXN0L29wZW5hbS9qc29uL3B1c2gvc25zL21lc3NhZ2U_X2FjdGlvbj1hdXRoZW50aWNhdGU")
+        let invitation = try #require(u11.push)
+        #expect(u11.account == AccountID(issuer: "ForgeRock", accountName: "demo"))
+        #expect(u11.oath == nil)
+        #expect(u11.backgroundColor == "#519387")
+        #expect(
+            invitation.registrationEndpoint.url == "https://openam.example.test/openam/json/push/sns/message?_action=register")
+        #expect(
+            invitation.authenticationEndpoint.url
+                == "https://openam.example.test/openam/json/push/sns/message?_action=authenticate")
+        #expect(invitation.loadBalancerCookie == "amlbcookie=01")
+        #expect(invitation.messageID == "0d0c0b0a-1111-4222-8333-9444555566661735689600000")
+        #expect(invitation.secret == (try Sample.pushSecret))
+        #expect(invitation.challenge == (try Base64.decode(Sample.challengeText)))
+    }
+
+    @Test(
+        "U12, U14: a combined URI keeps both halves and its policies, `_` in their base64 or not",
+        arguments: [
+            "eyJiaW9tZXRyaWNBdmFpbGFibGUiOnt9LCJ0YWciOiJhPmI_In0", "eyJiaW9tZXRyaWNBdmFpbGFibGUiOnt9LCJ0YWciOiJhPmI/In0%3D",
+            "%7B%22biometricAvailable%22:%7B%7D,%22tag%22:%22a%3Eb%3F%22%7D",
+        ])
+    func combined(policies: String) throws {
+        let uri =
+            "mfauth://totp/Harbor:mira?\(Self.push)&s=\(Sample.pushSecretText)&c=\(Sample.challengeText)&l=YW1sYmNvb2tpZT0wMQ"
+            + "&m=REGISTER:1&issuer=SGFyYm9y&secret=\(Self.key)&policies=\(policies)"
+        let enrollment = try EnrollmentURI.parse(uri)
+        #expect(enrollment.policies == ["biometricAvailable": .object([:]), "tag": .string("a>b?")])
+        #expect(enrollment.oath != nil)
+        #expect(enrollment.push != nil)
+    }
+
+    @Test(
+        "U13, U15, U17: what is missing or impossible is named",
+        arguments: [
+            ("U13", "mfauth://totp/Harbor:mira?secret=\(key)&issuer=SGFyYm9y", "m"),
+            ("U15", "otpauth://totp/X:mira?secret=\(key)&period=0", "period"),
+            ("U17", "pushauth://push/X:mira?\(push)&c=\(Sample.challengeText)&m=x", "s"),
+        ])
+    func refused(name: String, uri: String, part: String) throws {
+        let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
+        #expect(error.part == part)
+    }
+
+    @Test(
+        "White space around a URI, a trailing `&` and unknown parameters are no reason to refuse it",
+        arguments: [
+            " otpauth://totp/X:mira?secret=\(key) ", "\n\totpauth://totp/X:mira?secret=\(key)\r\n",
+            "otpauth://totp/X:mira?secret=\(key)&", "otpauth://totp/X:mira?&&secret=\(key)&lock&new=%F0%9F%9A%80",
+            "otpauth://totp//X:mira/?secret=\(key)", "otpauth://totp/X%3Amira?secret=\(key)",
+            "otpauth://totp/X:%20mira?secret=\(key)",
+            "OtpAuth://tOtP/X:mira?secret=\(key)#fragment", "otpauth://totp/X:mira?secret=\(key)&issuer=",
+            "otpauth://totp/X:mira?secret=\(key)&version=1&counter=5",
+        ])
+    func tolerance(uri: String) throws {
+        let enrollment = try EnrollmentURI.parse(uri)
+        #expect(enrollment == Enrollment(account: enrollment.account, oath: OATHSettings(secret: try Sample.oathSecret)))
+        #expect(enrollment.account == AccountID(issuer: "X", accountName: "mira"))
+    }
+
+    @Test("A plus is a plus, and %26 does not end a value")
+    func escapes() throws {
+        let enrollment = try EnrollmentURI.parse("otpauth://totp/a+b:c%2Bd%2F?secret=\(Self.key)&issuer=A%26B+C%3D")
+        #expect(enrollment.account == AccountID(issuer: "A&B+C=", accountName: "c+d/"))
+    }
+
+    @Test(
+        "In push URIs the issuer, the user and the picture may be base64 or plain",
+        arguments: [
+            ("issuer", "SGFyYm9yIEJhbms", "Harbor Bank"), ("issuer", "SGFyYm9yIEJhbms=", "Harbor Bank"),
+            ("issuer", "Harbor%20Bank", "Harbor Bank"), ("issuer", Sample.base64URL("Zürich?>"), "Zürich?>"),
+            ("uid", Sample.base64URL("user-7f3a"), "user-7f3a"), ("uid", "user-7f3a", "user-7f3a"),
+            ("d", "user-7f3a", "user-7f3a"),
+            ("image", "https://cdn.example.test/a.png", "https://cdn.example.test/a.png"),
+            ("image", Sample.base64URL("https://cdn.example.test/a.png"), "https://cdn.example.test/a.png"),
+            ("b", "336699", "#336699"), ("b", "%23336699", "#336699"),
+        ])
+    func plainOrBase64(parameter: String, value: String, meaning: String) throws {
+        let enrollment = try EnrollmentURI.parse(Sample.pushURI(changing: [parameter: value]))
+        let found =
+            switch parameter {
+            case "issuer": enrollment.account.issuer as String?
+            case "image": enrollment.imageURL
+            case "b": enrollment.backgroundColor
+            default: enrollment.userID
+            }
+        #expect(found == meaning)
+    }
+}

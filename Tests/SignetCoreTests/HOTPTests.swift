@@ -1,0 +1,78 @@
+import SignetCore
+import Testing
+
+@Suite("HOTP, RFC 4226")
+struct HOTPTests {
+    @Test("Every code of the vectors is made", arguments: try Vectors.rows("otp", "hotp"))
+    func vectors(row: Vectors.Row) throws {
+        let settings = OATHSettings(
+            secret: Secret(try Base32.decode(try row.text("secret"))),
+            algorithm: try #require(OTPAlgorithm(rawValue: try row.text("algorithm"))),
+            digits: try #require(OTPDigits(Int(try row.number("digits")))),
+            factor: .counter(next: UInt64(try row.number("counter"))))
+        let code = settings.code(at: Sample.newYear2025)
+
+        #expect(code.digits == (try row.text("code")))
+        #expect(code.basis == .counter(UInt64(try row.number("counter"))))
+    }
+
+    @Test(
+        "The ten codes of RFC 4226 appendix D are made",
+        arguments: zip(
+            0..<10,
+            [
+                "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
+            ]))
+    func rfc4226(counter: Int, code: String) {
+        #expect(HOTP.code(secret: Secret("12345678901234567890".utf8), counter: UInt64(counter)) == code)
+    }
+
+    @Test(
+        "Section 2.2's second secret gives its codes",
+        arguments: zip(
+            0..<7,
+            [
+                "282760", "996554", "602287", "143627", "960129", "768897", "883951",
+            ]))
+    func secondSecret(counter: Int, code: String) throws {
+        #expect(HOTP.code(secret: Secret(try Base32.decode("JBSWY3DPEHPK3PXP")), counter: UInt64(counter)) == code)
+    }
+
+    @Test("A code of n digits is the end of the code of eight", arguments: OTPDigits.range, OTPAlgorithm.allCases)
+    func shorterCodesAreSuffixes(count: Int, algorithm: OTPAlgorithm) throws {
+        let digits = try #require(OTPDigits(count))
+        for counter in [0, 1, 99, 1 << 40, UInt64.max] {
+            let long = HOTP.code(secret: try Sample.oathSecret, counter: counter, digits: .eight, algorithm: algorithm)
+            let short = HOTP.code(secret: try Sample.oathSecret, counter: counter, digits: digits, algorithm: algorithm)
+            #expect(short == long.suffix(count))
+            #expect(short.utf8.count == count)
+        }
+    }
+
+    @Test("Leading zeros are kept")
+    func leadingZeros() throws {
+        #expect(HOTP.code(secret: try Sample.oathSecret, counter: 7) == "099169")
+    }
+
+    @Test("Only 4 to 8 digits exist", arguments: [(-1, false), (0, false), (3, false), (4, true), (8, true), (9, false)])
+    func digits(count: Int, exist: Bool) {
+        #expect((OTPDigits(count)?.count == count) == exist)
+    }
+
+    @Test(
+        "An algorithm is known by the spellings in use",
+        arguments: [
+            ("SHA1", OTPAlgorithm.sha1), ("sha1", .sha1), ("Sha-1", .sha1), ("HmacSHA1", .sha1), ("SHA256", .sha256),
+            ("sha-256", .sha256), ("HMAC-SHA-256", .sha256), ("HmacSHA512", .sha512), ("sha512", .sha512),
+        ])
+    func spellings(spelling: String, algorithm: OTPAlgorithm) {
+        #expect(OTPAlgorithm(spelling: spelling) == algorithm)
+    }
+
+    @Test(
+        "Every other algorithm is refused",
+        arguments: ["", "MD5", "SHA", "SHA224", "SHA384", "SHA3-256", "ROT13", "HMAC", "none"])
+    func otherAlgorithms(spelling: String) {
+        #expect(OTPAlgorithm(spelling: spelling) == nil)
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import SignetCore
+import Testing
+
+@Suite("JSON as a value")
+struct JSONValueTests {
+    private func decode(_ text: String) throws -> JSONValue { try JSON.decode(JSONValue.self, from: text.utf8) }
+    private func encode(_ value: JSONValue) throws -> String { String(decoding: try JSON.encode(value), as: UTF8.self) }
+
+    @Test(
+        "Every kind of document is read and written",
+        arguments: [
+            ("null", JSONValue.null), ("true", .bool(true)), ("false", .bool(false)), ("0", .integer(0)), ("1", .integer(1)),
+            ("-17", .integer(-17)), ("0.5", .number(0.5)), ("-1.25", .number(-1.25)), ("\"\"", .string("")),
+            ("\"1\"", .string("1")),
+            ("\"true\"", .string("true")), ("\"a/b ü 🚀\"", .string("a/b ü 🚀")), ("[]", .array([])), ("{}", .object([:])),
+            ("[null,true,1,\"x\",[],{}]", .array([.null, .bool(true), .integer(1), .string("x"), .array([]), .object([:])])),
+            (
+                "{\"\":1,\"a\":null,\"b\":{\"c\":[0.5]}}",
+                .object(["": .integer(1), "a": .null, "b": .object(["c": .array([.number(0.5)])])])
+            ),
+        ] as [(String, JSONValue)])
+    func documents(text: String, value: JSONValue) throws {
+        #expect(try decode(text) == value)
+        #expect(try encode(value) == text)
+    }
+
+    @Test(
+        "Whole numbers of 64 bits stay exact",
+        arguments: [
+            .max, .max - 1, .min, .min + 1, 9_007_199_254_740_992, 9_007_199_254_740_993, -9_007_199_254_740_993,
+            1_735_689_600_001, 0, -1,
+        ] as [Int64])
+    func exactIntegers(number: Int64) throws {
+        #expect(try decode(String(number)) == .integer(number))
+        #expect(try encode(.integer(number)) == String(number))
+        #expect(try decode("{\"n\":[\(number)]}")["n"]?.array == [.integer(number)])
+    }
+
+    @Test(
+        "Numbers beyond 64 bits become the nearest Double",
+        arguments: [
+            ("9223372036854775808", 0x1p63), ("-9223372036854775809", -0x1p63), ("18446744073709551616", 0x1p64),
+            ("1e300", 1e300),
+            ("1e-9", 1e-9), ("0.1", 0.1),
+        ] as [(String, Double)])
+    func doubles(text: String, number: Double) throws {
+        #expect(try decode(text) == .number(number))
+        #expect(try decode(encode(.number(number))) == .number(number))
+    }
+
+    @Test("Members that nobody knows are kept, in any depth")
+    func unknownMembers() throws {
+        let text = #"{"known":1,"unknown":{"deep":[{"x":null,"y":[1,2.5,"z"]}]}}"#
+        #expect(try encode(decode(text)) == text)
+    }
+
+    @Test("Equal values give equal bytes")
+    func sortedMembers() throws {
+        #expect(try encode(decode(#"{"b":1,"a":{"d":1,"c":2}}"#)) == #"{"a":{"c":2,"d":1},"b":1}"#)
+    }
+
+    @Test(
+        "What is no JSON is refused",
+        arguments: ["", "{", "[1,,2]", "{\"a\"}", "nul", "01", "1.", "\"\u{1}\"", "'a'", "{a:1}", "NaN", "\u{FEFF}"])
+    func notJSON(text: String) {
+        #expect(throws: (any Error).self) { try decode(text) }
+    }
+
+    @Test(
+        "A whole number may be spelled as a number or as a text",
+        arguments: [
+            (.integer(120), 120), (.string("120"), 120), (.number(120), 120), (.string("-1"), -1),
+            (.string("9223372036854775807"), .max),
+            (.string("9223372036854775808"), nil), (.string("1.5"), nil), (.string(" 1"), nil), (.string(""), nil),
+            (.number(1.5), nil),
+            (.number(1e300), nil), (.number(.nan), nil), (.bool(true), nil), (.null, nil), (.array([.integer(1)]), nil),
+        ] as [(JSONValue, Int64?)])
+    func wholeNumbers(value: JSONValue, number: Int64?) {
+        #expect(value.wholeNumber == number)
+    }
+
+    @Test("A value gives its content as its own kind and as no other")
+    func accessors() {
+        let values: [JSONValue] = [
+            .string("a"), .object(["a": .null]), .array([.null]), .bool(true), .null, .integer(1), .number(0.5),
+        ]
+        #expect(values.compactMap(\.string) == ["a"])
+        #expect(values.compactMap(\.object) == [["a": .null]])
+        #expect(values.compactMap(\.array) == [[.null]])
+        #expect(values.compactMap(\.bool) == [true])
+        #expect(values[1]["a"] == .null)
+        #expect(values[1]["b"] == nil)
+        #expect(values[0]["a"] == nil)
+    }
+
+    @Test("Random values are read as they were written", arguments: 0..<20 as Range<UInt64>)
+    func roundTrip(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<50 {
+            let value = Self.value(depth: 4, using: &random)
+            #expect(try decode(encode(value)) == value)
+        }
+    }
+
+    @Test("A document nested without end is refused, and does not exhaust the stack", arguments: ["[", "{\"a\":"])
+    func nesting(opening: String) throws {
+        #expect(throws: (any Error).self) { try decode(String(repeating: opening, count: 100_000)) }
+        let closing = opening == "[" ? "]" : "}"
+        let text = String(repeating: opening, count: 200) + "1" + String(repeating: closing, count: 200)
+        #expect(try encode(decode(text)) == text)
+    }
+
+    private static func value(depth: Int, using random: inout SeededGenerator) -> JSONValue {
+        let texts = ["", "a", "/", "\"", "\\", "\u{0}", "\u{1F}", "ü", "🚀", "e\u{301}", "\u{2028}", "1", "null"]
+        let text = texts[Int.random(in: 0..<texts.count, using: &random)]
+        switch Int.random(in: 0..<(depth > 0 ? 7 : 5), using: &random) {
+        case 0: return .null
+        case 1: return .bool(Bool.random(using: &random))
+        case 2: return .integer(Int64.random(in: .min ... .max, using: &random))
+        case 3: return .number(Double.random(in: -1e6...1e6, using: &random).rounded() + 0.5)
+        case 4: return .string(text)
+        case 5: return .array((0..<Int.random(in: 0...4, using: &random)).map { _ in value(depth: depth - 1, using: &random) })
+        default:
+            let names = (0..<Int.random(in: 0...4, using: &random)).map { "\(text)\($0)" }
+            return .object(Dictionary(uniqueKeysWithValues: names.map { ($0, value(depth: depth - 1, using: &random)) }))
+        }
+    }
+}

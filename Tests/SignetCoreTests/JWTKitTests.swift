@@ -1,0 +1,77 @@
+import Foundation
+import JWTKit
+import SignetCore
+import Testing
+
+/// jwt-kit as a second opinion on our signatures. Crypto stays out of this file: both modules have an `Insecure`.
+@Suite("jwt-kit and our push signatures understand each other")
+struct JWTKitTests {
+    /// Any claims; jwt-kit must not check times, since push messages have none.
+    private struct Claims: JWTPayload, Equatable {
+        var u: String
+        var c: String
+        var t: String?
+
+        func verify(using algorithm: some JWTAlgorithm) async throws {}
+    }
+
+    private static let claims = Claims(u: Sample.mechanismUID, c: "mv+nOO/Qt7dJneRwwz4FMA==", t: "120")
+
+    private func keys(_ bytes: [UInt8]) async -> JWTKeyCollection {
+        await JWTKeyCollection().add(hmac: HMACKey(from: bytes), digestAlgorithm: .sha256)
+    }
+
+    @Test("What we sign, jwt-kit verifies", arguments: [32, 33, 63, 64, 65, 200])
+    func ours(keyLength: Int) async throws {
+        let key = (0..<keyLength).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        let jwt = CompactJWS.sign(try JSON.encode(Self.claims), with: Secret(key))
+        #expect(try await keys(key).verify(jwt, as: Claims.self) == Self.claims)
+
+        let others = await keys(key.reversed())
+        await #expect(throws: (any Error).self) { try await others.verify(jwt, as: Claims.self) }
+    }
+
+    @Test("What jwt-kit signs, we open", arguments: [32, 33, 63, 64, 65, 200])
+    func theirs(keyLength: Int) async throws {
+        let key = (0..<keyLength).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        let jwt = try await keys(key).sign(Self.claims)
+        let message = try SealedPushMessage(jwt).open(with: Secret(key))
+        #expect(message.mechanismUID == Sample.mechanismUID)
+        #expect(message.timeToLive == 120)
+        #expect(throws: PushMessageError.signature) { try SealedPushMessage(jwt).open(with: Secret(key.reversed())) }
+    }
+
+    @Test("A message for a server to send is one that jwt-kit verifies")
+    func message() async throws {
+        let message = PushMessage(
+            mechanismUID: Sample.mechanismUID, challenge: [1, 2, 3], kind: .biometric, timeToLive: 120,
+            sentAt: Sample.newYear2025,
+            text: "Zürich / 🚀")
+        let jwt = try message.sealed(with: Sample.pushSecret)
+        let claims = try await keys(Base64.decode(Sample.pushSecretText)).verify(jwt, as: Claims.self)
+        #expect(claims == Claims(u: Sample.mechanismUID, c: "AQID", t: "120"))
+    }
+
+    @Test(
+        "The messages of the vectors are right or wrong for jwt-kit too, as far as signatures go",
+        arguments: try Vectors.rows("push", "messages"))
+    func vectors(row: Vectors.Row) async throws {
+        let isSigned = row.members["accept"] == .bool(true)
+        guard try isSigned || row.text("reason") == "signature" else { return }
+        let keys = await keys(try Base64.decode(Sample.pushSecretText))
+        let jwt = try row.text("jwt")
+        let isVerified: Bool
+        do {
+            _ = try await keys.verify(jwt, as: AnyClaims.self)
+            isVerified = true
+        } catch {
+            isVerified = false
+        }
+        #expect(isVerified == isSigned)
+    }
+
+    private struct AnyClaims: JWTPayload {
+        var u: String
+        func verify(using algorithm: some JWTAlgorithm) async throws {}
+    }
+}

@@ -1,0 +1,54 @@
+import SignetCore
+import Testing
+
+@Suite("OATH settings: the counter is reserved before the code is shown")
+struct OATHSettingsTests {
+    @Test("Reserving hands out every counter once, in order")
+    func neverRepeats() throws {
+        var settings = OATHSettings(secret: try Sample.oathSecret, factor: .counter(next: 7))
+        var codes: [String] = []
+        for counter in 7..<1007 as Range<UInt64> {
+            let reserved = settings.reserveCounter()
+            #expect(reserved?.factor == .counter(next: counter))
+            #expect(settings.factor == .counter(next: counter + 1))
+            codes.append(try #require(reserved).code(at: Sample.newYear2025).digits)
+        }
+        #expect(codes.prefix(2) == ["099169", "802135"])
+        #expect(codes == (7..<1007).map { HOTP.code(secret: settings.secret, counter: $0) })
+    }
+
+    @Test("Reserving changes nothing but the counter")
+    func keepsTheRest() throws {
+        let before = OATHSettings(secret: try Sample.oathSecret, algorithm: .sha512, digits: .eight, factor: .counter(next: 3))
+        var after = before
+        let reserved = after.reserveCounter()
+        #expect(reserved == before)
+        after.factor = before.factor
+        #expect(after == before)
+    }
+
+    @Test("The last counter is never handed out, because it has no successor to store")
+    func exhausted() throws {
+        var settings = OATHSettings(secret: try Sample.oathSecret, factor: .counter(next: .max - 1))
+        let reserved = (0..<3).map { _ in settings.reserveCounter()?.factor }
+        #expect(reserved == [.counter(next: .max - 1), nil, nil])
+        #expect(settings.factor == .counter(next: .max))
+    }
+
+    @Test("A clock has no counter to reserve")
+    func time() throws {
+        var settings = OATHSettings(secret: try Sample.oathSecret)
+        let before = settings
+        let reserved = settings.reserveCounter()
+        #expect(reserved == nil)
+        #expect(settings == before)
+    }
+
+    @Test("The defaults are the field's: SHA-1, six digits, thirty seconds")
+    func defaults() throws {
+        let settings = OATHSettings(secret: try Sample.oathSecret)
+        #expect(settings.algorithm == .sha1)
+        #expect(settings.digits == .six)
+        #expect(settings.factor == .time(period: 30))
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import SignetCore
+import Testing
+
+@Suite("The server's check of a one-time code")
+struct OATHVerifierTests {
+    private func clock(window: Int = 2) throws -> OATHVerifier {
+        OATHVerifier(settings: OATHSettings(secret: try Sample.oathSecret), timeWindow: window)
+    }
+
+    private func counter(next: UInt64, window: Int = 100) throws -> OATHVerifier {
+        OATHVerifier(settings: OATHSettings(secret: try Sample.oathSecret, factor: .counter(next: next)), counterWindow: window)
+    }
+
+    private func code(steps: Int) throws -> String {
+        TOTP.code(secret: try Sample.oathSecret, at: date(steps: steps))
+    }
+
+    private func date(steps: Int) -> Date { Sample.newYear2025.addingTimeInterval(Double(steps) * 30) }
+
+    // MARK: Time
+
+    @Test("A code is accepted up to two steps before and after the server's", arguments: -4...4)
+    func timeWindow(steps: Int) throws {
+        var verifier = try clock()
+        let outcome = verifier.verify(try code(steps: steps), at: date(steps: 0))
+        #expect(outcome == ((-2...2).contains(steps) ? .accepted : .wrong))
+        #expect(verifier.lastAcceptedStep == ((-2...2).contains(steps) ? UInt64(57_856_320 + steps) : nil))
+    }
+
+    @Test(
+        "A window of none takes the present step alone",
+        arguments: [(-1, OATHVerifier.Outcome.wrong), (0, .accepted), (1, .wrong)])
+    func noWindow(steps: Int, outcome: OATHVerifier.Outcome) throws {
+        var verifier = try clock(window: 0)
+        #expect(verifier.verify(try code(steps: steps), at: date(steps: 0)) == outcome)
+    }
+
+    @Test("A code counts once, also when it comes again from another step of the window", arguments: -2...2)
+    func replay(laterSteps: Int) throws {
+        var verifier = try clock()
+        #expect(verifier.verify(try code(steps: 0), at: date(steps: 0)) == .accepted)
+        #expect(verifier.verify(try code(steps: 0), at: date(steps: laterSteps)) == .replayed)
+    }
+
+    @Test("A code older than the last accepted one is refused, though it is in the window")
+    func older() throws {
+        var verifier = try clock()
+        #expect(verifier.verify(try code(steps: 0), at: date(steps: 0)) == .accepted)
+        #expect(verifier.verify(try code(steps: -1), at: date(steps: 0)) == .replayed)
+        #expect(verifier.verify(try code(steps: -2), at: date(steps: 0)) == .replayed)
+        #expect(verifier.verify(try code(steps: 1), at: date(steps: 0)) == .accepted)
+    }
+
+    @Test("A refused code changes nothing")
+    func refusalChangesNothing() throws {
+        var verifier = try clock()
+        #expect(verifier.verify(try code(steps: 0), at: date(steps: 0)) == .accepted)
+        let before = verifier
+        #expect(verifier.verify("000000", at: date(steps: 0)) == .wrong)
+        #expect(verifier.verify(try code(steps: 0), at: date(steps: 0)) == .replayed)
+        #expect(verifier == before)
+    }
+
+    @Test("In the first steps of time the window does not reach before 1970", arguments: [-1e9, 0, 29, 30])
+    func startOfTime(time: Double) throws {
+        var verifier = try clock()
+        let first = HOTP.code(secret: try Sample.oathSecret, counter: 0)
+        #expect(verifier.verify(first, at: Date(timeIntervalSince1970: time)) == .accepted)
+        #expect(verifier.lastAcceptedStep == 0)
+        #expect(verifier.verify(first, at: Date(timeIntervalSince1970: time)) == .replayed)
+    }
+
+    @Test(
+        "Text that is not exactly the code is wrong",
+        arguments: [
+            "", "867205 ", " 867205", "0867205", "86720", "36867205", "８６７２０５", "867205\0", "-67205", "867\u{301}205",
+        ])
+    func notTheCode(text: String) throws {
+        var verifier = try clock()
+        #expect(verifier.verify(text, at: date(steps: 0)) == .wrong)
+        #expect(verifier.verify("867205", at: date(steps: 0)) == .accepted)
+    }
+
+    // MARK: Counter
+
+    @Test(
+        "A code up to a hundred counters ahead is accepted, and the next counter is the one after it", arguments: [0, 1, 50, 100])
+    func lookAhead(ahead: UInt64) throws {
+        var verifier = try counter(next: 7)
+        #expect(verifier.verify(HOTP.code(secret: try Sample.oathSecret, counter: 7 + ahead), at: date(steps: 0)) == .accepted)
+        #expect(verifier.settings.factor == .counter(next: 8 + ahead))
+        #expect(verifier.lastAcceptedStep == nil)
+    }
+
+    @Test("A code behind the counter or beyond the window is wrong and moves nothing", arguments: [0, 6, 108, 1007] as [UInt64])
+    func outsideOfWindow(counter value: UInt64) throws {
+        var verifier = try counter(next: 7)
+        #expect(verifier.verify(HOTP.code(secret: try Sample.oathSecret, counter: value), at: date(steps: 0)) == .wrong)
+        #expect(verifier.settings.factor == .counter(next: 7))
+    }
+
+    @Test("A counter code is used up by its login, and so are those before it")
+    func counterReplay() throws {
+        var verifier = try counter(next: 7)
+        let codes = try (7...9).map { HOTP.code(secret: try Sample.oathSecret, counter: $0) }
+        #expect(verifier.verify(codes[1], at: date(steps: 0)) == .accepted)
+        #expect(verifier.verify(codes[1], at: date(steps: 0)) == .wrong)
+        #expect(verifier.verify(codes[0], at: date(steps: 0)) == .wrong)
+        #expect(verifier.verify(codes[2], at: date(steps: 0)) == .accepted)
+    }
+
+    @Test(
+        "At the end of the counters the window is cut, and the last counter is never accepted",
+        arguments: [
+            (.max - 50, .max - 1, .accepted), (.max - 1, .max - 1, .accepted), (.max - 50, .max, .wrong),
+            (.max - 1, .max, .wrong), (.max, .max, .wrong),
+        ] as [(UInt64, UInt64, OATHVerifier.Outcome)])
+    func endOfCounters(next: UInt64, used: UInt64, outcome: OATHVerifier.Outcome) throws {
+        var verifier = try counter(next: next)
+        #expect(verifier.verify(HOTP.code(secret: try Sample.oathSecret, counter: used), at: date(steps: 0)) == outcome)
+        #expect(verifier.settings.factor == .counter(next: outcome == .accepted ? used + 1 : next))
+    }
+}

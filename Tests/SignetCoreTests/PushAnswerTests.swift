@@ -1,0 +1,79 @@
+import SignetCore
+import Testing
+
+@Suite("Answers to push messages, and the registration")
+struct PushAnswerTests {
+    private func vector(_ name: String) throws -> String { try #require(try Vectors.load("push")[name]?.string) }
+
+    private static func answer(named name: String) throws -> PushAnswer {
+        switch name {
+        case "approve": .approve
+        case "deny": .deny
+        default: .approveNumber(try #require(Int(name.drop { !$0.isNumber })))
+        }
+    }
+
+    /// The claims of a body, once its signature was found right.
+    private func claims(of jwt: String) throws -> JSONValue {
+        try JSON.decode(JSONValue.self, from: CompactJWS(jwt).payload(verifiedWith: Sample.pushSecret))
+    }
+
+    @Test(
+        "An answer has exactly the row's claims, and the row's own answer verifies",
+        arguments: try Vectors.rows("push", "answers"))
+    func vectors(row: Vectors.Row) throws {
+        let expected = try #require(row.members["claims"])
+        let challenge = try Base64.decode(vector("authenticationChallenge"))
+        let answer = try Self.answer(named: row.text("name"))
+        let signed = PushClaims.Answer(answer, challenge: challenge, secret: try Sample.pushSecret)
+        let body = try PushClaims.body(messageID: "AUTHENTICATE:1", claims: signed, secret: Sample.pushSecret)
+
+        #expect(body.messageId == "AUTHENTICATE:1")
+        #expect(try claims(of: body.jwt) == expected)
+        #expect(try claims(of: row.text("jwt")) == expected)
+        #expect(
+            try JSON.decode(PushClaims.Answer.self, from: CompactJWS(row.text("jwt")).payload(verifiedWith: Sample.pushSecret))
+                == signed)
+    }
+
+    @Test("The responses to both challenges are the vectors'", arguments: ["registration", "authentication"])
+    func responses(step: String) throws {
+        let challenge = try Base64.decode(vector("\(step)Challenge"))
+        #expect(PushClaims.response(to: challenge, secret: try Sample.pushSecret) == (try vector("\(step)Response")))
+    }
+
+    @Test("A registration has exactly the vectors' claims, and is section 3.3's token but for the order of its members")
+    func registration() throws {
+        let expected = try #require(try Vectors.load("push")["registrationClaims"])
+        let signed = PushClaims.Registration(
+            response: try vector("registrationResponse"), mechanismUid: Sample.mechanismUID,
+            deviceId: "3C9E9DEE4F2E33602F2BE4F58C94CC0580F9B28F92AC79EF54BA06CF632D7B70", deviceName: "Mira's phone",
+            deviceType: "ios",
+            communicationType: "apns")
+        let body = try PushClaims.body(messageID: "REGISTER:1", claims: signed, secret: Sample.pushSecret)
+        let printed =
+            "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJyZXNwb25zZSI6IkxjRHBYNkY4M1VZRmV3aGJ4cDN4VXkxVGk5THBIeUh2NlNqRGMyTk8xeUk9Iiwi"
+            + "bWVjaGFuaXNtVWlkIjoiNkQwRTBDMUItNTJBNC00RTNDLTlDMUItNkI2RjFFOUY3QTEwIiwiZGV2aWNlSWQiOiIzQzlFOURFRTRGMkUzMzYwMkYyQkU0R"
+            + "jU4Qzk0Q0MwNTgwRjlCMjhGOTJBQzc5RUY1NEJBMDZDRjYzMkQ3QjcwIiwiZGV2aWNlTmFtZSI6Ik1pcmEncyBwaG9uZSIsImRldmljZVR5cGUiOiJpb3"
+            + "MiLCJjb21tdW5pY2F0aW9uVHlwZSI6ImFwbnMifQ.46mu93Fr_PHkTsUg3LDLLw6bEMUMWNaieOHXyxaDiRU"
+
+        #expect(try claims(of: body.jwt) == expected)
+        #expect(try claims(of: printed) == expected)
+        #expect(body.jwt.hasPrefix("eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9."))
+    }
+
+    @Test("A body has the two members that servers know, and `/` is not escaped")
+    func body() throws {
+        let body = PushRequestBody(messageId: "REGISTER:a/b", jwt: "x.y.z")
+        #expect(String(decoding: try JSON.encode(body), as: UTF8.self) == #"{"jwt":"x.y.z","messageId":"REGISTER:a/b"}"#)
+        #expect(try JSON.decode(PushRequestBody.self, from: JSON.encode(body)) == body)
+    }
+
+    @Test(
+        "A denial never says `deny: false`, and an approval says nothing of denying",
+        arguments: [PushAnswer.approve, .approveNumber(34)])
+    func approvals(answer: PushAnswer) throws {
+        let signed = PushClaims.Answer(answer, challenge: [1], secret: try Sample.pushSecret)
+        #expect(!String(decoding: try JSON.encode(signed), as: UTF8.self).contains("deny"))
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import SignetCore
+import Testing
+
+@Suite("Push messages")
+struct PushMessageTests {
+    private func sealed(_ claims: [String: JSONValue?], with secret: Secret? = nil) throws -> String {
+        var all: [String: JSONValue] = ["u": .string(Sample.mechanismUID), "c": .string("mv+nOO/Qt7dJneRwwz4FMA==")]
+        for (name, value) in claims { all[name] = value }
+        return CompactJWS.sign(try JSON.encode(all), with: try secret ?? Sample.pushSecret)
+    }
+
+    private func open(_ claims: [String: JSONValue?]) throws -> PushMessage {
+        try SealedPushMessage(sealed(claims)).open(with: Sample.pushSecret)
+    }
+
+    @Test("Every row is accepted or refused as it says", arguments: try Vectors.rows("push", "messages"))
+    func vectors(row: Vectors.Row) throws {
+        let jwt = try row.text("jwt")
+        let secret = Secret(try Base64.decode(try #require(try Vectors.load("push")["secret"]?.string)))
+
+        guard row.members["accept"] == .bool(true) else {
+            let error = try #require(throws: PushMessageError.self) { try SealedPushMessage(jwt).open(with: secret) }
+            let reasons = try row.text("reason").components(separatedBy: " or ")
+            #expect(reasons.contains(Self.reason(of: error)), "\(error)")
+            return
+        }
+        let message = try SealedPushMessage(jwt).open(with: secret)
+        let claims = try #require(row.members["claims"]?.object)
+        try Self.expect(message, says: claims)
+        #expect(try SealedPushMessage(jwt).claimedMechanismUID() == message.mechanismUID)
+    }
+
+    @Test("An accepted row that is sealed again says the same", arguments: try Vectors.rows("push", "messages"))
+    func resealing(row: Vectors.Row) throws {
+        guard row.members["accept"] == .bool(true) else { return }
+        let message = try SealedPushMessage(row.text("jwt")).open(with: Sample.pushSecret)
+        let again = try SealedPushMessage(message.sealed(with: Sample.pushSecret)).open(with: Sample.pushSecret)
+        #expect(again == message)
+    }
+
+    private static func reason(of error: PushMessageError) -> String {
+        switch error {
+        case .form: "form"
+        case .algorithm: "algorithm"
+        case .signature: "signature"
+        case .claim(let name): "claim \(name)"
+        }
+    }
+
+    /// Each claim of the row in the message, and nothing in the message that is not in the row.
+    private static func expect(_ message: PushMessage, says claims: [String: JSONValue]) throws {
+        func base64(_ name: String) throws -> [UInt8]? {
+            try claims[name]?.string.map { Array(try #require(Data(base64Encoded: $0))) }
+        }
+        #expect(message.mechanismUID == claims["u"]?.string)
+        #expect(message.challenge == (try base64("c")))
+        #expect(message.loadBalancerCookie.map { Array($0.utf8) } == (try base64("l")))
+        #expect(Int64(message.timeToLive) == claims["t"]?.wholeNumber ?? 120)
+        #expect(message.sentAt == claims["i"]?.wholeNumber.map { Date(timeIntervalSince1970: Double($0) / 1000) })
+        #expect(message.text == claims["m"]?.string)
+        #expect(message.customPayload == claims["p"]?.string)
+        #expect(message.contextInfo == claims["x"]?.string)
+        #expect(message.userID == claims["d"]?.string)
+        #expect(message.otherClaims.isEmpty)
+        if claims["k"]?.string == "challenge" {
+            let choices = try #require(claims["n"]?.string).split(separator: ",").compactMap { Int($0) }
+            #expect(message.kind == .number(choices: choices))
+        } else {
+            #expect(message.kind == .tap)
+        }
+    }
+
+    @Test(
+        "The kind is read in any case, and an unknown one is a tap",
+        arguments: [
+            ("default", nil, .tap), ("biometric", nil, .biometric), ("BIOMETRIC", nil, .biometric), (nil, "1,2,3", .tap),
+            ("Challenge", "34,56,82", .number(choices: [34, 56, 82])),
+            ("challenge", " 34, 56 ,82", .number(choices: [34, 56, 82])),
+            ("challenge", "34,x,,82", .number(choices: [34, 82])), ("challenge", nil, .number(choices: [])),
+            ("carrier-pigeon", "1", .tap),
+        ] as [(String?, String?, PushKind)])
+    func kinds(name: String?, numbers: String?, kind: PushKind) throws {
+        let message = try open(["k": name.map { .string($0) }, "n": numbers.map { .string($0) }])
+        #expect(message.kind == kind)
+    }
+
+    @Test(
+        "A claim that cannot be used is named",
+        arguments: [
+            ("c", nil), ("c", .null), ("c", .string("")), ("c", .string("!")), ("c", .integer(1)), ("u", nil), ("u", .string("")),
+            ("u", .integer(1)), ("t", .string("soon")), ("t", .string("0")), ("t", .integer(-1)), ("t", .string("86401")),
+            ("t", .number(1.5)), ("t", .bool(true)), ("t", .string("99999999999999999999")), ("i", .string("now")),
+            ("i", .integer(-1)),
+            ("i", .string("")), ("l", .string("nonsense")),
+        ] as [(String, JSONValue?)])
+    func unusableClaims(name: String, value: JSONValue?) throws {
+        let error = try #require(throws: PushMessageError.self) { try open([name: value]) }
+        #expect(error == .claim(name))
+        #expect(error.description.contains("claim \(name) "))
+    }
+
+    @Test(
+        "Numbers may be numbers or texts",
+        arguments: [
+            (.integer(90), 90), (.string("90"), 90), (.number(90), 90), (.null, 120), (.integer(1), 1),
+            (.string("86400"), 86_400),
+        ] as [(JSONValue, Int)])
+    func timeToLive(value: JSONValue, seconds: Int) throws {
+        #expect(try open(["t": value]).timeToLive == seconds)
+        #expect(try open(["i": .integer(1_735_689_600_000)]).sentAt == Sample.newYear2025)
+    }
+
+    @Test("Claims that nobody knows are kept by name, and JSON that is not in a text is understood")
+    func unknownClaims() throws {
+        let message = try open([
+            "e": .string("Mira's laptop"), "future": .object(["a": .array([.null])]),
+            "p": .object(["b": .integer(1), "a": .bool(true)]),
+        ])
+        #expect(message.otherClaims == ["e": .string("Mira's laptop"), "future": .object(["a": .array([.null])])])
+        #expect(message.customPayload == #"{"a":true,"b":1}"#)
+    }
+
+    @Test("A message that a server makes is opened as it was made, to the millisecond", arguments: 0..<200)
+    func serverSide(millisecond: Int) throws {
+        let sentAt = Date(timeIntervalSince1970: Double(1_735_689_600_000 + millisecond) / 1000)
+        let message = PushMessage(
+            mechanismUID: Sample.mechanismUID, challenge: [UInt8(millisecond)], kind: .number(choices: [1, 20, 99]),
+            timeToLive: 60,
+            sentAt: sentAt, text: "Zürich / \"quoted\" 🚀", loadBalancerCookie: "amlbcookie=01", customPayload: #"{"a":1}"#,
+            contextInfo: "{}", userID: "mira")
+        #expect(message.claims["i"] == .string(String(1_735_689_600_000 + millisecond)))
+        #expect(try SealedPushMessage(message.sealed(with: Sample.pushSecret)).open(with: Sample.pushSecret) == message)
+    }
+
+    @Test("A send time at the end of all numbers is no reason to crash", arguments: [.max, .max - 1, 1 << 62] as [Int64])
+    func absurdSendTime(milliseconds: Int64) throws {
+        guard let message = try? open(["i": .string(String(milliseconds))]) else { return }
+        _ = message.claims
+        _ = try message.sealed(with: Sample.pushSecret)
+    }
+
+    @Test("Whose message it claims to be can be read before it is believed, and only that")
+    func claimedMechanism() throws {
+        let stranger = Secret([UInt8](repeating: 9, count: 32))
+        let forged = try SealedPushMessage(sealed(["c": .string("!")], with: stranger))
+        #expect(try forged.claimedMechanismUID() == Sample.mechanismUID)
+        for payload in ["[]", "1", #"{"c":"AAAA"}"#, #"{"u":""}"#, #"{"u":1}"#, "not JSON", "", "\"u\""] {
+            let message = try SealedPushMessage(CompactJWS.sign(Array(payload.utf8), with: stranger))
+            #expect(throws: PushMessageError.self) { try message.claimedMechanismUID() }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import HummingbirdTesting
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("The desk's stream, over a socket", .timeLimit(.minutes(1)))
+struct DeskStreamTests {
+    @Test("A message arrives as soon as somebody logs in")
+    func delivery() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let connection = try await phone.listen(at: desk, port: port)
+                let head = await connection.read { $0.contains(":\n\n") }
+                #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n"))
+                #expect(head.lowercased().contains("content-type: text/event-stream\r\n"))
+                #expect(head.lowercased().contains("cache-control: no-cache\r\n"))
+
+                let (step, push) = try await desk.waitingLogin(phone: phone)
+                let event = try #require(try await connection.events(1).first)
+                let delivery = try JSON.decode(PushDelivery.self, from: event.data.utf8)
+                #expect(event.name == "push")
+                #expect(event.id == String(push.eventID))
+                #expect(delivery == PushDelivery(messageId: push.messageID, message: push.sealed))
+                #expect(try await phone.answer(push, at: desk).status == 200)
+                #expect(try await desk.poll(step).json["tokenId"] != nil)
+                connection.vanish()
+            }
+        }
+    }
+
+    @Test("What came while the device was away waits for it, but nothing that was answered or is over")
+    func away() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                _ = try await desk.waitingLogin(phone: phone)
+                desk.clock.advance(by: 119)
+                let (_, answered) = try await desk.waitingLogin(phone: phone)
+                let (_, second) = try await desk.waitingLogin(phone: phone)
+                let (_, third) = try await desk.waitingLogin(phone: phone)
+                desk.clock.advance(by: 1)
+                #expect(try await phone.answer(answered, at: desk).status == 200)
+
+                let connection = try await phone.listen(at: desk, port: port)
+                #expect(try await connection.events(2).map(\.id) == [String(second.eventID), String(third.eventID)])
+                connection.vanish()
+            }
+        }
+    }
+
+    @Test("A device that says what it saw last gets what came after, and all when the desk does not know the event", arguments: [true, false])
+    func lastEventID(known: Bool) async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let pushes = [
+                    try await desk.waitingLogin(phone: phone).push, try await desk.waitingLogin(phone: phone).push,
+                    try await desk.waitingLogin(phone: phone).push,
+                ]
+                let last = known ? String(pushes[0].eventID) : "99999999999999999"
+                let connection = try await phone.listen(at: desk, port: port, after: last)
+                let expected = pushes.dropFirst(known ? 1 : 0).map { String($0.eventID) }
+                #expect(try await connection.events(expected.count).map(\.id) == expected)
+                connection.vanish()
+            }
+        }
+    }
+
+    @Test("Every stream of a mechanism gets every message")
+    func several() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let connections = [try await phone.listen(at: desk, port: port), try await phone.listen(at: desk, port: port)]
+                for connection in connections { _ = await connection.read { $0.contains(":\n\n") } }
+                let (_, push) = try await desk.waitingLogin(phone: phone)
+                for connection in connections {
+                    #expect(try await connection.events(1).map(\.id) == [String(push.eventID)])
+                    connection.vanish()
+                }
+            }
+        }
+    }
+
+    @Test("A device that vanishes leaves no stream behind")
+    func vanished() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                for _ in 0..<5 {
+                    let connection = try await phone.listen(at: desk, port: port)
+                    _ = await connection.read { $0.contains(":\n\n") }
+                    #expect(desk.streamCount(phone.uid) == 1)
+                    connection.vanish()
+                    for _ in 0..<500 where desk.streamCount(phone.uid) > 0 { try await Task.sleep(for: .milliseconds(10)) }
+                    #expect(desk.streamCount(phone.uid) == 0)
+                }
+            }
+        }
+    }
+
+    @Test("A device that does not read costs one stream and no queue, and misses nothing")
+    func slow() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let connection = try await phone.listen(at: desk, port: port)
+                _ = await connection.read { $0.contains(":\n\n") }
+                var ids: [String] = []
+                for _ in 0..<40 { ids.append(String(try await desk.waitingLogin(phone: phone).push.eventID)) }
+                #expect(desk.streamCount(phone.uid) == 1)
+                #expect(try await connection.events(40).map(\.id) == ids)
+                connection.vanish()
+            }
+        }
+    }
+
+    @Test("An idle stream carries comments")
+    func keepAlive() async throws {
+        try await TestDesk.run({
+            $0.port = 0
+            $0.deskKeepAlive = .milliseconds(20)
+        }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let connection = try await phone.listen(at: desk, port: port)
+                let text = await connection.read { $0.split(separator: ":\n\n", omittingEmptySubsequences: false).count > 4 }
+                #expect(text.split(separator: ":\n\n", omittingEmptySubsequences: false).count > 4)
+                connection.vanish()
+            }
+        }
+    }
+
+    @Test("The stream of a device that was replaced ends")
+    func replaced() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let old = try await desk.registeredPhone(uid: "old")
+                let connection = try await old.listen(at: desk, port: port)
+                _ = await connection.read { $0.contains(":\n\n") }
+                _ = try await desk.registeredPhone(uid: "new")
+                #expect(await connection.read { $0.contains("0\r\n\r\n") }.hasSuffix("0\r\n\r\n"))
+                #expect(desk.streamCount("old") == 0)
+                connection.vanish()
+            }
+        }
+    }
+
+    @Test("A server that is cancelled ends its streams at once")
+    func cancelled() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            let clock = ContinuousClock()
+            var connection: DeskConnection?
+            var cancelled = clock.now
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                connection = try await phone.listen(at: desk, port: port)
+                _ = await connection?.read { $0.contains(":\n\n") }
+                cancelled = clock.now
+            }
+            #expect(clock.now - cancelled < .seconds(3))
+            _ = await connection?.read { _ in false }
+            #expect(clock.now - cancelled < .seconds(3))
+            connection?.vanish()
+        }
+    }
+
+    @Test("A graceful shutdown ends the streams too, and then the server")
+    func graceful() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let clock = ContinuousClock()
+            let (connection, asked) = try await desk.server.application().test(.live) { client in
+                let connection = try await phone.listen(at: desk, port: try #require(client.port))
+                _ = await connection.read { $0.contains(":\n\n") }
+                return (connection, clock.now)
+            }
+            _ = await connection.read { _ in false }
+            #expect(clock.now - asked < .seconds(3))
+            connection.vanish()
+        }
+    }
+}

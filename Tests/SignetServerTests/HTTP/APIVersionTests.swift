@@ -1,0 +1,54 @@
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("The Accept-API-Version header")
+struct APIVersionTests {
+    @Test(
+        "The parts come in any order, and each may be missing",
+        arguments: [
+            ("resource=2.1,protocol=1.0", "2.1", "1.0"), ("resource=2.1, protocol=1.0", "2.1", "1.0"),
+            ("protocol=1.0,resource=2.1", "2.1", "1.0"), ("resource=2.0", "2.0", nil), ("protocol=2.1", nil, "2.1"),
+            ("resource=2", "2.0", nil), (" resource = 2.1 ", "2.1", nil),
+        ] as [(String, String?, String?)])
+    func read(header: String, resource: String?, proto: String?) throws {
+        let version = try AcceptAPIVersion(header)
+        #expect(version.resource?.description == resource)
+        #expect(version.protocol?.description == proto)
+    }
+
+    @Test(
+        "What is no version, or a protocol that is too new, is refused",
+        arguments: [
+            "", "2.1", "resource", "resource=", "resource=x", "resource=2.", "resource=2.1.0", "resource=-1", "resource=2.1,",
+            "resource=2.1,resource=2.1", "version=1.0", "protocol=2.2", "protocol=3.0", "resource=99999999999999999999",
+        ])
+    func malformed(header: String) {
+        #expect(throws: Refusal.self) { try AcceptAPIVersion(header) }
+    }
+
+    @Test(
+        "Each resource answers with its version, or says that it has no other",
+        arguments: [
+            (TestDesk.authenticate, nil, 200, "resource=2.1"), (TestDesk.authenticate, "resource=2.1, protocol=1.0", 200, "resource=2.1"),
+            (TestDesk.authenticate, "protocol=1.0,resource=2.0", 200, "resource=2.1"),
+            (TestDesk.authenticate, "resource=2.2", 404, "resource=2.1"), (TestDesk.authenticate, "resource=1.2", 404, "resource=2.1"),
+            (TestDesk.authenticate, "resource=3.0", 404, "resource=2.1"), (TestDesk.authenticate, "nonsense", 400, "resource=2.1"),
+            (push, "resource=1.0, protocol=1.0", 400, "resource=1.0"), (push, "resource=1.1", 404, "resource=1.0"),
+            (push, "resource=2.0", 404, "resource=1.0"), (push, "protocol=2.2", 400, "resource=1.0"), (push, "x", 400, "resource=1.0"),
+        ] as [(String, String?, Int, String)])
+    func negotiated(uri: String, header: String?, status: Int, answered: String) async throws {
+        try await TestDesk.run { desk in
+            var headers = ["Content-Type": "application/json"]
+            headers["Accept-API-Version"] = header
+            let reply = try await desk.send(.post, uri, headers: headers, body: "{}")
+            #expect(reply.status == status)
+            #expect(reply.header("Content-API-Version") == answered)
+            if status == 404 { #expect(try #require(reply.message).hasSuffix("does not match any routes.")) }
+        }
+    }
+
+    private static let push = "/am/json/push/sns/message?_action=authenticate"
+}

@@ -1,0 +1,97 @@
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("The authenticate resource")
+struct AuthenticateTests {
+    @Test(
+        "A journey begins with no body, an empty one, or an empty object",
+        arguments: [(nil, nil), (nil, "application/json"), ("", "application/json"), ("{}", "application/json; charset=UTF-8")]
+            as [(String?, String?)])
+    func begin(body: String?, type: String?) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(
+                .post, TestDesk.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
+            #expect(reply.status == 200)
+            #expect(try reply.step.callbacks.map(\.type) == ["NameCallback", "PasswordCallback"])
+        }
+    }
+
+    @Test(
+        "A body that is no JSON object, or of another media type, is refused",
+        arguments: [
+            ("[]", "application/json", 400), ("{", "application/json", 400), ("null", "application/json", 400),
+            ("{}", "text/plain", 415), ("a=b", "application/x-www-form-urlencoded", 415), ("{}", nil, 415),
+            ("{}", "application/json; charset=latin-1", 415),
+            (String(repeating: " ", count: 300_000), "application/json", 413),
+            ("{\"authId\":5}", "application/json", 400),
+            (String(repeating: "[", count: 100_000), "application/json", 400),
+        ] as [(String, String?, Int)])
+    func badBody(body: String, type: String?, status: Int) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(
+                .post, TestDesk.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
+            #expect(reply.status == status)
+            #expect(reply.json["code"] == .integer(Int64(status)))
+        }
+    }
+
+    @Test("The largest body is what the configuration says", arguments: [(100, 413), (1000, 200)])
+    func bodyLimit(limit: Int, status: Int) async throws {
+        try await TestDesk.run({ $0.largestBody = limit }) { desk in
+            let body = "{}" + String(repeating: " ", count: 500)
+            let reply = try await desk.send(.post, TestDesk.authenticate, body: body)
+            #expect(reply.status == status)
+        }
+    }
+
+    @Test("Any method but POST is 405 and told so", arguments: [HTTPRequest.Method.get, .put, .delete, .head])
+    func method(method: HTTPRequest.Method) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(method, TestDesk.authenticate)
+            #expect(reply.status == 405)
+            #expect(reply.header("Allow") == "POST")
+        }
+    }
+
+    @Test(
+        "What this server cannot begin is refused, not replaced by something else",
+        arguments: [
+            ("authIndexType=service&authIndexValue=Nonsense", 400, "No Configuration found"),
+            ("authIndexType=composite_advice&authIndexValue=x", 400, "This server has no authentication index but service."),
+            (
+                "suspendedId=abc", 401,
+                "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired."
+            ),
+        ])
+    func unknown(query: String, status: Int, message: String) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(.post, "\(TestDesk.authenticate)?\(query)", body: "{}")
+            #expect(reply.status == status)
+            #expect(reply.message == message)
+        }
+    }
+
+    @Test("Every answer is JSON that is not to be cached")
+    func headers() async throws {
+        try await TestDesk.run { desk in
+            for uri in [TestDesk.authenticate, "/am/json/nowhere/authenticate", "/am/nothing"] {
+                let reply = try await desk.send(.post, uri, body: "{}")
+                #expect(reply.header("Content-Type") == "application/json; charset=UTF-8")
+                #expect(reply.header("Cache-Control") == "no-cache")
+            }
+        }
+    }
+
+    @Test("The server says that it is well")
+    func health() async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(.get, "/am/health", headers: [:])
+            #expect(reply.status == 200)
+            #expect(reply.text == "{}")
+            #expect(try await desk.send(.post, "/am/health").status == 405)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Which realm a path names")
+struct RealmTests {
+    @Test(
+        "Every form that the SDKs write is understood",
+        arguments: [
+            ("/json/authenticate", nil, "/"), ("/json/realms/root/authenticate", nil, "/"),
+            ("/json/realms/root/realms/alpha/authenticate", nil, "/alpha"), ("/json/realms/alpha/authenticate", nil, "/alpha"),
+            ("/json/alpha/authenticate", nil, "/alpha"), ("/json/authenticate", "/alpha", "/alpha"),
+            ("/json/authenticate", "alpha", "/alpha"), ("/json/authenticate", "/", "/"),
+            ("/json/realms/root/authenticate", "/alpha", "/alpha"), ("/json/alpha/authenticate", "/", "/alpha"),
+            ("/json/realms/root/realms/a/realms/b/authenticate", nil, "/a/b"), ("/json/a/b/authenticate", nil, "/a/b"),
+            ("/json/realms/root/authenticate/", nil, "/"), ("/json/my%20realm/authenticate", nil, "/my realm"),
+            ("/json/alpha/push/sns/message", nil, "/alpha"), ("/json/realms/root/push/desk", nil, "/"),
+        ] as [(String, String?, String)])
+    func forms(path: String, parameter: String?, realm: String) throws {
+        #expect(try #require(ResourceAddress(path: path, realmParameter: parameter)).realm.description == realm)
+    }
+
+    @Test(
+        "A path without a resource, or with a realm cut in half, is none",
+        arguments: [
+            "/json", "/json/", "/json/realms/authenticate", "/json/realms/root/realms/authenticate", "/json//authenticate",
+            "/json/realms//authenticate", "/authenticate", "/json/realms/root/alpha/authenticate", "/json/%zz/authenticate",
+            "/json/push/sns", "json/authenticate",
+        ])
+    func noForm(path: String) {
+        #expect(ResourceAddress(path: path, realmParameter: nil) == nil)
+    }
+
+    @Test("An encoded slash does not make a realm path", arguments: ["/json/realms/root%2Frealms%2Falpha/authenticate"])
+    func encodedSlash(path: String) throws {
+        #expect(try #require(ResourceAddress(path: path, realmParameter: nil)).realm != RealmPath("/alpha"))
+    }
+
+    @Test("The path that the server writes is read back", arguments: ResourceAddress.Resource.allCases, ["/", "/alpha", "/a b/ü"])
+    func roundTrip(resource: ResourceAddress.Resource, realm: String) {
+        let address = ResourceAddress(resource, realm: RealmPath(realm))
+        #expect(ResourceAddress(path: address.path, realmParameter: nil) == address)
+    }
+
+    @Test(
+        "A realm that exists is served and one that does not is 404",
+        arguments: [
+            ("/am/json/realms/root/authenticate", 200), ("/am/json/realms/root/realms/alpha/authenticate", 200),
+            ("/am/json/realms/alpha/authenticate", 200), ("/am/json/alpha/authenticate", 200),
+            ("/am/json/authenticate?realm=/alpha", 200), ("/am/json/beta/authenticate", 404),
+            ("/am/json/authenticate?realm=%2Fbeta", 404), ("/am/json/realms/root%2Frealms%2Falpha/authenticate", 404),
+            ("/am/xui/", 404), ("/json/authenticate", 404), ("/amjson/authenticate", 404), ("/", 404),
+        ])
+    func served(uri: String, status: Int) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(.post, uri, body: "{}")
+            #expect(reply.status == status)
+            if status == 404 {
+                #expect(reply.json["code"] == .integer(404))
+                #expect(reply.json["reason"] == "Not Found")
+                #expect(reply.message != nil)
+            }
+        }
+    }
+
+    @Test("The users of two realms are different people")
+    func separateUsers() async throws {
+        try await TestDesk.run { desk in
+            let alpha = "/am/json/alpha/authenticate"
+            let reply = try await desk.logIn("Login", password: "other", at: alpha)
+            #expect(reply.json["realm"] == "/alpha")
+            #expect(try await desk.logIn("Login", password: TestDesk.password, at: alpha).status == 401)
+            #expect(try await desk.logIn("Login", password: "other").status == 401)
+        }
+    }
+}

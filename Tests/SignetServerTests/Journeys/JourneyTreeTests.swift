@@ -1,0 +1,124 @@
+import Foundation
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+extension NodeAction {
+    var outcome: NodeOutcome? { if case .leave(let outcome) = self { outcome } else { nil } }
+}
+
+extension Moment {
+    static func sample() -> Moment {
+        Moment(now: StillClock().now, configuration: TestDesk.configuration(), baseURL: "http://127.0.0.1:8080/am")
+    }
+}
+
+extension JourneyState {
+    static func sample() -> JourneyState {
+        JourneyState(
+            id: "id", realm: .root, tree: "tree", indexType: "service", expiresAt: StillClock().now.addingTimeInterval(300),
+            userAgent: nil, noSession: false, nodeID: "node")
+    }
+}
+
+@Suite("Journeys as trees")
+struct JourneyTreeTests {
+    @Test("Every built-in journey is whole", arguments: JourneyTree.builtIn.map(\.name))
+    func whole(name: String) throws {
+        let tree = try #require(JourneyTree.builtIn.first { $0.name == name })
+        #expect(tree.problems == [])
+    }
+
+    @Test("The documented journeys are there")
+    func names() {
+        #expect(
+            Set(JourneyTree.builtIn.map(\.name)) == [
+                "Login", "PushRegistration", "PushLogin", "PushNumberLogin", "PushBiometricLogin", "OATHRegistration", "OATHLogin",
+                "CombinedRegistration",
+            ])
+    }
+
+    @Test("A tree says what is wrong with it")
+    func problems() {
+        let tree = JourneyTree(
+            "Broken", entry: "start",
+            nodes: ["page": JourneyNode(PageNode(collectors: []), [.done: .node("nowhere")])])
+        #expect(
+            tree.problems == [
+                "page: Done leads to nowhere, no node", "page: PageNode has no outcome Done",
+                "page: the outcome Outcome leads nowhere", "the entry start is no node",
+            ])
+    }
+
+    private func begin(_ nodes: [String: JourneyNode], entry: String = "a") throws -> JourneyReply {
+        var desk = DeskState(users: TestDesk.configuration().users, trees: [JourneyTree("T", entry: entry, nodes: nodes)], baseURL: "http://127.0.0.1/am")
+        return try desk.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
+    }
+
+    @Test("A broken tree fails the login and nothing more")
+    func broken() {
+        let retry = RetryLimitDecisionNode(attempts: .max)
+        #expect(throws: Refusal.self) { try begin([:]) }
+        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [.retry: .node("a")])]) }
+        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [.retry: .node("b")])]) }
+        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [:])]) }
+    }
+
+    @Test("A tree that ends without a user is a failure, however it ends")
+    func nobody() {
+        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(RetryLimitDecisionNode(attempts: 9), [.retry: .success])]) }
+    }
+
+    @Test("Collectors work without a page around them")
+    func collectors() throws {
+        var desk = DeskState(
+            users: TestDesk.configuration().users,
+            trees: [
+                JourneyTree(
+                    "T", entry: "name",
+                    nodes: [
+                        "name": JourneyNode(CollectorNode(collector: .username), [.outcome: .node("password")]),
+                        "password": JourneyNode(CollectorNode(collector: .password), [.outcome: .node("check")]),
+                        "check": JourneyNode(DataStoreDecisionNode(), [.isTrue: .success, .isFalse: .failure]),
+                    ])
+            ], baseURL: "http://127.0.0.1/am")
+        var reply = try desk.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
+        for value in ["mira", TestDesk.password] {
+            guard case .step(var step) = reply else { throw Unexpected() }
+            #expect(step.callbacks.count == 1)
+            step.callbacks[0].answer(.string(value))
+            let callbacks = try JSON.decode(JSONValue.self, from: JSON.encode(step.callbacks))
+            reply = try desk.proceed(
+                JourneyContinuation(realm: .root, authID: step.authId, callbacks: callbacks, noSession: false), .sample())
+        }
+        guard case .loggedIn(let user, "T", .some) = reply else { throw Unexpected() }
+        #expect(user.name == "mira")
+    }
+
+    struct Unexpected: Error {}
+
+    @Test("The password is forgotten as soon as it was compared")
+    func forgotten() {
+        var desk = DeskState(users: TestDesk.configuration().users, trees: [], baseURL: "")
+        var journey = JourneyState.sample()
+        journey.username = "mira"
+        journey.password = Secret(TestDesk.password.utf8)
+        let action = DataStoreDecisionNode().process(NodeVisit(nodeID: "x", answers: nil, moment: .sample()), &journey, &desk)
+        #expect(action.outcome == .isTrue)
+        #expect(journey.password == nil)
+    }
+
+    @Test("Abandoned journeys do not pile up")
+    func abandoned() throws {
+        var desk = DeskState(users: [], trees: JourneyTree.builtIn, baseURL: "")
+        let start = JourneyStart(realm: .root, indexType: "service", noSession: false)
+        let clock = StillClock()
+        for _ in 0..<2000 {
+            clock.advance(by: 1)
+            let moment = Moment(now: clock.now, configuration: ServerConfiguration(), baseURL: "")
+            _ = try desk.begin(start, moment)
+        }
+        #expect(desk.journeys.count < 1000)
+    }
+}

@@ -1,0 +1,216 @@
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Logging in with name and password")
+struct LoginTests {
+    @Test("The page has AM's shape")
+    func page() async throws {
+        try await TestDesk.run { desk in
+            let step = try await desk.start("Login").step
+            #expect(step.stage == "UsernamePassword")
+            #expect(step.header != nil)
+            #expect(step.description != nil)
+            #expect(step.callbacks.map(\._id) == [0, 1])
+            #expect(step.callbacks.map { $0.input?.map(\.name) } == [["IDToken1"], ["IDToken2"]])
+            #expect(step.callbacks[0].output("prompt") == "User Name")
+        }
+    }
+
+    @Test("The right password gives a session, a cookie and the way on")
+    func success() async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.logIn("Login")
+            let token = try #require(reply.json["tokenId"]?.string)
+            #expect(reply.status == 200)
+            #expect(token.count > 40)
+            #expect(reply.json["successUrl"] == "/am/console")
+            #expect(reply.json["realm"] == "/")
+            #expect(reply.json["authId"] == nil)
+            #expect(reply.cookies == ["iPlanetDirectoryPro=\(token); Path=/; HttpOnly", "amlbcookie=01; Path=/"])
+        }
+    }
+
+    @Test("Cookie name, routing cookie, context path and https are the configuration's")
+    func configured() async throws {
+        try await TestDesk.run({
+            $0.cookieName = "sso"
+            $0.loadBalancerCookie = nil
+            $0.contextPath = "openam/"
+            $0.publicURL = "https://login.example.test/openam/"
+        }) { desk in
+            let reply = try await desk.logIn("Login", at: "/openam/json/authenticate")
+            let token = try #require(reply.json["tokenId"]?.string)
+            #expect(reply.cookies == ["sso=\(token); Path=/; HttpOnly; Secure"])
+            #expect(reply.json["successUrl"] == "/openam/console")
+        }
+    }
+
+    @Test("A wrong password, an unknown user and an empty form fail alike", arguments: [("mira", "wrong"), ("nobody", "correct horse"), ("", "")])
+    func failure(name: String, password: String) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.logIn("Login", name: name, password: password)
+            #expect(reply.status == 401)
+            #expect(
+                reply.json
+                    == .object([
+                        "code": .integer(401), "reason": "Unauthorized", "message": "Login failure",
+                        "detail": .object(["failureUrl": ""]),
+                    ]))
+            #expect(reply.header("Set-Cookie") == nil)
+        }
+    }
+
+    @Test("Without a session there is neither token nor session cookie, be it asked at the start or later", arguments: [true, false])
+    func noSession(atStart: Bool) async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.start("Login", query: atStart ? "&noSession=true" : "").step
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", .string(TestDesk.password))
+            let path = TestDesk.authenticate + (atStart ? "?noSession=false&ForceAuth=false" : "?noSession=true")
+            let reply = try await desk.next(step, at: path)
+            #expect(reply.status == 200)
+            #expect(reply.json["tokenId"] == nil)
+            #expect(reply.json["realm"] == "/")
+            #expect(!reply.cookies.contains { $0.hasPrefix("iPlanetDirectoryPro") })
+        }
+    }
+
+    @Test("Inputs are found by their names, whatever the client did to the callbacks around them")
+    func lenientMatching() async throws {
+        try await TestDesk.run { desk in
+            let step = try await desk.start("Login").step
+            let callbacks: [JSONValue] = [
+                .object([:]), .string("stray"),
+                .object(["input": .array([.object(["name": "IDToken2", "value": .string(TestDesk.password)])])]),
+                .object(["type": "NameCallback", "input": .array([.object(["name": "IDToken1", "value": "mira"])])]),
+            ]
+            let body = JSONValue.object(["authId": .string(step.authId), "callbacks": .array(callbacks), "stage": "x", "status": .integer(200)])
+            #expect(try await desk.post(TestDesk.authenticate, body).json["tokenId"] != nil)
+        }
+    }
+
+    @Test("A request that says nothing, or nonsense, of the callbacks fails the login", arguments: [nil, .null, .integer(5), .array([.null])] as [JSONValue?])
+    func noCallbacks(callbacks: JSONValue?) async throws {
+        try await TestDesk.run { desk in
+            var body: [String: JSONValue] = ["authId": .string(try await desk.start("Login").step.authId)]
+            body["callbacks"] = callbacks
+            #expect(try await desk.post(TestDesk.authenticate, body).message == "Login failure")
+        }
+    }
+}
+
+@Suite("The handle on a journey")
+struct AuthIDTests {
+    @Test("A handle that was tampered with, or is none, is refused by AM's words", arguments: Tampering.allCases)
+    func tampered(how: Tampering) async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.start("Login").step
+            step.authId = try how.apply(to: step.authId)
+            let reply = try await desk.next(step)
+            #expect(reply.status == 400)
+            #expect(reply.json["reason"] == "Bad Request")
+            #expect(reply.message == "Authentication Error: Invalid AuthId Signature")
+        }
+    }
+
+    enum Tampering: CaseIterable {
+        case signature, claims, otherKey, noAlgorithm, empty, garbage
+
+        func apply(to authID: String) throws -> String {
+            let parts = authID.split(separator: ".").map(String.init)
+            let payload = try Base64.decode(parts[1])
+            switch self {
+            case .signature: return authID.dropLast(4) + "AAAA"
+            case .claims:
+                var claims = try #require(JSON.decode(JSONValue.self, from: payload).object)
+                claims["exp"] = .integer(.max)
+                return [parts[0], Base64.encode(try JSON.encode(claims), as: .url), parts[2]].joined(separator: ".")
+            case .otherKey: return CompactJWS.sign(payload, with: Secret([1, 2, 3]))
+            case .noAlgorithm: return [Base64.encode(Array("{\"alg\":\"none\"}".utf8), as: .url), parts[1], ""].joined(separator: ".")
+            case .empty: return ""
+            case .garbage: return "garbage"
+            }
+        }
+    }
+
+    private func expectTimeout(_ reply: Reply) {
+        #expect(reply.status == 401)
+        #expect(reply.message == "Session has timed out")
+        #expect(reply.json["detail"] == .object(["errorCode": "110"]))
+    }
+
+    @Test("It ends with the time a journey may take", arguments: [(59.0, 200), (61, 401)])
+    func expiry(seconds: Double, status: Int) async throws {
+        try await TestDesk.run({ $0.journeyTimeout = 60 }) { desk in
+            var step = try await desk.start("Login").step
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", .string(TestDesk.password))
+            desk.clock.advance(by: seconds)
+            let reply = try await desk.next(step)
+            #expect(reply.status == status)
+            if status == 401 { expectTimeout(reply) }
+        }
+    }
+
+    @Test("It is good for one answer")
+    func oneTimeKey() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (step, _) = try await desk.waitingLogin(phone: phone)
+            let again = try await desk.poll(step).step
+            expectTimeout(try await desk.next(step))
+            #expect(try await desk.poll(again).status == 200)
+        }
+    }
+
+    @Test("After a failed login there is nothing to go on with")
+    func afterFailure() async throws {
+        try await TestDesk.run { desk in
+            let step = try await desk.start("Login").step
+            #expect(try await desk.next(step).message == "Login failure")
+            expectTimeout(try await desk.next(step))
+        }
+    }
+
+    @Test("It belongs to one server and one realm")
+    func elsewhere() async throws {
+        try await TestDesk.run { desk in
+            let step = try await desk.start("Login").step
+            #expect(try await desk.next(step, at: "/am/json/alpha/authenticate").status == 400)
+            #expect(try await desk.next(step, at: "/am/json/authenticate").message == "Login failure")
+            try await TestDesk.run { other in
+                let reply = try await other.next(step)
+                #expect(reply.message == "Authentication Error: Invalid AuthId Signature")
+            }
+        }
+    }
+
+    @Test("Of many answers to one step at the same instant one is taken")
+    func concurrency() async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.start("Login").step
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", .string(TestDesk.password))
+            let filled = step
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<50 { group.addTask { try await desk.next(filled).status } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.count { $0 == 200 } == 1)
+            #expect(statuses.count { $0 == 401 } == 49)
+        }
+    }
+
+    @Test("It carries AM's claims")
+    func claims() async throws {
+        try await TestDesk.run { desk in
+            let parts = try await desk.start("Login").step.authId.split(separator: ".")
+            let claims = try #require(JSON.decode(JSONValue.self, from: Base64.decode(parts[1])).object)
+            #expect(Set(claims.keys) == ["otk", "realm", "authIndexType", "authIndexValue", "sessionId", "exp", "iat"])
+            #expect(claims["authIndexValue"] == "Login")
+            #expect(claims["exp"] == .integer(1_735_689_900))
+        }
+    }
+}

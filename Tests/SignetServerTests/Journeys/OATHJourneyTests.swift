@@ -1,0 +1,119 @@
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("One-time codes")
+struct OATHJourneyTests {
+    /// Registers a device and returns its settings.
+    private func register(_ desk: TestDesk) async throws -> OATHSettings {
+        let step = try await desk.logIn("OATHRegistration").step
+        let enrollment = try EnrollmentURI.parse(try step.registrationURI)
+        let oath = try #require(enrollment.oath)
+        var prompt = try await desk.next(step).step
+        prompt.fill("NameCallback", .string(oath.code(at: desk.clock.now).digits))
+        #expect(try await desk.next(prompt).json["tokenId"] != nil)
+        return oath
+    }
+
+    private func enter(_ code: String, _ step: JourneyStep, _ desk: TestDesk) async throws -> Reply {
+        var step = step
+        step.fill("NameCallback", .string(code))
+        return try await desk.next(step)
+    }
+
+    @Test("The page shows a URI, a way on, and then asks for a code")
+    func page() async throws {
+        try await TestDesk.run { desk in
+            let step = try await desk.logIn("OATHRegistration").step
+            #expect(step.callbacks.map(\.type) == ["TextOutputCallback", "HiddenValueCallback", "ConfirmationCallback"])
+            let enrollment = try EnrollmentURI.parse(try step.registrationURI)
+            #expect(enrollment.account == AccountID(issuer: "Signet Desk", accountName: "mira"))
+            #expect(enrollment.oath?.secret.count == 20)
+            #expect(enrollment.oath?.factor == .time(period: 30))
+            #expect(enrollment.push == nil)
+            #expect(try await desk.next(step).step.callbacks.map(\.type) == ["NameCallback"])
+        }
+    }
+
+    @Test("A device is saved by its first right code, not before")
+    func commit() async throws {
+        try await TestDesk.run { desk in
+            let step = try await desk.logIn("OATHRegistration").step
+            let prompt = try await desk.next(step).step
+            #expect(try await desk.logIn("OATHLogin").message == "Login failure")
+            var reply = try await enter("000000", prompt, desk)
+            reply = try await enter("000000", reply.step, desk)
+            #expect(try await enter("000000", reply.step, desk).message == "Login failure")
+            #expect(try await desk.logIn("OATHLogin").message == "Login failure")
+        }
+    }
+
+    @Test("A right code logs in, once: used, also at the registration, it is a wrong one")
+    func replay() async throws {
+        try await TestDesk.run { desk in
+            let oath = try await register(desk)
+            let used = oath.code(at: desk.clock.now).digits
+            let refused = try await enter(used, try await desk.logIn("OATHLogin").step, desk)
+            #expect(try refused.step.callbacks.map(\.type) == ["NameCallback"])
+            desk.clock.advance(by: 30)
+            let fresh = oath.code(at: desk.clock.now).digits
+            #expect(try await enter(fresh, refused.step, desk).json["tokenId"] != nil)
+            let again = try await enter(fresh, try await desk.logIn("OATHLogin").step, desk)
+            #expect(again.json["authId"] != nil)
+        }
+    }
+
+    @Test("There are three attempts, and a number or a code with spaces is as good as a text")
+    func attempts() async throws {
+        try await TestDesk.run { desk in
+            let oath = try await register(desk)
+            desk.clock.advance(by: 30)
+            var step = try await desk.logIn("OATHLogin").step
+            step = try await enter("1", step, desk).step
+            step = try await enter("", step, desk).step
+            #expect(try await enter("12345678", step, desk).message == "Login failure")
+
+            let digits = oath.code(at: desk.clock.now).digits
+            let spaced = try await enter(" \(digits.prefix(3)) \(digits.suffix(3)) ", try await desk.logIn("OATHLogin").step, desk)
+            #expect(spaced.json["tokenId"] != nil)
+        }
+    }
+
+    @Test("Of many logins with one code at the same instant one gets in")
+    func concurrency() async throws {
+        try await TestDesk.run { desk in
+            let oath = try await register(desk)
+            desk.clock.advance(by: 30)
+            let code = oath.code(at: desk.clock.now).digits
+            var steps: [JourneyStep] = []
+            for _ in 0..<20 { steps.append(try await desk.logIn("OATHLogin").step) }
+            let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
+                for step in steps { group.addTask { try await enter(code, step, desk) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(replies.count { $0.json["tokenId"] != nil } == 1)
+        }
+    }
+
+    @Test("A counter-based device is looked for ahead and never taken twice")
+    func counter() throws {
+        var desk = DeskState(users: TestDesk.configuration().users, trees: [], baseURL: "http://127.0.0.1/am")
+        let user = UserKey(realm: .root, name: "mira")
+        let device = OATHDevice.new(usesCounter: true)
+        desk.devices.save(device, for: user)
+        func enter(_ counter: UInt64) throws -> NodeAction {
+            let code = HOTP.code(secret: device.verifier.settings.secret, counter: counter)
+            var asked = JourneyCallback.numbered([.name(prompt: "")])
+            asked[0].answer(.string(code))
+            var journey = JourneyState.sample()
+            journey.username = "mira"
+            return OATHTokenVerifierNode().process(
+                NodeVisit(nodeID: "code", answers: Answers(asked, filledIn: nil), moment: .sample()), &journey, &desk)
+        }
+        #expect(try enter(3).outcome == .success)
+        #expect(try enter(3).outcome == .failure)
+        #expect(try enter(2).outcome == .failure)
+        #expect(try enter(4).outcome == .success)
+    }
+}

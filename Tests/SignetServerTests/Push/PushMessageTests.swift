@@ -1,0 +1,314 @@
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+/// Section 3.6 of protocol/authenticator.md, done right.
+@Suite("The push message resource")
+struct PushMessageResourceTests {
+    private static let authenticate = "/am/json/push/sns/message?_action=authenticate"
+
+    private func expectBadRequest(_ reply: Reply, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(reply.status == 400, sourceLocation: sourceLocation)
+        #expect(
+            reply.json == .object(["code": .integer(400), "reason": "Bad Request", "message": "Bad request."]),
+            sourceLocation: sourceLocation)
+        #expect(reply.header("Content-Type") == "application/json; charset=UTF-8", sourceLocation: sourceLocation)
+        #expect(reply.header("Cache-Control") == "no-cache", sourceLocation: sourceLocation)
+    }
+
+    @Test(
+        "What is no request of a device is refused by its form",
+        arguments: [
+            (HTTPRequest.Method.get, "?_action=authenticate", 405), (.put, "?_action=authenticate", 405), (.post, "", 400),
+            (.post, "?_action=", 400), (.post, "?_action=refresh", 501), (.post, "?_action=Register", 501),
+            (.post, "?_action=create", 501),
+        ])
+    func form(method: HTTPRequest.Method, query: String, status: Int) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(method, "/am/json/push/sns/message\(query)", body: "{}")
+            #expect(reply.status == status)
+            #expect(reply.json["code"] == .integer(Int64(status)))
+        }
+    }
+
+    @Test("Only JSON in UTF-8 is read", arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"] as [String?])
+    func mediaType(type: String?) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(
+                .post, Self.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: "{\"messageId\":\"x\",\"jwt\":\"a.b.c\"}")
+            expectBadRequest(reply)
+        }
+    }
+
+    @Test("The charset may be named", arguments: ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;charset=\"UTF-8\""])
+    func charset(type: String) async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (_, push) = try await desk.waitingLogin(phone: phone)
+            let jwt = CompactJWS.sign(try JSON.encode(["response": try phone.response(to: push)]), with: phone.secret)
+            let body = try JSON.encode(["messageId": push.messageID, "jwt": jwt, "userId": "mira"])
+            let reply = try await desk.send(
+                .post, Self.authenticate, headers: ["Content-Type": type, "Cookie": "amlbcookie=01"], body: String(decoding: body, as: UTF8.self))
+            #expect(reply.status == 200)
+            #expect(reply.text == "{}")
+        }
+    }
+
+    @Test(
+        "A body without a usable message id or JWT is refused",
+        arguments: [
+            "", "[]", "null", "{}", "{\"jwt\":\"a.b.c\"}", "{\"messageId\":\"x\"}", "{\"messageId\":null,\"jwt\":\"a.b.c\"}",
+            "{\"messageId\":\"\",\"jwt\":\"a.b.c\"}", "{\"messageId\":\"  \",\"jwt\":\"a.b.c\"}", "{\"messageId\":7,\"jwt\":\"a.b.c\"}",
+            "{\"messageId\":[\"x\"],\"jwt\":\"a.b.c\"}", "{\"messageId\":\"x\",\"jwt\":5}", "{\"messageId\":\"unknown\",\"jwt\":\"a.b.c\"}",
+            "<html></html>", "{\"messageId\":\"x\",\"jwt\":\"a.b.c\"",
+        ], ["register", "authenticate"])
+    func badBody(body: String, action: String) async throws {
+        try await TestDesk.run { desk in
+            expectBadRequest(try await desk.send(.post, "/am/json/push/sns/message?_action=\(action)", body: body))
+            let headers = ["Content-Type": "application/json", "If-Match": "*"]
+            #expect(try await desk.send(.post, Self.authenticate, headers: headers, body: body).status == 412)
+        }
+    }
+
+    @Test("A body that is too large is not read")
+    func largeBody() async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(.post, Self.authenticate, body: String(repeating: "x", count: 300_000))
+            #expect(reply.status == 413)
+        }
+    }
+
+    @Test("A JWT that is malformed or not the device's is refused, and the login still waits", arguments: BadJWT.allCases)
+    func badJWT(how: BadJWT) async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (step, push) = try await desk.waitingLogin(phone: phone)
+            let jwt = try how.make(right: ["response": try phone.response(to: push)], secret: phone.secret)
+            for _ in 0..<3 { expectBadRequest(try await phone.send(push.messageID, jwt, at: desk)) }
+            let waiting = try await desk.poll(step).step
+            #expect(try await phone.answer(push, at: desk).status == 200)
+            #expect(try await desk.poll(waiting).json["tokenId"] != nil)
+        }
+    }
+
+    enum BadJWT: CaseIterable {
+        case empty, oneSegment, fourSegments, noBase64, noJSON, noObject, emptySignature, otherSecret, changedClaims, none, hs512, headerNoJSON
+
+        func make(right: [String: JSONValue], secret: Secret) throws -> String {
+            let payload = try JSON.encode(right)
+            let good = CompactJWS.sign(payload, with: secret)
+            let parts = good.split(separator: ".").map(String.init)
+            func header(_ json: String) -> String { Base64.encode(Array(json.utf8), as: .url) }
+            return switch self {
+            case .empty: ""
+            case .oneSegment: parts[1]
+            case .fourSegments: good + ".x"
+            case .noBase64: "\(parts[0]).***.\(parts[2])"
+            case .noJSON: CompactJWS.sign(Array("no json".utf8), with: secret)
+            case .noObject: CompactJWS.sign(Array("[1]".utf8), with: secret)
+            case .emptySignature: "\(parts[0]).\(parts[1])."
+            case .otherSecret: CompactJWS.sign(payload, with: Secret([UInt8](repeating: 7, count: 32)))
+            case .changedClaims: "\(parts[0]).\(Base64.encode(payload + [0x20], as: .url)).\(parts[2])"
+            case .none: "\(header("{\"alg\":\"none\"}")).\(parts[1])."
+            case .hs512: "\(header("{\"typ\":\"JWT\",\"alg\":\"HS512\"}")).\(parts[1]).\(parts[2])"
+            case .headerNoJSON: "\(header("x")).\(parts[1]).\(parts[2])"
+            }
+        }
+    }
+
+    @Test(
+        "A claim that is wrong or missing is refused, and the login still waits",
+        arguments: [
+            ["response": nil], ["response": ""], ["response": "AAAA"], ["response": .integer(5)], ["response": .null],
+            ["deny": .bool(false)], ["deny": "true"], ["deny": .integer(1)], ["deny": .null], ["deny": .array([])],
+        ] as [[String: JSONValue?]])
+    func badClaims(changes: [String: JSONValue?]) async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (step, push) = try await desk.waitingLogin(phone: phone)
+            var claims = ["response": try phone.response(to: push)]
+            for (name, value) in changes { claims[name] = value }
+            let jwt = CompactJWS.sign(try JSON.encode(claims), with: phone.secret)
+            expectBadRequest(try await phone.send(push.messageID, jwt, at: desk))
+            let waiting = try await desk.poll(step).step
+            #expect(try await phone.answer(push, at: desk).status == 200)
+            #expect(try await desk.poll(waiting).json["tokenId"] != nil)
+        }
+    }
+
+    @Test("A denial needs the right response too")
+    func forgedDenial() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (_, push) = try await desk.waitingLogin(phone: phone)
+            expectBadRequest(try await phone.answer(push, ["deny": .bool(true), "response": "AAAA"], at: desk))
+            #expect(try await phone.answer(push, ["deny": .bool(true), "challengeResponse": .null], at: desk).status == 200)
+        }
+    }
+
+    @Test("An answer counts once: no second one is taken, whatever it says", arguments: [[:], ["deny": .bool(true)]] as [[String: JSONValue]], [false, true])
+    func once(first: [String: JSONValue], afterThePoll: Bool) async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (step, push) = try await desk.waitingLogin(phone: phone)
+            #expect(try await phone.answer(push, first, at: desk).status == 200)
+            let end = afterThePoll ? try await desk.poll(step) : nil
+            expectBadRequest(try await phone.answer(push, at: desk))
+            expectBadRequest(try await phone.answer(push, ["deny": .bool(true)], at: desk))
+            let last = try await desk.poll(step)
+            #expect((end ?? last).status == (first.isEmpty ? 200 : 401))
+        }
+    }
+
+    @Test("Of a hundred answers at the same instant one is taken", arguments: [false, true])
+    func concurrency(mixed: Bool) async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (step, push) = try await desk.waitingLogin(phone: phone)
+            let replies = try await withThrowingTaskGroup(of: (Bool, Int).self) { group in
+                for index in 0..<100 {
+                    let denies = mixed && index.isMultiple(of: 2)
+                    group.addTask { (denies, try await phone.answer(push, denies ? ["deny": .bool(true)] : [:], at: desk).status) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let winners = replies.filter { $0.1 == 200 }
+            #expect(winners.count == 1)
+            #expect(replies.count { $0.1 == 400 } == 99)
+            #expect(try await desk.poll(step).status == (winners.first?.0 == true ? 401 : 200))
+        }
+    }
+
+    @Test("An answer after the time is over is refused", arguments: [(119.9, 200), (120, 400), (10_000, 400)])
+    func expiry(seconds: Double, status: Int) async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (_, push) = try await desk.waitingLogin(phone: phone)
+            desk.clock.advance(by: seconds)
+            #expect(try await phone.answer(push, at: desk).status == status)
+        }
+    }
+
+    @Test("The push timeout is what the configuration says, within a day", arguments: [(30, 30), (0, 1), (-5, 1), (1_000_000, 86_400)])
+    func timeout(configured: Int, seconds: Int) {
+        #expect(ServerConfiguration { $0.pushTimeout = configured }.pushLifetime == seconds)
+    }
+
+    @Test("One message's answer does not fit another, another realm, or another action")
+    func elsewhere() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (_, first) = try await desk.waitingLogin(phone: phone)
+            let (_, second) = try await desk.waitingLogin(phone: phone)
+            let jwt = CompactJWS.sign(try JSON.encode(["response": try phone.response(to: first)]), with: phone.secret)
+            expectBadRequest(try await phone.send(second.messageID, jwt, at: desk))
+            let body = PushRequestBody(messageId: first.messageID, jwt: jwt)
+            expectBadRequest(try await desk.post("/am/json/alpha/push/sns/message?_action=authenticate", body))
+            expectBadRequest(try await desk.post("/am/json/push/sns/message?_action=register", body))
+            #expect(try await desk.post("/am/json/beta/push/sns/message?_action=authenticate", body).status == 404)
+            #expect(try await desk.post("/am/json/realms/root/push/sns/message?_action=authenticate", body).status == 200)
+        }
+    }
+
+    @Test("Answers may come in any order")
+    func order() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (olderStep, older) = try await desk.waitingLogin(phone: phone)
+            let (newerStep, newer) = try await desk.waitingLogin(phone: phone)
+            #expect(try await phone.answer(newer, at: desk).status == 200)
+            #expect(try await phone.answer(older, ["deny": .bool(true)], at: desk).status == 200)
+            #expect(try await desk.poll(newerStep).status == 200)
+            #expect(try await desk.poll(olderStep).status == 401)
+        }
+    }
+}
+
+@Suite("The number challenge")
+struct NumberChallengeTests {
+    private func waitingLogin(_ desk: TestDesk) async throws -> (phone: Phone, step: JourneyStep, push: PendingPush, right: Int, wrong: Int) {
+        let phone = try await desk.registeredPhone()
+        let (step, push) = try await desk.waitingLogin("PushNumberLogin", phone: phone)
+        guard case .number(let choices) = try SealedPushMessage(push.sealed).open(with: phone.secret).kind else { throw NoNumber() }
+        let right = try #require(push.number)
+        return (phone, step, push, right, try #require(choices.first { $0 != right }))
+    }
+
+    struct NoNumber: Error {}
+
+    @Test("The page shows one of the three numbers that the device is given")
+    func page() async throws {
+        try await TestDesk.run { desk in
+            let (phone, step, push, right, _) = try await waitingLogin(desk)
+            #expect(step.callbacks.map(\.type) == ["PollingWaitCallback", "HiddenValueCallback", "TextOutputCallback"])
+            #expect(step.hiddenValue("pushChallengeNumber") == String(right))
+            #expect(step.callbacks[0].output("message")?.string?.contains(String(right)) == true)
+            #expect(step.callbacks[2].output("message")?.string?.contains(String(right)) == true)
+            guard case .number(let choices) = try SealedPushMessage(push.sealed).open(with: phone.secret).kind else { throw NoNumber() }
+            #expect(Set(choices).count == 3)
+            #expect(choices.contains(right))
+            #expect(choices.allSatisfy { (10...99).contains($0) })
+        }
+    }
+
+    @Test("The right number logs in, also after one slip", arguments: [0, 1])
+    func right(slips: Int) async throws {
+        try await TestDesk.run { desk in
+            let (phone, step, push, right, wrong) = try await waitingLogin(desk)
+            for _ in 0..<slips {
+                #expect(try await phone.answer(push, ["challengeResponse": .string("\(wrong)")], at: desk).status == 400)
+            }
+            let waiting = try await desk.poll(step).step
+            #expect(waiting.hiddenValue("pushChallengeNumber") == String(right))
+            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 200)
+            #expect(try await desk.poll(waiting).json["tokenId"] != nil)
+        }
+    }
+
+    @Test("The second wrong number ends the login, and the right one comes too late")
+    func guessing() async throws {
+        try await TestDesk.run { desk in
+            let (phone, step, push, right, wrong) = try await waitingLogin(desk)
+            for _ in 0..<2 {
+                #expect(try await phone.answer(push, ["challengeResponse": .string("\(wrong)")], at: desk).status == 400)
+            }
+            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 400)
+            #expect(desk.mailbox(phone.uid).isEmpty)
+            #expect(try await desk.poll(step).message == "Login failure")
+        }
+    }
+
+    @Test("No number, or one that is no text, is refused but is no guess", arguments: [nil, .null, .integer(42), .array([]), .bool(true)] as [JSONValue?])
+    func missing(claim: JSONValue?) async throws {
+        try await TestDesk.run { desk in
+            let (phone, _, push, right, _) = try await waitingLogin(desk)
+            var claims: [String: JSONValue] = [:]
+            claims["challengeResponse"] = claim
+            for _ in 0..<3 { #expect(try await phone.answer(push, claims, at: desk).status == 400) }
+            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 200)
+        }
+    }
+
+    @Test("A wrong number of somebody without the secret is no guess either")
+    func stranger() async throws {
+        try await TestDesk.run { desk in
+            let (phone, _, push, right, wrong) = try await waitingLogin(desk)
+            let claims: [String: JSONValue] = ["response": try phone.response(to: push), "challengeResponse": .string("\(wrong)")]
+            let forged = CompactJWS.sign(try JSON.encode(claims), with: Secret([9]))
+            for _ in 0..<5 { #expect(try await phone.send(push.messageID, forged, at: desk).status == 400) }
+            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 200)
+        }
+    }
+
+    @Test("A denial needs no number")
+    func denial() async throws {
+        try await TestDesk.run { desk in
+            let (phone, step, push, _, wrong) = try await waitingLogin(desk)
+            let claims: [String: JSONValue] = ["deny": .bool(true), "challengeResponse": .string("\(wrong)")]
+            #expect(try await phone.answer(push, claims, at: desk).status == 200)
+            #expect(try await desk.poll(step).message == "Login failure")
+        }
+    }
+}

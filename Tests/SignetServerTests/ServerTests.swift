@@ -1,0 +1,159 @@
+import Foundation
+import HTTPTypes
+import Logging
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("The server as a whole", .timeLimit(.minutes(1)))
+struct ServerTests {
+    @Test("Port 0 takes a free one, and the base URL that is reported and enrolled names it")
+    func freePort() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                #expect(port > 0)
+                #expect(desk.server.desk.baseURL == "http://127.0.0.1:\(port)/am")
+                let step = try await desk.logIn("PushRegistration").step
+                let invitation = try Phone(uri: try step.registrationURI, uid: "p").invitation
+                #expect(invitation.registrationEndpoint.port == port)
+                #expect(invitation.registrationEndpoint.host == "127.0.0.1")
+            }
+        }
+    }
+
+    @Test("A port that is taken is an error, not a wait")
+    func takenPort() async throws {
+        try await TestDesk.run({ $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let second = DeskServer(
+                    configuration: ServerConfiguration { $0.port = port }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                await #expect(throws: (any Error).self) {
+                    try await second.run { _ in Issue.record("the port was free") }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "The base URL is made of what the server listens on, unless it is told another",
+        arguments: [
+            ("127.0.0.1", nil, "http://127.0.0.1:9/am"), ("localhost", nil, "http://localhost:9/am"), ("0.0.0.0", nil, "http://127.0.0.1:9/am"),
+            ("::", nil, "http://[::1]:9/am"), ("::1", nil, "http://[::1]:9/am"), ("127.0.0.1", "https://x.test/am", "https://x.test/am"),
+            ("127.0.0.1", "https://x.test/am//", "https://x.test/am"),
+        ] as [(String, String?, String)])
+    func baseURL(host: String, publicURL: String?, expected: String) {
+        let configuration = ServerConfiguration {
+            $0.host = host
+            $0.publicURL = publicURL
+        }
+        #expect(configuration.baseURL(port: 9) == expected)
+    }
+
+    @Test("The context path is understood however it is written", arguments: [("/am", "/am"), ("am", "/am"), ("/am/", "/am"), ("", ""), ("/", ""), ("/a/b", "/a/b")])
+    func contextPath(written: String, path: String) async throws {
+        #expect(ServerConfiguration { $0.contextPath = written }.normalContextPath == path)
+        try await TestDesk.run({ $0.contextPath = written }) { desk in
+            let reply = try await desk.send(.post, "\(path)/json/authenticate", body: "{}")
+            #expect(reply.status == 200)
+        }
+    }
+
+    @Test("Only the realms of the configuration exist", arguments: [(["beta"], 404, 200), (["/", "/beta/"], 200, 200), ([], 404, 404)])
+    func realms(realms: [String], top: Int, beta: Int) async throws {
+        try await TestDesk.run({ $0.realms = realms }) { desk in
+            let reply = try await desk.send(.post, "/am/json/authenticate", body: "{}")
+            #expect(reply.status == top)
+            #expect(try await desk.send(.post, "/am/json/beta/authenticate", body: "{}").status == beta)
+        }
+    }
+
+    @Test("The defaults are those of a developer's machine")
+    func defaults() {
+        let configuration = ServerConfiguration()
+        #expect(configuration.host == "127.0.0.1")
+        #expect(configuration.port == 8080)
+        #expect(configuration.users.isEmpty)
+        #expect(configuration.realms == ["/", "/alpha"])
+        #expect(configuration.deskKeepAlive == .seconds(15))
+        #expect(User(name: "a", password: Secret([])).realm == "/")
+    }
+
+    @Test("Of two users with one name the last one counts")
+    func duplicateUsers() async throws {
+        try await TestDesk.run({ $0.users.append(User(name: "mira", password: Secret("newer".utf8))) }) { desk in
+            let reply = try await desk.logIn("Login")
+            #expect(reply.status == 401)
+            #expect(try await desk.logIn("Login", password: "newer").status == 200)
+        }
+    }
+
+    @Test("No password, secret, code, token, handle or message reaches the log, at any level")
+    func log() async throws {
+        let log = RecordingLog()
+        try await TestDesk.run(logger: log.logger) { desk in
+            _ = try await desk.logIn("Login", password: "a wrong password")
+            let phone = try await desk.registeredPhone("CombinedRegistration")
+            let (step, push) = try await desk.waitingLogin("PushNumberLogin", phone: phone)
+            #expect(try await phone.answer(push, ["challengeResponse": "1"], at: desk).status == 400)
+            #expect(try await phone.answer(push, ["challengeResponse": .string(String(try #require(push.number)))], at: desk).status == 200)
+            let end = try await desk.poll(step)
+            _ = try await desk.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(try phone.proof("x"))"])
+            _ = try await desk.send(.post, TestDesk.authenticate, body: "{\"authId\":\"x.y.z\"}")
+            #expect(log.lines.contains("logged in"))
+            #expect(log.lines.contains("numberWrong"))
+            let secret = phone.secret.withUnsafeBytes { Array($0) }
+            let oath = try #require(phone.enrollment.oath)
+            let forbidden = [
+                TestDesk.password, "a wrong password", Base64.encode(secret, as: .url), Base64.encode(secret, as: .standard),
+                oath.secret.withUnsafeBytes { Base32.encode($0) }, try #require(end.json["tokenId"]?.string), push.sealed, step.authId,
+                Base64.encode(push.challenge, as: .standard), try #require(phone.response(to: push).string),
+            ]
+            for text in forbidden { #expect(!log.lines.contains(text)) }
+        }
+    }
+}
+
+@Suite("The table that forgets")
+struct ExpiringTableTests {
+    @Test("A value is there until its time, and not after")
+    func expiry() {
+        let clock = StillClock()
+        var table = ExpiringTable<String, Int>(capacity: 10)
+        table.insert(1, for: "a", until: clock.now.addingTimeInterval(10), at: clock.now)
+        #expect(table.value(for: "a", at: clock.now.addingTimeInterval(9.9)) == 1)
+        #expect(table.value(for: "a", at: clock.now.addingTimeInterval(10)) == nil)
+        let updated: Int? = table.update("a", at: clock.now) { value in
+            value += 1
+            return value
+        }
+        #expect(updated == 2)
+        let removed = [table.remove("a", at: clock.now), table.remove("a", at: clock.now)]
+        #expect(removed == [2, nil])
+    }
+
+    @Test("It is never larger than its capacity, and gives up what would go first")
+    func capacity() {
+        let clock = StillClock()
+        var table = ExpiringTable<Int, Int>(capacity: 100)
+        for index in 0..<1000 {
+            table.insert(index, for: index, until: clock.now.addingTimeInterval(Double(1000 + index)), at: clock.now)
+            #expect(table.count <= 100)
+        }
+        #expect(table.value(for: 999, at: clock.now) == 999)
+        #expect(table.value(for: 899, at: clock.now) == nil)
+        table.insert(5, for: 999, until: clock.now.addingTimeInterval(1), at: clock.now)
+        #expect(table.count == 100)
+    }
+
+    @Test("What is over is swept up")
+    func sweeping() {
+        let clock = StillClock()
+        var table = ExpiringTable<Int, Int>(capacity: 100_000)
+        for index in 0..<10_000 {
+            clock.advance(by: 1)
+            table.insert(index, for: index, until: clock.now.addingTimeInterval(10), at: clock.now)
+        }
+        #expect(table.count < 100)
+    }
+}

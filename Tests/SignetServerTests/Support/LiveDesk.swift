@@ -1,0 +1,119 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Synchronization
+import Testing
+
+@testable import SignetServer
+
+extension TestDesk {
+    /// Runs the server on a socket as well, and gives its port to `body`. It has ended when this returns.
+    func serve(_ body: (_ port: Int) async throws -> Void) async throws {
+        let (ready, continuation) = AsyncStream.makeStream(of: String.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { continuation.finish() }
+                try? await server.run { baseURL in continuation.yield(baseURL) }
+            }
+            defer { group.cancelAll() }
+            let baseURL = try #require(await ready.first { _ in true })
+            try await body(try Endpoint(baseURL).port)
+        }
+    }
+
+    /// A nonce of the desk.
+    func nonce(realm: String = "") async throws -> String {
+        let reply = try await send(.get, "/am/json\(realm)/push/desk", headers: [:])
+        let challenge = try #require(reply.header("WWW-Authenticate"))
+        #expect(reply.status == 401)
+        #expect(challenge.hasPrefix("Signet-Desk nonce=\"") && challenge.hasSuffix("\""))
+        return String(challenge.dropFirst("Signet-Desk nonce=\"".count).dropLast())
+    }
+
+    /// How many streams are open for a mechanism.
+    func streamCount(_ mechanismUID: String) -> Int {
+        server.desk.transact { state, _ in state.streams.count(mechanismUID) }
+    }
+}
+
+extension Phone {
+    func proof(_ nonce: String, secret: Secret? = nil, uid: String? = nil) throws -> String {
+        CompactJWS.sign(try JSON.encode(DeskProof(mechanismUid: uid ?? self.uid, nonce: nonce)), with: secret ?? self.secret)
+    }
+
+    /// Opens a stream over a socket.
+    func listen(at desk: TestDesk, port: Int, after last: String? = nil) async throws -> DeskConnection {
+        let connection = try DeskConnection(port: port)
+        var lines = ["GET /am/json/push/desk HTTP/1.1", "Host: 127.0.0.1", "Authorization: Signet-Desk \(try proof(try await desk.nonce()))"]
+        if let last { lines.append("Last-Event-ID: \(last)") }
+        connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
+        return connection
+    }
+}
+
+/// A plain TCP connection that reads an answer in chunks, as bytes come: what no test client of Hummingbird's does.
+struct DeskConnection: Sendable {
+    private let descriptor: Int32
+    private let pieces: AsyncStream<[UInt8]>
+
+    init(port: Int) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+        try #require(connected == 0)
+        self.descriptor = descriptor
+        let (pieces, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        self.pieces = pieces
+        Thread.detachNewThread {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { continuation.yield(Array(buffer[..<count])) }
+            continuation.finish()
+        }
+    }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Goes away, as a process that is killed does.
+    func vanish() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
+
+    /// Reads until the text that came satisfies `condition`, or the server has ended the connection.
+    func read(until condition: (String) -> Bool) async -> String {
+        var text = ""
+        for await piece in pieces {
+            text += String(decoding: piece, as: UTF8.self)
+            if condition(text) { break }
+        }
+        return text
+    }
+
+    /// The next `count` events.
+    func events(_ count: Int) async throws -> [ServerSentEvent] {
+        var found: [ServerSentEvent] = []
+        _ = await read { text in
+            found = Self.events(in: text)
+            return found.count >= count
+        }
+        return found
+    }
+
+    /// The events in an answer, whatever the head and the chunks around them.
+    static func events(in text: String) -> [ServerSentEvent] {
+        let body = text.hasPrefix("HTTP/") ? text[(text.firstRange(of: "\r\n\r\n")?.upperBound ?? text.endIndex)...] : text[...]
+        let lines = body.split(separator: "\r\n", omittingEmptySubsequences: false).filter { Int($0, radix: 16) == nil }
+        var parser = ServerSentEvent.Parser()
+        return (try? parser.feed(lines.joined().utf8)) ?? []
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import GRDB
+import SignetStorage
+import SignetTesting
+import Testing
+
+@Suite("A vault's place")
+struct UnsafePlaceTests {
+    /// What somebody may have done to the place, and what must come of it.
+    enum Fault: String, CaseIterable, CustomTestStringConvertible {
+        case directoryOpenToOthers, directoryIsLink, directoryIsFile, keyOpenToOthers, keyIsLink, keyHasSecondName, recordsOpenToOthers,
+            recordsAreLink, recordsAreDirectory
+        var testDescription: String { rawValue }
+
+        func commit(on vault: VaultDirectory, in temporary: TemporaryDirectory) throws {
+            let files = FileManager.default
+            func allow(_ path: String, _ mode: Int) throws { try files.setAttributes([.posixPermissions: mode], ofItemAtPath: path) }
+            func replaceByLink(_ path: String) throws {
+                try files.moveItem(atPath: path, toPath: temporary.file("moved"))
+                try files.createSymbolicLink(atPath: path, withDestinationPath: temporary.file("moved"))
+            }
+            switch self {
+            case .directoryOpenToOthers: try allow(vault.path, 0o755)
+            case .directoryIsLink: try replaceByLink(vault.path)
+            case .directoryIsFile:
+                try files.moveItem(atPath: vault.path, toPath: temporary.file("moved"))
+                try Data().write(to: URL(filePath: vault.path))
+            case .keyOpenToOthers: try allow(vault.keyPath, 0o644)
+            case .keyIsLink: try replaceByLink(vault.keyPath)
+            case .keyHasSecondName: try files.linkItem(atPath: vault.keyPath, toPath: temporary.file("second"))
+            case .recordsOpenToOthers: try allow(vault.recordsPath, 0o640)
+            case .recordsAreLink: try replaceByLink(vault.recordsPath)
+            case .recordsAreDirectory:
+                try files.removeItem(atPath: vault.recordsPath)
+                try files.createDirectory(atPath: vault.recordsPath, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            }
+        }
+    }
+
+    @Test("is refused, not repaired, when others can reach it or it is not what it should be", arguments: Fault.allCases)
+    func refused(fault: Fault) async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            _ = try directory.createVault()
+            try fault.commit(on: directory, in: temporary)
+            #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .unsafePlace }
+            #expect { try directory.createVault() } throws: { [.unsafePlace, .exists].contains(($0 as? StoreError)?.code) }
+        }
+    }
+
+    @Test("is refused when it belongs to someone else", .enabled(if: geteuid() == 0, "only root can give files away"))
+    func foreignOwner() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            _ = try directory.createVault()
+            try #require(chown(directory.path, 65534, 65534) == 0)
+            #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .unsafePlace }
+        }
+    }
+
+    @Test("has mode 0700, and its files 0600, whatever the umask")
+    func modes() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("deep/down/vault"))
+            let old = umask(0)
+            defer { umask(old) }
+            try directory.createVault().put([1], RecordKey(.account, "x"))
+            let modes = try FileManager.default.subpathsOfDirectory(atPath: temporary.path).map { name in
+                let attributes = try FileManager.default.attributesOfItem(atPath: temporary.file(name))
+                return try #require((attributes[.posixPermissions] as? NSNumber)?.intValue)
+            }
+            #expect(Set(modes).isSubset(of: [0o700, 0o600]), "\(modes.map { String($0, radix: 8) })")
+        }
+    }
+
+    @Test("is where SIGNET_HOME says, else XDG_DATA_HOME, else the home directory", arguments: [
+        (["SIGNET_HOME": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/a"),
+        (["SIGNET_HOME": "", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/b/signet"),
+        (["XDG_DATA_HOME": "relative", "HOME": "/c"], "/c/.local/share/signet"),
+        (["HOME": "/c"], "/c/.local/share/signet"),
+        ([:], nil),
+    ] as [([String: String], String?)])
+    func location(environment: [String: String], path: String?) {
+        #expect(VaultDirectory(environment: environment)?.path == path)
+    }
+
+    @Test("that another process holds is busy, and free when it lets go")
+    func busy() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            let vault = try directory.createVault(patience: 0.1)
+            let other = try DatabaseQueue(path: directory.recordsPath)
+            try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            #expect { try vault.put([1], RecordKey(.account, "x")) } throws: { ($0 as? StoreError)?.code == .busy }
+            #expect(try vault.get(RecordKey(.account, "x")) == nil)
+            try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try vault.put([1], RecordKey(.account, "x"))
+            #expect(try vault.get(RecordKey(.account, "x")) == [1])
+        }
+    }
+
+    @Test("that is full says so, and keeps what it has", .enabled(if: SmallDisk.isPossible, "a small tmpfs cannot be mounted here"))
+    func full() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let disk = try SmallDisk(at: temporary.file("disk"), kilobytes: 256)
+            defer { disk.unmount() }
+            let directory = VaultDirectory(path: temporary.file("disk/vault"))
+            let vault = try directory.createVault()
+            try vault.put([7], RecordKey(.account, "kept"))
+            var failure: StoreError?
+            for number in 0..<100 where failure == nil {
+                do {
+                    try vault.put([UInt8](repeating: 1, count: 16_384), RecordKey(.notification, "\(number)"))
+                } catch {
+                    failure = error as? StoreError
+                }
+            }
+            #expect(failure?.code == .full)
+            #expect(try vault.get(RecordKey(.account, "kept")) == [7])
+            #expect(try directory.openVault().get(RecordKey(.account, "kept")) == [7])
+            let second = VaultDirectory(path: temporary.file("disk/second"))
+            #expect { try second.createVault() } throws: { ($0 as? StoreError)?.code == .full }
+            #expect(!second.holdsVault)
+        }
+    }
+
+    @Test("that is no database says that it is damaged, and is left as it is")
+    func damaged() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            _ = try directory.createVault()
+            let noise = Data(repeating: 0x5A, count: 8192)
+            try noise.write(to: URL(filePath: directory.recordsPath))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.recordsPath)
+            #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .corrupt }
+            #expect(try Data(contentsOf: URL(filePath: directory.recordsPath)) == noise)
+        }
+    }
+}
+
+/// A file system of a few kilobytes, to be full on purpose.
+struct SmallDisk {
+    let path: String
+
+    static var isPossible: Bool {
+        guard let directory = try? TemporaryDirectory() else { return false }
+        defer { directory.remove() }
+        guard let disk = try? SmallDisk(at: directory.file("disk"), kilobytes: 64) else { return false }
+        disk.unmount()
+        return true
+    }
+
+    struct CannotMount: Error {}
+
+    init(at path: String, kilobytes: Int) throws {
+        self.path = path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k,mode=700", "signet-test", path) == 0 else { throw CannotMount() }
+    }
+
+    func unmount() {
+        _ = try? Self.run("umount", "-l", path)
+    }
+
+    private static func run(_ arguments: String...) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

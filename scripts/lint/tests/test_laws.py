@@ -1,0 +1,254 @@
+"""Each law passes a tree that keeps it and names the fault in one that does not.
+
+    python3 -m unittest discover -s scripts/lint/tests
+"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+LINT = Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(LINT))
+
+from lawbook import LAWS, STRICT_LAWS, mask  # noqa: E402
+
+CORE = "Sources/SignetCore/Rule.swift"
+STORE = "Sources/SignetStorage/Store.swift"
+ALLOW = "scripts/lint/allow.txt"
+
+MANIFEST = """\
+// swift-tools-version: 6.2
+import PackageDescription
+
+let rules: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "tree",
+    dependencies: [.package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")],
+    targets: [
+        .target(
+            name: "SignetCore", dependencies: [.product(name: "Crypto", package: "swift-crypto")], swiftSettings: rules),
+        .target(name: "SignetStorage", dependencies: ["SignetCore"], swiftSettings: rules),
+        .systemLibrary(name: "CPNG"),
+        .executableTarget(name: "signet", dependencies: ["SignetStorage", "CPNG"], swiftSettings: rules),
+        .testTarget(name: "SignetCoreTests", dependencies: ["SignetCore", "signet"], swiftSettings: rules),
+    ]
+)
+"""
+
+# A tree that keeps every law, often by a hair.
+GOOD = {
+    "Package.swift": MANIFEST,
+    ".swift-format": (LINT.parents[1] / ".swift-format").read_text(),
+    "Sources/CPNG/module.modulemap": "module CPNG [system] {}\n",
+    CORE: '''\
+private import Crypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A rule. Its text may say `Date()`, try! and print( as it likes.
+public struct Rule: Equatable, Sendable {
+    /// "nonisolated(unsafe)" in a literal, a comment's { and a character's, harm nobody.
+    public static let text = "static var x = 1; \\("fatalError".count) { as! /* "
+    // print("{")
+
+    /// Computed, so nobody can set it.
+    public static var answer: Int { 42 }
+
+    /// How it went.
+    public enum Outcome {
+        /// Well.
+        case good
+        /// Not well, for a reason.
+        case bad(reason: String)
+    }
+
+    /// Makes one.
+    @available(
+        *, deprecated,
+        message: "use another (or none)"
+    )
+    @discardableResult
+    public init?(at date: Date, by clock: () -> Date = { .distantPast }) {
+        terminal.print(date)
+    }
+
+    public static func == (left: Rule, right: Rule) -> Bool { true }
+}
+
+/// What a store can do.
+public protocol Store {
+    /// Reads.
+    func read() async throws -> Int
+
+    /// Writes.
+    var size: Int { get }
+}
+''',
+    STORE: "public import SignetCore\n\nstruct Hidden {\n    var size = 0\n}\n",
+    "Sources/SignetStorage/Engines/Clock.swift": "#if os(Linux)\nlet here = 1\n#endif\n",
+    "Sources/signet/Main.swift": "import CPNG\nimport SignetStorage\n",
+    "Tests/SignetCoreTests/RuleTests.swift": "import Testing\n\n@testable import SignetCore\n\nlet moment = Date()\n",
+}  # fmt: skip
+
+DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
+SETTINGS = "    .swiftLanguageMode(.v6),\n"
+
+
+def manifest(old: str, new: str) -> dict[str, str]:
+    assert old in MANIFEST
+    return {"Package.swift": MANIFEST.replace(old, new)}
+
+
+def function(lines: int) -> str:
+    return "func long(\n    _ done: () -> Void = {}\n) {\n" + "    work()\n" * (lines - 4) + "}\n"
+
+
+# law, what is wrong in the tree, where the finding is, what it says
+FAULTS = [
+    ("imports", {STORE: "import SignetCore\nimport Crypto\n"}, f"{STORE}:2:", "does not declare"),
+    ("imports", {STORE: "import SignetCore\n@_spi(X) public import struct NIOCore.ByteBuffer\n"}, f"{STORE}:2:", "NIOCore"),
+    ("imports", {STORE: "import SignetCore\nimport Testing\n"}, f"{STORE}:2:", "Testing"),
+    ("imports", {STORE: "// import SignetCore\n"}, "Package.swift:18:", "declares SignetCore and never imports it"),
+    ("imports", {CORE: "import Crypto\nimport Foundation\n"}, f"{CORE}:2:", "SignetCore imports Foundation"),
+    ("imports", {CORE: "import Crypto\n#if os(Linux)\n@preconcurrency import Glibc\n#endif\n"}, f"{CORE}:3:", "Glibc"),
+    (
+        "imports",
+        manifest('name: "SignetCore", dependencies: [', 'name: "SignetCore", dependencies: ["SignetStorage", '),
+        "Package.swift:16:",
+        "SignetCore -> SignetStorage does not point down",
+    ),
+    (
+        "imports",
+        manifest('name: "SignetStorage", dep', 'name: "SignetServer", dependencies: ["SignetStorage"]), .target(name: "SignetStorage", dep')
+        | {"Sources/SignetServer/Server.swift": "import SignetStorage\n"},
+        "Package.swift:18:",
+        "SignetServer -> SignetStorage does not point down",
+    ),
+    ("imports", manifest('name: "SignetStorage"', 'name: "Attic"'), "Package.swift:18:", "Attic has no rank"),
+    ("language", manifest("tools-version: 6.2", "tools-version: 6.3"), "Package.swift:1:", "tools version 6.3.0"),
+    ("language", manifest(SETTINGS, "    .swiftLanguageMode(.v5),\n"), "Package.swift:16:", ".swiftLanguageMode(.v6)"),
+    ("language", manifest("(as: .error)", "(as: .warning)"), "Package.swift:16:", ".treatAllWarnings(as: .error)"),
+    ("language", manifest("ExistentialAny", "BareSlashRegexLiterals"), "Package.swift:16:", "ExistentialAny"),
+    ("language", manifest('Default")', 'Default", .when(platforms: [.linux]))'), "Package.swift:16:", "InternalImportsByDefault"),
+    ("language", manifest('["SignetCore", "signet"], swiftSettings: rules', '["SignetCore", "signet"]'),
+        "Package.swift:21:", "SignetCoreTests is built without .swiftLanguageMode"),
+    ("forbidden", {STORE: "final class Box: @unchecked Sendable {}\n"}, f"{STORE}:1:", "@unchecked"),
+    ("forbidden", {STORE: "nonisolated(unsafe) let x = 1\n"}, f"{STORE}:1:", "nonisolated(unsafe)"),
+    ("forbidden", {STORE: "enum A {\n    private static var x = 1\n}\n"}, f"{STORE}:2:", "mutable global"),
+    ("forbidden", {STORE: "enum A {\n    static var x: Int? { didSet { use() } }\n}\n"}, f"{STORE}:2:", "mutable global"),
+    ("forbidden", {STORE: "@MainActor private var shared = 1\n"}, f"{STORE}:1:", "mutable global"),
+    ("forbidden", {STORE: "enum A {\n    static let shared = Mutex(0)\n}\n"}, f"{STORE}:2:", "mutable global"),
+    ("forbidden", {STORE: 'let a = "\\(try! read())"\n'}, f"{STORE}:1:", "`try!`"),
+    ("forbidden", {STORE: 'let a = #"""\n    \\#(b as! Int)\n    """#\n'}, f"{STORE}:2:", "`as!`"),
+    ("forbidden", {STORE: 'func f() -> Never { fatalError("no") }\n'}, f"{STORE}:1:", "`fatalError`"),
+    ("forbidden", {STORE: 'func f() {\n    Swift.print("no")\n}\n'}, f"{STORE}:2:", "`print`"),
+    ("forbidden", {STORE: "func f(now: Date = Date()) {}\n"}, f"{STORE}:1:", "WallClock"),
+    ("forbidden", {STORE: "let now = Date.now\n"}, f"{STORE}:1:", "WallClock"),
+    ("forbidden", {STORE: "let id = UUID()\n"}, f"{STORE}:1:", "randomness"),
+    ("platform", {STORE: "#if os(Linux)\nlet a = 1\n#endif\n"}, f"{STORE}:1:", "`os(Linux)` outside"),
+    ("platform", {STORE: "#if DEBUG\n#elseif canImport(UIKit)\nimport UIKit\n#endif\n"}, f"{STORE}:2:", "`canImport(UIKit)`"),
+    ("platform", {STORE: "#if canImport(Glibc)\nimport Glibc\nlet a = 1\n#endif\n"}, f"{STORE}:1:", "`canImport(Glibc)`"),
+    ("size", {STORE: "// line\n" * 401}, f"{STORE}:1:", "401 lines, above 400"),
+    ("size", {STORE: "\n" + function(61)}, f"{STORE}:2:", "long is 61 lines long, above 60"),
+    ("docs", {STORE: "public struct Bare {}\n"}, f"{STORE}:1:", "public struct Bare"),
+    ("docs", {STORE: DOCUMENTED + "    // no\n    @frozen public let size: Int\n}\n"}, f"{STORE}:4:", "public let size"),
+    ("docs", {STORE: DOCUMENTED + "    ///\n    public init() {}\n}\n"}, f"{STORE}:4:", "public init"),
+    ("docs", {STORE: "/// A.\npublic enum A {\n    case a\n}\n"}, f"{STORE}:3:", "public case a"),
+    ("docs", {STORE: "/// A.\npublic protocol A {\n    func read()\n}\n"}, f"{STORE}:3:", "public func read"),
+    ("docs", {STORE: "extension A {\n    /// Not ours.\n\n    open class func make() {}\n}\n"}, f"{STORE}:4:", "make"),
+    ("format", {STORE: "let a = 1;\n"}, f"{STORE}:1:", "DoNotUseSemicolons"),
+    ("format", {".swift-format": None}, ".swift-format:1:", "missing"),
+    ("paths", {STORE: "// see /" + "work/main\n"}, f"{STORE}:1:", "a path of one machine"),
+    ("paths", {"README.md": "\n/opt/" + "swift-packages\n"}, "README.md:2:", "a path of one machine"),
+    ("paths", {STORE: "// TO" + "DO: later\n"}, f"{STORE}:1:", "a note to oneself"),
+    ("allow-list", {ALLOW: f"size {STORE}\n"}, f"{ALLOW}:1:", "without a reason"),
+    ("allow-list", {ALLOW: f"language {STORE} -- old\n"}, f"{ALLOW}:1:", "grants no exceptions"),
+    ("allow-list", {ALLOW: "size Sources/Gone.swift -- it is long\n"}, f"{ALLOW}:1:", "there is no file"),
+    ("size", {ALLOW: f"# short again\nsize {STORE} -- it was long\n"}, f"{ALLOW}:2:", "matches nothing any more"),
+]  # fmt: skip
+
+
+class Laws(unittest.TestCase):
+    def judge(self, law: str, changes: dict[str, str | None] = {}) -> tuple[int, str]:
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in (GOOD | changes).items():
+                if text is not None:
+                    (Path(root) / path).parent.mkdir(parents=True, exist_ok=True)
+                    (Path(root) / path).write_text(text)
+            done = subprocess.run([LINT / law, root], capture_output=True, text=True)
+            return done.returncode, done.stdout + done.stderr
+
+    def test_a_good_tree_keeps_every_law(self):
+        for law in STRICT_LAWS + LAWS + ["all"]:
+            with self.subTest(law):
+                status, said = self.judge(law)
+                self.assertEqual(status, 0, said)
+
+    def test_a_fault_is_found_where_it_is(self):
+        for law, changes, place, message in FAULTS:
+            with self.subTest(law, message=message):
+                status, said = self.judge(law, changes)
+                self.assertEqual(status, 1, said)
+                lines = [line for line in said.splitlines() if place in line and message in line]
+                self.assertEqual(len(lines), 1, said)
+
+    def test_every_law_has_a_fault_that_shows_it_can_fail(self):
+        self.assertEqual({fault[0] for fault in FAULTS}, set(STRICT_LAWS + LAWS))
+
+    def test_an_allow_list_entry_excuses_what_it_names_and_no_more(self):
+        long, longer = function(61), function(62).replace("long", "longer")
+        entry = {ALLOW: f"size {STORE}:long -- a table\n"}
+        self.assertEqual(self.judge("size", {STORE: long} | entry), (0, ""))
+        status, said = self.judge("size", {STORE: long + longer} | entry)
+        self.assertEqual((status, said.count("\n")), (1, 1), said)
+        self.assertIn("longer is 62 lines", said)
+
+        entry = {ALLOW: f"forbidden {STORE}:Mutex<Runtime> -- the one holder\n"}
+        holder = "enum A {\n    static let shared = Mutex<Runtime>(.idle)\n"
+        self.assertEqual(self.judge("forbidden", {STORE: holder + "}\n"} | entry), (0, ""))
+        self.assertEqual(self.judge("forbidden", {STORE: holder + "    static var b = 1\n}\n"} | entry)[0], 1)
+
+    def test_all_reports_every_broken_law(self):
+        status, said = self.judge("all", {STORE: "import SignetCore\n\nlet id = UUID()\n" + "// line\n" * 400})
+        self.assertEqual(status, 1)
+        self.assertIn("BROKEN forbidden\nSources/", said)
+        self.assertIn("BROKEN size\nSources/", said)
+        self.assertIn("ok     imports\n", said)
+
+
+class Masking(unittest.TestCase):
+    def test_prose_goes_and_code_stays_in_place(self):
+        cases = [
+            ('a("x \\" y") // z', 'a("      ")     '),
+            ("a /* b /* c */ d */ e", "a                   e"),
+            ('"\\(a("b\\(c)"))d"', '" (a("  (c)")) "'),
+            ('#"a\\(b)\\#(c)"# d', '#"       (c)"# d'),
+            ('"""\n a " b\n """ c', '"""\n      \n """ c'),
+            ("x = /a\"b/ + c", "x = /   / + c"),
+            ("x = #/a/b\"/# + c", "x = #/    /# + c"),
+            ("a / b / c", "a / b / c"),
+            ("reduce(1, /)", "reduce(1, /)"),
+            ('`a "b` c', '`a "b` c'),
+            ('"open\nnext', '"    \nnext'),
+        ]  # fmt: skip
+        for source, expected in cases:
+            with self.subTest(source):
+                self.assertEqual(mask(source), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
