@@ -109,7 +109,9 @@ let package = Package(
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer", "SignetJourney",
                 "FRAuthenticator", "FRAuth", logging,
             ], swiftSettings: rules),
-        .testTarget(name: "SignetCLITests", dependencies: ["signet", "SignetCore"], swiftSettings: rules),
+        .testTarget(
+            name: "SignetCLITests",
+            dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),
         .testTarget(
             name: "SignetServerTests",
             dependencies: ["SignetServer", "SignetCore", hummingbird, hummingbirdTesting, httpTypes, nioCore], swiftSettings: rules),

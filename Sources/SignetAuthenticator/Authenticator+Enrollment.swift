@@ -17,6 +17,7 @@ extension Authenticator {
     /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account has a mechanism of an offered kind; the
     ///   server is not asked then.
     public func enroll(_ enrollment: Enrollment) async throws -> EnrolledAccount {
+        guard enrollment.oath != nil || enrollment.push != nil else { throw AuthenticatorError.nothingOffered }
         var mechanisms: [Mechanism] = []
         if let oath = enrollment.oath {
             mechanisms.append(mechanism(.oath(oath), enrollment, resourceID: enrollment.oathResourceID))

@@ -7,6 +7,8 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
     public enum Code: String, Sendable, CaseIterable {
         /// The account has a mechanism of this kind already.
         case duplicateMechanism
+        /// The enrolment offers neither codes nor push.
+        case nothingOffered
         /// No mechanism has this id.
         case unknownMechanism
         /// No notification has this id.
@@ -52,6 +54,8 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
 
     /// The reason, and the server's status.
     public var description: String { reason + (status.map { " (HTTP \($0))" } ?? "") }
+
+    static let nothingOffered = AuthenticatorError(.nothingOffered, "the enrolment offers neither codes nor push")
 
     static func duplicate(_ existing: Mechanism) -> AuthenticatorError {
         AuthenticatorError(

@@ -18,7 +18,8 @@ final class Desk: Sendable {
     private let state: Mutex<DeskState>
 
     init(_ configuration: ServerConfiguration, clock: any WallClock, logger: Logger, trees: [JourneyTree] = JourneyTree.builtIn) {
-        state = Mutex(DeskState(users: configuration.users, trees: trees, baseURL: configuration.baseURL(port: configuration.port)))
+        state = Mutex(
+            DeskState(users: configuration.users, trees: trees, baseURL: configuration.baseURL(port: configuration.port)))
         realms = Set(configuration.realms.map { RealmPath($0) })
         contextPath = configuration.normalContextPath
         var configuration = configuration

@@ -26,18 +26,24 @@ public struct DeskServer: Sendable {
     /// - Parameters:
     ///   - gracefulShutdownSignals: whether SIGINT and SIGTERM end the server too, after the requests that are being answered.
     ///   - onReady: called once, when the socket listens, with the base URL, for example `http://127.0.0.1:43121/am`.
-    /// - Throws: what binding the socket throws, for example when the port is taken; `CancellationError` may be thrown when the
-    ///   task is cancelled.
+    /// - Throws: what binding the socket throws, for example when the port is taken. Being cancelled is no error.
     public func run(
         gracefulShutdownSignals: Bool = false, onReady: @escaping @Sendable (_ baseURL: String) async -> Void
     ) async throws {
         let application = application(onReady: onReady)
-        if gracefulShutdownSignals {
-            try await application.runService()
-        } else {
-            try await application.run()
+        do {
+            if gracefulShutdownSignals {
+                try await application.runService()
+            } else {
+                try await application.run()
+            }
+        } catch  where Task.isCancelled {
+            desk.logger.debug("the server was cancelled")
         }
     }
+
+    /// After so long without a request a connection is closed; one that a desk stream is open on is never idle.
+    private static var idleTimeout: TimeAmount { .seconds(60) }
 
     /// The server as a Hummingbird application, for a test that runs it in process or has its own way to start it.
     public func application(
@@ -46,6 +52,7 @@ public struct DeskServer: Sendable {
         let desk = desk
         return Application(
             responder: DeskResponder(desk: desk),
+            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
             configuration: ApplicationConfiguration(
                 address: .hostname(desk.configuration.host, port: desk.configuration.port), serverName: "signet"),
             onServerRunning: { channel in

@@ -36,7 +36,9 @@ struct DeskState: Sendable {
 extension DeskState {
     /// Lets a device register. The device it replaces loses its streams and its messages.
     mutating func register(_ body: PushRequestBody, realm: RealmPath, at now: Date) throws(PushRefusal) -> PushDevice {
-        guard let pending = registrations.entry(body.messageId, at: now), pending.user.realm == realm else { throw .unknownMessage }
+        guard let pending = registrations.entry(body.messageId, at: now), pending.user.realm == realm else {
+            throw .unknownMessage
+        }
         let device = try pending.device(registeredBy: body.jwt, at: now)
         guard !devices.isTaken(mechanismUID: device.mechanismUID, for: device.owner) else { throw .mechanismTaken }
         if let old = devices.save(device) {

@@ -31,7 +31,7 @@ public struct ServerConfiguration: Sendable {
     /// How long a client is told to wait between two polls. When nil it is told what AM tells: 5 seconds in the first quarter
     /// of ``pushTimeout``, 4 until the half, 8 afterwards.
     public var pollInterval: Duration?
-    /// The pause after which an idle desk stream carries a comment, so that both ends notice a dead line.
+    /// The pause after which an idle desk stream carries a comment, so that both ends notice a dead line; at least 10 ms.
     public var deskKeepAlive: Duration = .seconds(15)
     /// The largest request body that is read, in bytes; a larger one is answered with 413.
     public var largestBody = 256 * 1024

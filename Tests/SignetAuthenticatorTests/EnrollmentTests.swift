@@ -13,7 +13,7 @@ struct EnrollmentTests {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let enrolled = try await bench.authenticator.enroll(uri: Sample.combined)
-            #expect(enrolled.mechanisms.map(\.kindName) == [.totp, .push])
+            #expect(enrolled.mechanisms.map(\.kindName) == [.push, .totp])
             let again = try await Bench(store: store).authenticator.accounts()
             #expect(again == [enrolled])
             #expect(again[0].account.backgroundColor == "#336699")

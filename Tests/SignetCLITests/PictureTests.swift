@@ -231,7 +231,7 @@ struct PictureTests {
 }
 
 /// A grey JPEG file, made by the library that reads it: TurboJPEG has no simpler source of one here.
-private struct JPEGSample {
+struct JPEGSample {
     private typealias Compress =
         @convention(c) (
             UnsafeMutableRawPointer, UnsafeRawPointer?, CInt, CInt, CInt, CInt,

@@ -52,7 +52,7 @@ struct EnrollmentRoundTripTests {
         arguments: [
             MovingFactor.counter(next: 0), .counter(next: UInt64(Int64.max)), .counter(next: UInt64(Int64.max) + 1),
             .counter(next: .max),
-            .time(period: 1), .time(period: Int(Int32.max)),
+            .time(period: try Sample.period(1)), .time(period: try Sample.period(OTPPeriod.range.upperBound)),
         ])
     func extremes(factor: MovingFactor) throws {
         let settings = OATHSettings(secret: try Sample.oathSecret, factor: factor)
@@ -113,7 +113,7 @@ struct EnrollmentMaker {
         let digits = try #require(OTPDigits(Int.random(in: OTPDigits.range, using: &random)))
         let factor: MovingFactor =
             Bool.random(using: &random)
-            ? .time(period: Int.random(in: 1...3600, using: &random))
+            ? .time(period: try #require(OTPPeriod(seconds: Int.random(in: 1...3600, using: &random))))
             : .counter(next: UInt64.random(in: 0...UInt64(Int64.max), using: &random))
         return OATHSettings(
             secret: Secret(byteCount: Int.random(in: 1...70, using: &random), using: &random),

@@ -66,7 +66,7 @@ struct EnrollmentVectorTests {
         case "digits": return oath.map { .integer(Int64($0.digits.count)) }
         case "algorithm": return text(oath?.algorithm.rawValue)
         case "period":
-            if case .time(let period) = oath?.factor { return .integer(Int64(period)) }
+            if case .time(let period) = oath?.factor { return .integer(Int64(period.seconds)) }
             return nil
         case "counter":
             if case .counter(let next) = oath?.factor { return .integer(Int64(next)) }

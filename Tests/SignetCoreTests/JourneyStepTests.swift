@@ -45,6 +45,7 @@ struct JourneyStepTests {
                 + #"{"name":"optionType","value":-1}],"input":[{"name":"IDToken1","value":100}],"_id":0}]}"#,
             #"{"authId":"a","callbacks":[],"header":"Sign in","description":"Please","stage":"s"}"#,
             #"{"authId":"a","callbacks":[{"type":"MetadataCallback","output":[],"input":[]}]}"#,
+            #"{"authId":"a","template":"t","callbacks":[{"type":"X","output":[],"note":{"deep":[1]}}],"status":200,"ok":true}"#,
         ])
     func roundTrip(text: String) throws {
         #expect(try value(JSON.encode(step(text))) == value(text.utf8))

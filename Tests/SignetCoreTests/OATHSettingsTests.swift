@@ -49,6 +49,6 @@ struct OATHSettingsTests {
         let settings = OATHSettings(secret: try Sample.oathSecret)
         #expect(settings.algorithm == .sha1)
         #expect(settings.digits == .six)
-        #expect(settings.factor == .time(period: 30))
+        #expect(settings.factor == .time(period: .thirtySeconds))
     }
 }

@@ -7,7 +7,7 @@ struct TOTPTests {
     @Test("Every code of the vectors is made", arguments: try Vectors.rows("otp", "totp"))
     func vectors(row: Vectors.Row) throws {
         let date = Date(timeIntervalSince1970: Double(try row.number("time")))
-        let period = Int(try row.number("period"))
+        let period = try #require(OTPPeriod(seconds: Int(try row.number("period"))))
         let settings = OATHSettings(
             secret: Secret(try Base32.decode(try row.text("secret"))),
             algorithm: try #require(OTPAlgorithm(rawValue: try row.text("algorithm"))),
@@ -48,8 +48,8 @@ struct TOTPTests {
             (0.0, 30, 0), (29.999, 30, 0), (30, 30, 1), (59.999, 30, 1), (60, 60, 1), (59, 1, 59),
             (1_735_689_600, 30, 57_856_320),
         ])
-    func steps(time: Double, period: Int, step: UInt64) {
-        #expect(TOTP.step(at: Date(timeIntervalSince1970: time), period: period) == step)
+    func steps(time: Double, period: Int, step: UInt64) throws {
+        #expect(TOTP.step(at: Date(timeIntervalSince1970: time), period: try Sample.period(period)) == step)
     }
 
     @Test(
@@ -60,7 +60,7 @@ struct TOTPTests {
         let date = Date(timeIntervalSince1970: time)
         let code = settings.code(at: date)
 
-        #expect(TOTP.step(at: date, period: 30) == 0)
+        #expect(TOTP.step(at: date, period: .thirtySeconds) == 0)
         #expect(code == settings.code(at: Date(timeIntervalSince1970: 0)))
         #expect(!code.isValid(at: date))
     }

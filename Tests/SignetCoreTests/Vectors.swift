@@ -40,6 +40,10 @@ enum Sample {
     static let mechanismUID = "6D0E0C1B-52A4-4E3C-9C1B-6B6F1E9F7A10"
     static let newYear2025 = Date(timeIntervalSince1970: 1_735_689_600)
 
+    static func period(_ seconds: Int) throws -> OTPPeriod {
+        try #require(OTPPeriod(seconds: seconds))
+    }
+
     static var oathSecret: Secret {
         get throws { Secret(try Base32.decode(oathSecretText)) }
     }

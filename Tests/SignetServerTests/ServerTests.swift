@@ -10,7 +10,7 @@ import Testing
 struct ServerTests {
     @Test("Port 0 takes a free one, and the base URL that is reported and enrolled names it")
     func freePort() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 #expect(port > 0)
                 #expect(desk.server.desk.baseURL == "http://127.0.0.1:\(port)/am")
@@ -24,10 +24,11 @@ struct ServerTests {
 
     @Test("A port that is taken is an error, not a wait")
     func takenPort() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 let second = DeskServer(
-                    configuration: ServerConfiguration { $0.port = port }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                    configuration: ServerConfiguration { $0.port = port },
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
                 await #expect(throws: (any Error).self) {
                     try await second.run { _ in Issue.record("the port was free") }
                 }
@@ -35,11 +36,44 @@ struct ServerTests {
         }
     }
 
+    @Test("A cancelled server ends without an error, also while a client keeps an idle connection open")
+    func idleConnection() async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            let clock = ContinuousClock()
+            var connection: DeskConnection?
+            var cancelled = clock.now
+            try await desk.serve { port in
+                connection = try DeskConnection(port: port)
+                connection?.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(await connection?.read { $0.hasSuffix("{}") }.hasPrefix("HTTP/1.1 200 OK") == true)
+                cancelled = clock.now
+            }
+            #expect(clock.now - cancelled < .seconds(3))
+            connection?.vanish()
+        }
+    }
+
+    @Test("The answer to HEAD has no body, so that the connection stays good")
+    func head() async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let connection = try DeskConnection(port: port)
+                for method in ["HEAD", "GET"] { connection.send("\(method) /am/json/authenticate HTTP/1.1\r\nHost: x\r\n\r\n") }
+                let text = await connection.read { $0.hasSuffix("}") }
+                #expect(text.components(separatedBy: "HTTP/1.1 405 Method Not Allowed\r\n").count == 3)
+                #expect(text.count { $0 == "{" } == 1)
+                connection.vanish()
+            }
+        }
+    }
+
     @Test(
         "The base URL is made of what the server listens on, unless it is told another",
         arguments: [
-            ("127.0.0.1", nil, "http://127.0.0.1:9/am"), ("localhost", nil, "http://localhost:9/am"), ("0.0.0.0", nil, "http://127.0.0.1:9/am"),
-            ("::", nil, "http://[::1]:9/am"), ("::1", nil, "http://[::1]:9/am"), ("127.0.0.1", "https://x.test/am", "https://x.test/am"),
+            ("127.0.0.1", nil, "http://127.0.0.1:9/am"), ("localhost", nil, "http://localhost:9/am"),
+            ("0.0.0.0", nil, "http://127.0.0.1:9/am"),
+            ("::", nil, "http://[::1]:9/am"), ("::1", nil, "http://[::1]:9/am"),
+            ("127.0.0.1", "https://x.test/am", "https://x.test/am"),
             ("127.0.0.1", "https://x.test/am//", "https://x.test/am"),
         ] as [(String, String?, String)])
     func baseURL(host: String, publicURL: String?, expected: String) {
@@ -50,18 +84,22 @@ struct ServerTests {
         #expect(configuration.baseURL(port: 9) == expected)
     }
 
-    @Test("The context path is understood however it is written", arguments: [("/am", "/am"), ("am", "/am"), ("/am/", "/am"), ("", ""), ("/", ""), ("/a/b", "/a/b")])
+    @Test(
+        "The context path is understood however it is written",
+        arguments: [("/am", "/am"), ("am", "/am"), ("/am/", "/am"), ("", ""), ("/", ""), ("/a/b", "/a/b")])
     func contextPath(written: String, path: String) async throws {
         #expect(ServerConfiguration { $0.contextPath = written }.normalContextPath == path)
-        try await TestDesk.run({ $0.contextPath = written }) { desk in
+        try await TestDesk.run(.sample { $0.contextPath = written }) { desk in
             let reply = try await desk.send(.post, "\(path)/json/authenticate", body: "{}")
             #expect(reply.status == 200)
         }
     }
 
-    @Test("Only the realms of the configuration exist", arguments: [(["beta"], 404, 200), (["/", "/beta/"], 200, 200), ([], 404, 404)])
+    @Test(
+        "Only the realms of the configuration exist",
+        arguments: [(["beta"], 404, 200), (["/", "/beta/"], 200, 200), ([], 404, 404)])
     func realms(realms: [String], top: Int, beta: Int) async throws {
-        try await TestDesk.run({ $0.realms = realms }) { desk in
+        try await TestDesk.run(.sample { $0.realms = realms }) { desk in
             let reply = try await desk.send(.post, "/am/json/authenticate", body: "{}")
             #expect(reply.status == top)
             #expect(try await desk.send(.post, "/am/json/beta/authenticate", body: "{}").status == beta)
@@ -81,7 +119,7 @@ struct ServerTests {
 
     @Test("Of two users with one name the last one counts")
     func duplicateUsers() async throws {
-        try await TestDesk.run({ $0.users.append(User(name: "mira", password: Secret("newer".utf8))) }) { desk in
+        try await TestDesk.run(.sample { $0.users.append(User(name: "mira", password: Secret("newer".utf8))) }) { desk in
             let reply = try await desk.logIn("Login")
             #expect(reply.status == 401)
             #expect(try await desk.logIn("Login", password: "newer").status == 200)
@@ -96,7 +134,9 @@ struct ServerTests {
             let phone = try await desk.registeredPhone("CombinedRegistration")
             let (step, push) = try await desk.waitingLogin("PushNumberLogin", phone: phone)
             #expect(try await phone.answer(push, ["challengeResponse": "1"], at: desk).status == 400)
-            #expect(try await phone.answer(push, ["challengeResponse": .string(String(try #require(push.number)))], at: desk).status == 200)
+            #expect(
+                try await phone.answer(push, ["challengeResponse": .string(String(try #require(push.number)))], at: desk).status
+                    == 200)
             let end = try await desk.poll(step)
             _ = try await desk.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(try phone.proof("x"))"])
             _ = try await desk.send(.post, TestDesk.authenticate, body: "{\"authId\":\"x.y.z\"}")
@@ -106,7 +146,8 @@ struct ServerTests {
             let oath = try #require(phone.enrollment.oath)
             let forbidden = [
                 TestDesk.password, "a wrong password", Base64.encode(secret, as: .url), Base64.encode(secret, as: .standard),
-                oath.secret.withUnsafeBytes { Base32.encode($0) }, try #require(end.json["tokenId"]?.string), push.sealed, step.authId,
+                oath.secret.withUnsafeBytes { Base32.encode($0) }, try #require(end.json["tokenId"]?.string), push.sealed,
+                step.authId,
                 Base64.encode(push.challenge, as: .standard), try #require(phone.response(to: push).string),
             ]
             for text in forbidden { #expect(!log.lines.contains(text)) }

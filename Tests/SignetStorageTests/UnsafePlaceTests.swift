@@ -89,7 +89,9 @@ struct UnsafePlaceTests {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             let vault = try directory.createVault(patience: 0.1)
-            let other = try DatabaseQueue(path: directory.recordsPath)
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: directory.recordsPath, configuration: configuration)
             try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
             #expect { try vault.put([1], RecordKey(.account, "x")) } throws: { ($0 as? StoreError)?.code == .busy }
             #expect(try vault.get(RecordKey(.account, "x")) == nil)

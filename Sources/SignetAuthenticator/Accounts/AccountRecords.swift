@@ -49,7 +49,10 @@ extension RecordBackedReader {
     }
 
     func mechanisms() throws(StoreError) -> [Mechanism] {
-        try all(MechanismForm.self, .mechanism).sorted { ($0.timeAdded, $0.uid) < ($1.timeAdded, $1.uid) }
+        // Those that were enrolled together in the order of their names: hotp, push, totp.
+        try all(MechanismForm.self, .mechanism).sorted {
+            ($0.timeAdded, $0.kindName.rawValue, $0.uid) < ($1.timeAdded, $1.kindName.rawValue, $1.uid)
+        }
     }
 
     func notification(mechanismUID: String, messageID: String) throws(StoreError) -> PushNotification? {

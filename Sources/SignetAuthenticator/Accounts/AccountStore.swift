@@ -29,7 +29,7 @@ public protocol AccountReader {
     func accounts() throws(StoreError) -> [Account]
     /// The mechanism with this id.
     func mechanism(_ uid: String) throws(StoreError) -> Mechanism?
-    /// Every mechanism, the oldest first.
+    /// Every mechanism, the oldest first, and those of one moment by their kinds' names.
     func mechanisms() throws(StoreError) -> [Mechanism]
     /// The notification with this message id for this mechanism.
     func notification(mechanismUID: String, messageID: String) throws(StoreError) -> PushNotification?

@@ -67,7 +67,7 @@ struct MechanismForm: StoredForm {
             secret = Base64.encode(settings.secret.bytes, as: .standard)
             var form = OATH(algorithm: settings.algorithm, digits: settings.digits.count)
             switch settings.factor {
-            case .time(let period): form.period = period
+            case .time(let period): form.period = period.seconds
             case .counter(let next): form.counter = next
             }
             oath = form
@@ -93,7 +93,9 @@ struct MechanismForm: StoredForm {
             guard let digits = OTPDigits(oath.digits) else { throw Damaged() }
             let factor: MovingFactor
             switch (oath.period, oath.counter) {
-            case (let period?, nil) where period > 0: factor = .time(period: period)
+            case (let seconds?, nil):
+                guard let period = OTPPeriod(seconds: seconds) else { throw Damaged() }
+                factor = .time(period: period)
             case (nil, let counter?): factor = .counter(next: counter)
             default: throw Damaged()
             }

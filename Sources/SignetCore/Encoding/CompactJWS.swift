@@ -47,7 +47,8 @@ public struct CompactJWS: Sendable {
     private func hasExpectedAlgorithm() throws(JWSError) -> Bool {
         if header == Self.standardHeader { return true }
         guard let bytes = try? Base64.decode(header), let json = try? JSON.decode(JSONValue.self, from: bytes) else { throw .form }
-        return json["alg"] == .string("HS256")
+        // RFC 7515 section 4.1.11: what the header calls critical must be understood, and nothing beyond the basics is.
+        return json["alg"] == .string("HS256") && json["crit"] == nil
     }
 
     private static func mac(of text: Substring, secret: Secret) -> HMAC<SHA256>.MAC {
@@ -60,7 +61,7 @@ public struct CompactJWS: Sendable {
 public enum JWSError: String, Error, Sendable, Hashable, CustomStringConvertible {
     /// Not three segments of base64url, or a header that is not JSON.
     case form
-    /// The header asks for something other than HS256.
+    /// The header asks for something other than HS256, or for an extension.
     case algorithm
     /// The signature is not the secret's.
     case signature

@@ -72,7 +72,8 @@ struct EnrollmentURIReader {
             }
             settings.digits = digits
         }
-        let period = try number("period", in: 1...Int(Int32.max)) ?? MovingFactor.defaultPeriod
+        let seconds = try number("period", in: OTPPeriod.range)
+        let period = seconds.flatMap(OTPPeriod.init) ?? .thirtySeconds
         let counter = try number("counter", in: 0...UInt64.max) ?? 0
         settings.factor = isTime ? .time(period: period) : .counter(next: counter)
         return settings

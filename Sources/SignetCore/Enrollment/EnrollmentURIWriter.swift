@@ -33,7 +33,7 @@ struct EnrollmentURIWriter {
         parameters.append(("digits", String(oath.digits.count)))
         switch oath.factor {
         case .time(let period):
-            parameters.append(("period", String(period)))
+            parameters.append(("period", String(period.seconds)))
             return "totp"
         case .counter(let next):
             parameters.append(("counter", String(next)))

@@ -1,6 +1,6 @@
 /// One step of a journey: what the server asks for, and, once it is filled in, what the client sends back
 /// (protocol/journey.md sections 2.1 and 2.2).
-public struct JourneyStep: Sendable, Hashable, Codable {
+public struct JourneyStep: Sendable, Hashable {
     /// The server's handle on the journey, to be sent back unchanged.
     public var authId: String
     /// What is asked or told, in order.
@@ -11,16 +11,20 @@ public struct JourneyStep: Sendable, Hashable, Codable {
     public var header: String?
     /// The text of a page node.
     public var description: String?
+    /// Members that are not listed above, by name; they are sent back as they came.
+    public var otherMembers: [String: JSONValue]
 
     /// A step as given.
     public init(
-        authId: String, callbacks: [JourneyCallback], stage: String? = nil, header: String? = nil, description: String? = nil
+        authId: String, callbacks: [JourneyCallback], stage: String? = nil, header: String? = nil, description: String? = nil,
+        otherMembers: [String: JSONValue] = [:]
     ) {
         self.authId = authId
         self.callbacks = callbacks
         self.stage = stage
         self.header = header
         self.description = description
+        self.otherMembers = otherMembers
     }
 
     /// The first callback of a type.
@@ -33,14 +37,14 @@ public struct JourneyStep: Sendable, Hashable, Codable {
         callbacks.first { $0.type == "HiddenValueCallback" && $0.output("id")?.string == id }?.output("value")?.string
     }
 
-    /// How long to wait before sending the step again, in milliseconds, if it asks to wait.
+    /// How long to wait before sending the step again, in milliseconds, if it asks to wait. It is never negative.
     public var waitMilliseconds: Int? {
-        callback("PollingWaitCallback")?.output("waitTime")?.wholeNumber.map(Int.init)
+        callback("PollingWaitCallback")?.output("waitTime")?.wholeNumber.map { Int(clamping: max(0, $0)) }
     }
 }
 
 /// One callback: outputs to show, inputs to fill in. Its type may be one that this version does not know; nothing is lost.
-public struct JourneyCallback: Sendable, Hashable, Codable {
+public struct JourneyCallback: Sendable, Hashable {
     /// The AM name of the callback, for example `NameCallback`.
     public var type: String
     /// What the server says.
@@ -49,6 +53,8 @@ public struct JourneyCallback: Sendable, Hashable, Codable {
     public var input: [Field]?
     /// The position in the step, as newer servers number it.
     public var _id: Int?
+    /// Members that are not listed above, by name; they are sent back as they came.
+    public var otherMembers: [String: JSONValue]
 
     /// A name and its value.
     public struct Field: Sendable, Hashable, Codable {
@@ -65,11 +71,14 @@ public struct JourneyCallback: Sendable, Hashable, Codable {
     }
 
     /// A callback as given.
-    public init(type: String, output: [Field], input: [Field]? = nil, _id: Int? = nil) {
+    public init(
+        type: String, output: [Field], input: [Field]? = nil, _id: Int? = nil, otherMembers: [String: JSONValue] = [:]
+    ) {
         self.type = type
         self.output = output
         self.input = input
         self._id = _id
+        self.otherMembers = otherMembers
     }
 
     /// The value of the output called `name`.

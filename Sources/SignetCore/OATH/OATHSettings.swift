@@ -18,7 +18,7 @@ public struct OATHSettings: Sendable, Hashable {
     /// Settings with the field's defaults: SHA-1, six digits, a period of 30 seconds.
     public init(
         secret: Secret, algorithm: OTPAlgorithm = .sha1, digits: OTPDigits = .six,
-        factor: MovingFactor = .time(period: MovingFactor.defaultPeriod)
+        factor: MovingFactor = .time(period: .thirtySeconds)
     ) {
         self.secret = secret
         self.algorithm = algorithm
@@ -32,10 +32,11 @@ public struct OATHSettings: Sendable, Hashable {
         switch factor {
         case .time(let period):
             let step = TOTP.step(at: date, period: period)
-            let start = Date(timeIntervalSince1970: Double(step) * Double(period))
+            let length = Double(period.seconds)
+            let start = Date(timeIntervalSince1970: Double(step) * length)
             return OneTimeCode(
                 digits: HOTP.code(secret: secret, counter: step, digits: digits, algorithm: algorithm),
-                basis: .time(start: start, end: start.addingTimeInterval(Double(period))))
+                basis: .time(start: start, end: start.addingTimeInterval(length)))
         case .counter(let next):
             return OneTimeCode(
                 digits: HOTP.code(secret: secret, counter: next, digits: digits, algorithm: algorithm), basis: .counter(next))

@@ -18,11 +18,11 @@ public struct OATHVerifier: Sendable, Hashable {
     /// The TOTP step that was accepted last. No step at or before it is accepted again.
     public private(set) var lastAcceptedStep: UInt64?
 
-    /// A verifier for a device that has not logged in yet. The windows default to OpenAM's.
+    /// A verifier for a device that has not logged in yet. The windows default to OpenAM's; a negative one counts as none.
     public init(settings: OATHSettings, timeWindow: Int = 2, counterWindow: Int = 100) {
         self.settings = settings
-        self.timeWindow = timeWindow
-        self.counterWindow = counterWindow
+        self.timeWindow = max(0, timeWindow)
+        self.counterWindow = max(0, counterWindow)
     }
 
     /// What became of a code.

@@ -1,6 +1,7 @@
 /// Any JSON document (RFC 8259), as a value that can be compared, hashed and sent between tasks.
 ///
-/// Whole numbers that fit 64 bits stay exact; everything else becomes a `Double`.
+/// Whole numbers that fit a signed 64-bit integer stay exact, and are one value however they were written (`3` or `3.0`);
+/// every other number becomes a `Double`.
 public enum JSONValue: Sendable, Hashable {
     /// `null`
     case null
@@ -83,14 +84,15 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value as the JSON it stands for.
+    /// Encodes the value as the JSON it stands for. JSON has no infinite numbers and no "not a number": they become `null`, as
+    /// in JavaScript.
     public func encode(to encoder: any Encoder) throws {
         var single = encoder.singleValueContainer()
         switch self {
         case .null: try single.encodeNil()
         case .bool(let value): try single.encode(value)
         case .integer(let value): try single.encode(value)
-        case .number(let value): try single.encode(value)
+        case .number(let value): value.isFinite ? try single.encode(value) : try single.encodeNil()
         case .string(let value): try single.encode(value)
         case .array(let value): try single.encode(value)
         case .object(let value): try single.encode(value)

@@ -42,7 +42,8 @@ struct AuthenticateResource: Sendable {
         guard reader.query("suspendedId") == nil else {
             throw Refusal(
                 .unauthorized,
-                "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired.")
+                "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired."
+            )
         }
         let indexType = reader.query("authIndexType") ?? "service"
         guard indexType == "service" else { throw Refusal(.badRequest, "This server has no authentication index but service.") }
@@ -73,7 +74,8 @@ struct AuthenticateResource: Sendable {
         let security = desk.baseURL.lowercased().hasPrefix("https:") ? "; Secure" : ""
         var headers: HTTPFields = [:]
         if let token {
-            headers.append(HTTPField(name: .setCookie, value: "\(desk.configuration.cookieName)=\(token); Path=/; HttpOnly\(security)"))
+            headers.append(
+                HTTPField(name: .setCookie, value: "\(desk.configuration.cookieName)=\(token); Path=/; HttpOnly\(security)"))
         }
         if let cookie = desk.configuration.loadBalancerCookie {
             headers.append(HTTPField(name: .setCookie, value: "\(cookie); Path=/\(security)"))

@@ -13,6 +13,12 @@ struct DeskResponder: HTTPResponder {
     let desk: Desk
 
     func respond(to request: Request, context: DeskContext) async throws -> Response {
+        let response = try await answer(request)
+        guard request.method == .head else { return response }
+        return response.createHeadResponse()
+    }
+
+    private func answer(_ request: Request) async throws -> Response {
         var version: APIVersion?
         do {
             return try await route(RequestReader(request: request, largestBody: desk.configuration.largestBody), &version)
@@ -33,7 +39,9 @@ struct DeskResponder: HTTPResponder {
             try reader.require(.get)
             return try JSONReply.make(.ok, JSONValue.object([:]))
         }
-        guard let address = ResourceAddress(path: path, realmParameter: reader.query("realm")) else { throw Refusal.resourceNotFound }
+        guard let address = ResourceAddress(path: path, realmParameter: reader.query("realm")) else {
+            throw Refusal.resourceNotFound
+        }
         guard desk.has(address.realm) else { throw Refusal.unknownRealm(address.realm) }
         switch address.resource {
         case .authenticate:

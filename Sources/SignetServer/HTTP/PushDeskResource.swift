@@ -52,8 +52,9 @@ struct PushDeskResource: Sendable {
     private func send(_ stream: DeskSubscription, after last: UInt64?, to writer: inout any ResponseBodyWriter) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
+                let pause = max(desk.configuration.deskKeepAlive, .milliseconds(10))
                 while true {
-                    try await Task.sleep(for: desk.configuration.deskKeepAlive)
+                    try await Task.sleep(for: pause)
                     stream.wake()
                 }
             }
@@ -79,7 +80,8 @@ struct PushDeskResource: Sendable {
         return try pushes.map { push in
             let delivery = PushDelivery(messageId: push.messageID, message: push.sealed)
             return ServerSentEvent(
-                id: String(push.eventID), name: DeskProof.eventName, data: String(decoding: try JSON.encode(delivery), as: UTF8.self)
+                id: String(push.eventID), name: DeskProof.eventName,
+                data: String(decoding: try JSON.encode(delivery), as: UTF8.self)
             ).encoded
         }.joined()
     }

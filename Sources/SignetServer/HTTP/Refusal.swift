@@ -50,4 +50,3 @@ struct Refusal: Error, Sendable, Hashable {
         Refusal(.methodNotAllowed, "The method is not supported here.", headers: [.allow: allowed.rawValue])
     }
 }
-

@@ -16,7 +16,10 @@ extension JourneyTree {
 
     private static let combinedRegistration = afterPassword(
         "CombinedRegistration", then: .node("register"),
-        ["register": JourneyNode(PushRegistrationNode(withOATH: true), [.success: .success, .failure: .failure, .timeOut: .failure])])
+        [
+            "register": JourneyNode(
+                PushRegistrationNode(withOATH: true), [.success: .success, .failure: .failure, .timeOut: .failure])
+        ])
 
     private static let oathRegistration = afterPassword(
         "OATHRegistration", then: .node("register"),

@@ -20,7 +20,8 @@ extension JourneyCallback {
     }
 
     static func wait(milliseconds: Int, message: String) -> JourneyCallback {
-        JourneyCallback(type: "PollingWaitCallback", output: [.text("waitTime", String(milliseconds)), .text("message", message)])
+        JourneyCallback(
+            type: "PollingWaitCallback", output: [.text("waitTime", String(milliseconds)), .text("message", message)])
     }
 
     /// One button; 100 means that nothing was pressed.

@@ -46,7 +46,8 @@ extension DeskState {
     mutating func proceed(_ request: JourneyContinuation, _ moment: Moment) throws(Refusal) -> JourneyReply {
         let authID = try AuthID(request.authID, key: authIDKey)
         guard authID.realm == request.realm.description else { throw .foreignJourney }
-        guard moment.now.timeIntervalSince1970 < Double(authID.exp), let journey = journeys.value(for: authID.sessionId, at: moment.now),
+        guard moment.now.timeIntervalSince1970 < Double(authID.exp),
+            let journey = journeys.value(for: authID.sessionId, at: moment.now),
             ConstantTime.areEqual(journey.oneTimeKey, authID.otk)
         else { throw .journeyTimedOut }
         var taken = journey

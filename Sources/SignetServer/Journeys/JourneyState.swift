@@ -86,7 +86,7 @@ struct PollingWait: Sendable, Hashable {
 /// How long a client is told to wait.
 enum PollSchedule {
     static func milliseconds(elapsed: Double, timeout: Int, fixed: Duration?) -> Int {
-        if let fixed { return max(0, Int(fixed / .milliseconds(1))) }
+        if let fixed { return Int(min(max(fixed, .zero), .seconds(86_400)) / .milliseconds(1)) }
         let part = elapsed / Double(timeout)
         return part < 0.25 ? 5000 : part < 0.5 ? 4000 : 8000
     }

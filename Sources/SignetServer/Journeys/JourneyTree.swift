@@ -23,8 +23,12 @@ struct JourneyTree: Sendable {
                 problems.append("\(id): the outcome \(outcome.rawValue) leads nowhere")
             }
             for (outcome, target) in node.outcomes {
-                if !node.kind.outcomes.contains(outcome) { problems.append("\(id): \(node.kind.name) has no outcome \(outcome.rawValue)") }
-                if case .node(let next) = target, nodes[next] == nil { problems.append("\(id): \(outcome.rawValue) leads to \(next), no node") }
+                if !node.kind.outcomes.contains(outcome) {
+                    problems.append("\(id): \(node.kind.name) has no outcome \(outcome.rawValue)")
+                }
+                if case .node(let next) = target, nodes[next] == nil {
+                    problems.append("\(id): \(outcome.rawValue) leads to \(next), no node")
+                }
             }
         }
         return problems.sorted()

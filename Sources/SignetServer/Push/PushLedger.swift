@@ -20,8 +20,9 @@ struct PushLedger: Sendable {
         pushes.value(for: messageID, at: now)
     }
 
-    func hasRoom(for mechanismUID: String, at now: Date) -> Bool {
-        retained(for: mechanismUID, after: nil, at: now).count < Self.mailboxSize
+    /// Whether a message can be added without another one being lost.
+    mutating func hasRoom(for mechanismUID: String, at now: Date) -> Bool {
+        retained(for: mechanismUID, after: nil, at: now).count < Self.mailboxSize && !pushes.isFull(at: now)
     }
 
     /// Adds a message. It is remembered until `end`, so that a login that polls late still learns of an answer in time.

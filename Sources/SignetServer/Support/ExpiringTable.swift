@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 /// Values that are forgotten: each has a moment from which on it is no longer there, and there are never more of them than
-/// `capacity`. When the table is full, the one that would be forgotten first makes room.
+/// `capacity`. When the table is full, the tenth of them that would be forgotten first makes room.
 struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Slot {
         var value: Value
@@ -57,8 +57,9 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private mutating func makeRoom(at now: Date) {
         sweep(at: now)
-        if slots.count >= capacity, let first = slots.min(by: { $0.value.expiresAt < $1.value.expiresAt }) {
-            slots[first.key] = nil
+        if slots.count >= capacity {
+            let oldest = slots.sorted { $0.value.expiresAt < $1.value.expiresAt }.prefix(max(1, capacity / 10))
+            for slot in oldest { slots[slot.key] = nil }
         }
         nextSweep = min(capacity, max(Self.firstSweep, slots.count * 2))
     }

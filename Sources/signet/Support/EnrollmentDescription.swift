@@ -45,7 +45,7 @@ struct EnrollmentDescription {
     private static func members(of oath: OATHSettings) -> [(String, JSONValue?)] {
         let factor: (String, JSONValue?) =
             switch oath.factor {
-            case .time(let period): ("period", .integer(Int64(period)))
+            case .time(let period): ("period", .integer(Int64(period.seconds)))
             case .counter(let next): ("counter", .integer(Int64(clamping: next)))
             }
         return [

@@ -81,7 +81,7 @@ struct Failure: Error {
             switch error.code {
             case .duplicateMechanism: .alreadyExists
             case .unknownMechanism, .unknownNotification: .notFound
-            case .wrongKind, .counterExhausted, .alreadyAnswered, .expired, .wrongNumber: .badInput
+            case .nothingOffered, .wrongKind, .counterExhausted, .alreadyAnswered, .expired, .wrongNumber: .badInput
             case .presenceRefused, .refusedByServer, .noDesk: .notAllowed
             case .serverMisbehaved: .protocolBroken
             }

@@ -9,7 +9,7 @@ import Testing
 struct DeskStreamTests {
     @Test("A message arrives as soon as somebody logs in")
     func delivery() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 let phone = try await desk.registeredPhone()
                 let connection = try await phone.listen(at: desk, port: port)
@@ -33,7 +33,7 @@ struct DeskStreamTests {
 
     @Test("What came while the device was away waits for it, but nothing that was answered or is over")
     func away() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 let phone = try await desk.registeredPhone()
                 _ = try await desk.waitingLogin(phone: phone)
@@ -51,9 +51,11 @@ struct DeskStreamTests {
         }
     }
 
-    @Test("A device that says what it saw last gets what came after, and all when the desk does not know the event", arguments: [true, false])
+    @Test(
+        "A device that says what it saw last gets what came after, and all when the desk does not know the event",
+        arguments: [true, false])
     func lastEventID(known: Bool) async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 let phone = try await desk.registeredPhone()
                 let pushes = [
@@ -71,7 +73,7 @@ struct DeskStreamTests {
 
     @Test("Every stream of a mechanism gets every message")
     func several() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 let phone = try await desk.registeredPhone()
                 let connections = [try await phone.listen(at: desk, port: port), try await phone.listen(at: desk, port: port)]
@@ -87,7 +89,7 @@ struct DeskStreamTests {
 
     @Test("A device that vanishes leaves no stream behind")
     func vanished() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 let phone = try await desk.registeredPhone()
                 for _ in 0..<5 {
@@ -104,7 +106,7 @@ struct DeskStreamTests {
 
     @Test("A device that does not read costs one stream and no queue, and misses nothing")
     func slow() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 let phone = try await desk.registeredPhone()
                 let connection = try await phone.listen(at: desk, port: port)
@@ -120,10 +122,12 @@ struct DeskStreamTests {
 
     @Test("An idle stream carries comments")
     func keepAlive() async throws {
-        try await TestDesk.run({
-            $0.port = 0
-            $0.deskKeepAlive = .milliseconds(20)
-        }) { desk in
+        try await TestDesk.run(
+            .sample {
+                $0.port = 0
+                $0.deskKeepAlive = .milliseconds(20)
+            }
+        ) { desk in
             try await desk.serve { port in
                 let phone = try await desk.registeredPhone()
                 let connection = try await phone.listen(at: desk, port: port)
@@ -136,7 +140,7 @@ struct DeskStreamTests {
 
     @Test("The stream of a device that was replaced ends")
     func replaced() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             try await desk.serve { port in
                 let old = try await desk.registeredPhone(uid: "old")
                 let connection = try await old.listen(at: desk, port: port)
@@ -151,7 +155,7 @@ struct DeskStreamTests {
 
     @Test("A server that is cancelled ends its streams at once")
     func cancelled() async throws {
-        try await TestDesk.run({ $0.port = 0 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
             let clock = ContinuousClock()
             var connection: DeskConnection?
             var cancelled = clock.now

@@ -17,7 +17,8 @@ struct DeskProofTests {
             let proof = try phone.proof(try await desk.nonce())
             #expect(prove(proof, at: desk) == phone.uid)
             #expect(prove(proof, at: desk) == nil)
-            #expect(try await desk.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(proof)"]).status == 401)
+            #expect(
+                try await desk.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(proof)"]).status == 401)
         }
     }
 
@@ -62,10 +63,13 @@ struct DeskProofTests {
         }
     }
 
-    @Test("A request with other credentials, or none, is told what to sign", arguments: [nil, "Bearer x", "Signet-Desk", "signet-desk", ""] as [String?])
+    @Test(
+        "A request with other credentials, or none, is told what to sign",
+        arguments: [nil, "Bearer x", "Signet-Desk", "signet-desk", ""] as [String?])
     func challenge(authorization: String?) async throws {
         try await TestDesk.run { desk in
-            let reply = try await desk.send(.get, "/am/json/push/desk", headers: authorization.map { ["Authorization": $0] } ?? [:])
+            let reply = try await desk.send(
+                .get, "/am/json/push/desk", headers: authorization.map { ["Authorization": $0] } ?? [:])
             #expect(reply.status == 401)
             #expect(reply.json["reason"] == "Unauthorized")
             #expect(try await desk.nonce() != desk.nonce())

@@ -32,12 +32,16 @@ struct APIVersionTests {
     @Test(
         "Each resource answers with its version, or says that it has no other",
         arguments: [
-            (TestDesk.authenticate, nil, 200, "resource=2.1"), (TestDesk.authenticate, "resource=2.1, protocol=1.0", 200, "resource=2.1"),
+            (TestDesk.authenticate, nil, 200, "resource=2.1"),
+            (TestDesk.authenticate, "resource=2.1, protocol=1.0", 200, "resource=2.1"),
             (TestDesk.authenticate, "protocol=1.0,resource=2.0", 200, "resource=2.1"),
-            (TestDesk.authenticate, "resource=2.2", 404, "resource=2.1"), (TestDesk.authenticate, "resource=1.2", 404, "resource=2.1"),
-            (TestDesk.authenticate, "resource=3.0", 404, "resource=2.1"), (TestDesk.authenticate, "nonsense", 400, "resource=2.1"),
+            (TestDesk.authenticate, "resource=2.2", 404, "resource=2.1"),
+            (TestDesk.authenticate, "resource=1.2", 404, "resource=2.1"),
+            (TestDesk.authenticate, "resource=3.0", 404, "resource=2.1"),
+            (TestDesk.authenticate, "nonsense", 400, "resource=2.1"),
             (push, "resource=1.0, protocol=1.0", 400, "resource=1.0"), (push, "resource=1.1", 404, "resource=1.0"),
-            (push, "resource=2.0", 404, "resource=1.0"), (push, "protocol=2.2", 400, "resource=1.0"), (push, "x", 400, "resource=1.0"),
+            (push, "resource=2.0", 404, "resource=1.0"), (push, "protocol=2.2", 400, "resource=1.0"),
+            (push, "x", 400, "resource=1.0"),
         ] as [(String, String?, Int, String)])
     func negotiated(uri: String, header: String?, status: Int, answered: String) async throws {
         try await TestDesk.run { desk in

@@ -38,7 +38,8 @@ struct RealmTests {
         #expect(try #require(ResourceAddress(path: path, realmParameter: nil)).realm != RealmPath("/alpha"))
     }
 
-    @Test("The path that the server writes is read back", arguments: ResourceAddress.Resource.allCases, ["/", "/alpha", "/a b/ü"])
+    @Test(
+        "The path that the server writes is read back", arguments: ResourceAddress.Resource.allCases, ["/", "/alpha", "/a b/ü"])
     func roundTrip(resource: ResourceAddress.Resource, realm: String) {
         let address = ResourceAddress(resource, realm: RealmPath(realm))
         #expect(ResourceAddress(path: address.path, realmParameter: nil) == address)

@@ -10,7 +10,7 @@ extension NodeAction {
 
 extension Moment {
     static func sample() -> Moment {
-        Moment(now: StillClock().now, configuration: TestDesk.configuration(), baseURL: "http://127.0.0.1:8080/am")
+        Moment(now: StillClock().now, configuration: ServerConfiguration.sample(), baseURL: "http://127.0.0.1:8080/am")
     }
 }
 
@@ -34,7 +34,8 @@ struct JourneyTreeTests {
     func names() {
         #expect(
             Set(JourneyTree.builtIn.map(\.name)) == [
-                "Login", "PushRegistration", "PushLogin", "PushNumberLogin", "PushBiometricLogin", "OATHRegistration", "OATHLogin",
+                "Login", "PushRegistration", "PushLogin", "PushNumberLogin", "PushBiometricLogin", "OATHRegistration",
+                "OATHLogin",
                 "CombinedRegistration",
             ])
     }
@@ -52,7 +53,9 @@ struct JourneyTreeTests {
     }
 
     private func begin(_ nodes: [String: JourneyNode], entry: String = "a") throws -> JourneyReply {
-        var desk = DeskState(users: TestDesk.configuration().users, trees: [JourneyTree("T", entry: entry, nodes: nodes)], baseURL: "http://127.0.0.1/am")
+        var desk = DeskState(
+            users: ServerConfiguration.sample().users, trees: [JourneyTree("T", entry: entry, nodes: nodes)],
+            baseURL: "http://127.0.0.1/am")
         return try desk.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
     }
 
@@ -73,7 +76,7 @@ struct JourneyTreeTests {
     @Test("Collectors work without a page around them")
     func collectors() throws {
         var desk = DeskState(
-            users: TestDesk.configuration().users,
+            users: ServerConfiguration.sample().users,
             trees: [
                 JourneyTree(
                     "T", entry: "name",
@@ -100,7 +103,7 @@ struct JourneyTreeTests {
 
     @Test("The password is forgotten as soon as it was compared")
     func forgotten() {
-        var desk = DeskState(users: TestDesk.configuration().users, trees: [], baseURL: "")
+        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [], baseURL: "")
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret(TestDesk.password.utf8)

@@ -34,12 +34,14 @@ struct LoginTests {
 
     @Test("Cookie name, routing cookie, context path and https are the configuration's")
     func configured() async throws {
-        try await TestDesk.run({
-            $0.cookieName = "sso"
-            $0.loadBalancerCookie = nil
-            $0.contextPath = "openam/"
-            $0.publicURL = "https://login.example.test/openam/"
-        }) { desk in
+        try await TestDesk.run(
+            .sample {
+                $0.cookieName = "sso"
+                $0.loadBalancerCookie = nil
+                $0.contextPath = "openam/"
+                $0.publicURL = "https://login.example.test/openam/"
+            }
+        ) { desk in
             let reply = try await desk.logIn("Login", at: "/openam/json/authenticate")
             let token = try #require(reply.json["tokenId"]?.string)
             #expect(reply.cookies == ["sso=\(token); Path=/; HttpOnly; Secure"])
@@ -47,7 +49,9 @@ struct LoginTests {
         }
     }
 
-    @Test("A wrong password, an unknown user and an empty form fail alike", arguments: [("mira", "wrong"), ("nobody", "correct horse"), ("", "")])
+    @Test(
+        "A wrong password, an unknown user and an empty form fail alike",
+        arguments: [("mira", "wrong"), ("nobody", "correct horse"), ("", "")])
     func failure(name: String, password: String) async throws {
         try await TestDesk.run { desk in
             let reply = try await desk.logIn("Login", name: name, password: password)
@@ -62,7 +66,9 @@ struct LoginTests {
         }
     }
 
-    @Test("Without a session there is neither token nor session cookie, be it asked at the start or later", arguments: [true, false])
+    @Test(
+        "Without a session there is neither token nor session cookie, be it asked at the start or later",
+        arguments: [true, false])
     func noSession(atStart: Bool) async throws {
         try await TestDesk.run { desk in
             var step = try await desk.start("Login", query: atStart ? "&noSession=true" : "").step
@@ -86,12 +92,16 @@ struct LoginTests {
                 .object(["input": .array([.object(["name": "IDToken2", "value": .string(TestDesk.password)])])]),
                 .object(["type": "NameCallback", "input": .array([.object(["name": "IDToken1", "value": "mira"])])]),
             ]
-            let body = JSONValue.object(["authId": .string(step.authId), "callbacks": .array(callbacks), "stage": "x", "status": .integer(200)])
+            let body = JSONValue.object([
+                "authId": .string(step.authId), "callbacks": .array(callbacks), "stage": "x", "status": .integer(200),
+            ])
             #expect(try await desk.post(TestDesk.authenticate, body).json["tokenId"] != nil)
         }
     }
 
-    @Test("A request that says nothing, or nonsense, of the callbacks fails the login", arguments: [nil, .null, .integer(5), .array([.null])] as [JSONValue?])
+    @Test(
+        "A request that says nothing, or nonsense, of the callbacks fails the login",
+        arguments: [nil, .null, .integer(5), .array([.null])] as [JSONValue?])
     func noCallbacks(callbacks: JSONValue?) async throws {
         try await TestDesk.run { desk in
             var body: [String: JSONValue] = ["authId": .string(try await desk.start("Login").step.authId)]
@@ -128,7 +138,8 @@ struct AuthIDTests {
                 claims["exp"] = .integer(.max)
                 return [parts[0], Base64.encode(try JSON.encode(claims), as: .url), parts[2]].joined(separator: ".")
             case .otherKey: return CompactJWS.sign(payload, with: Secret([1, 2, 3]))
-            case .noAlgorithm: return [Base64.encode(Array("{\"alg\":\"none\"}".utf8), as: .url), parts[1], ""].joined(separator: ".")
+            case .noAlgorithm:
+                return [Base64.encode(Array("{\"alg\":\"none\"}".utf8), as: .url), parts[1], ""].joined(separator: ".")
             case .empty: return ""
             case .garbage: return "garbage"
             }
@@ -143,7 +154,7 @@ struct AuthIDTests {
 
     @Test("It ends with the time a journey may take", arguments: [(59.0, 200), (61, 401)])
     func expiry(seconds: Double, status: Int) async throws {
-        try await TestDesk.run({ $0.journeyTimeout = 60 }) { desk in
+        try await TestDesk.run(.sample { $0.journeyTimeout = 60 }) { desk in
             var step = try await desk.start("Login").step
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", .string(TestDesk.password))

@@ -30,7 +30,7 @@ struct OATHJourneyTests {
             let enrollment = try EnrollmentURI.parse(try step.registrationURI)
             #expect(enrollment.account == AccountID(issuer: "Signet Desk", accountName: "mira"))
             #expect(enrollment.oath?.secret.count == 20)
-            #expect(enrollment.oath?.factor == .time(period: 30))
+            #expect(enrollment.oath?.factor == .time(period: .thirtySeconds))
             #expect(enrollment.push == nil)
             #expect(try await desk.next(step).step.callbacks.map(\.type) == ["NameCallback"])
         }
@@ -75,7 +75,8 @@ struct OATHJourneyTests {
             #expect(try await enter("12345678", step, desk).message == "Login failure")
 
             let digits = oath.code(at: desk.clock.now).digits
-            let spaced = try await enter(" \(digits.prefix(3)) \(digits.suffix(3)) ", try await desk.logIn("OATHLogin").step, desk)
+            let spaced = try await enter(
+                " \(digits.prefix(3)) \(digits.suffix(3)) ", try await desk.logIn("OATHLogin").step, desk)
             #expect(spaced.json["tokenId"] != nil)
         }
     }
@@ -98,7 +99,7 @@ struct OATHJourneyTests {
 
     @Test("A counter-based device is looked for ahead and never taken twice")
     func counter() throws {
-        var desk = DeskState(users: TestDesk.configuration().users, trees: [], baseURL: "http://127.0.0.1/am")
+        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [], baseURL: "http://127.0.0.1/am")
         let user = UserKey(realm: .root, name: "mira")
         let device = OATHDevice.new(usesCounter: true)
         desk.devices.save(device, for: user)

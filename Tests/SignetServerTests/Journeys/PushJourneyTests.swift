@@ -9,7 +9,13 @@ import Testing
 struct PushRegistrationTests {
     @Test("The page shows a URI that every authenticator reads")
     func page() async throws {
-        try await TestDesk.run({ $0.issuer = "Harbor Bank"; $0.backgroundColor = "336699"; $0.publicURL = "https://am.example.test:8443/am" }) { desk in
+        try await TestDesk.run(
+            .sample {
+                $0.issuer = "Harbor Bank"
+                $0.backgroundColor = "336699"
+                $0.publicURL = "https://am.example.test:8443/am"
+            }
+        ) { desk in
             let step = try await desk.logIn("PushRegistration").step
             #expect(step.callbacks.map(\.type) == ["TextOutputCallback", "HiddenValueCallback", "PollingWaitCallback"])
             #expect(step.callbacks[1].input?.map(\.name) == ["IDToken2"])
@@ -24,19 +30,23 @@ struct PushRegistrationTests {
             #expect(push.messageID.hasSuffix("1735689600000"))
             #expect(push.loadBalancerCookie == "amlbcookie=01")
             #expect(push.registrationEndpoint.url == "https://am.example.test:8443/am/json/push/sns/message?_action=register")
-            #expect(push.authenticationEndpoint.url == "https://am.example.test:8443/am/json/push/sns/message?_action=authenticate")
+            #expect(
+                push.authenticationEndpoint.url == "https://am.example.test:8443/am/json/push/sns/message?_action=authenticate")
         }
     }
 
     @Test("A device of a realm below the top is sent to that realm")
     func realm() async throws {
-        try await TestDesk.run({ $0.port = 8080 }) { desk in
+        try await TestDesk.run(.sample { $0.port = 8080 }) { desk in
             let alpha = "/am/json/realms/root/realms/alpha/authenticate"
             let step = try await desk.logIn("PushRegistration", password: "other", at: alpha).step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
-            #expect(phone.invitation.registrationEndpoint.url == "http://127.0.0.1:8080/am/json/alpha/push/sns/message?_action=register")
+            #expect(
+                phone.invitation.registrationEndpoint.url
+                    == "http://127.0.0.1:8080/am/json/alpha/push/sns/message?_action=register")
             let elsewhere = PushRequestBody(
-                messageId: phone.invitation.messageID, jwt: CompactJWS.sign(try JSON.encode(phone.registration), with: phone.secret))
+                messageId: phone.invitation.messageID,
+                jwt: CompactJWS.sign(try JSON.encode(phone.registration), with: phone.secret))
             #expect(try await desk.post("/am/json/push/sns/message?_action=register", elsewhere).status == 400)
             let reply = try await phone.register(at: desk)
             #expect(reply.header("Link") == "<http://127.0.0.1:8080/am/json/alpha/push/desk>; rel=\"signet-desk\"")
@@ -67,7 +77,10 @@ struct PushRegistrationTests {
             let device = try #require(stored)
             #expect(device.owner == UserKey(realm: .root, name: "mira"))
             #expect(device.secret == phone.secret)
-            #expect([device.deviceID, device.deviceName, device.deviceType, device.communicationType] == ["token", "Test phone", "android", "gcm"])
+            #expect(
+                [device.deviceID, device.deviceName, device.deviceType, device.communicationType] == [
+                    "token", "Test phone", "android", "gcm",
+                ])
             #expect(device.resourceID == phone.invitation.resourceID)
             #expect(device.communicationID == "desk:\(device.resourceID)")
         }
@@ -148,9 +161,10 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("A wrong public address fails the journey instead of making a code nobody can use", arguments: ["nonsense", "ftp://x/am"])
+    @Test(
+        "A wrong public address fails the journey instead of making a code nobody can use", arguments: ["nonsense", "ftp://x/am"])
     func badAddress(url: String) async throws {
-        try await TestDesk.run({ $0.publicURL = url }) { desk in
+        try await TestDesk.run(.sample { $0.publicURL = url }) { desk in
             let reply = try await desk.logIn("PushRegistration")
             #expect(reply.status == 401)
         }
@@ -226,9 +240,16 @@ struct PushLoginTests {
         }
     }
 
-    @Test("The message says what AM's says", arguments: [("PushLogin", "default"), ("PushNumberLogin", "challenge"), ("PushBiometricLogin", "biometric")])
+    @Test(
+        "The message says what AM's says",
+        arguments: [("PushLogin", "default"), ("PushNumberLogin", "challenge"), ("PushBiometricLogin", "biometric")])
     func message(journey: String, kind: String) async throws {
-        try await TestDesk.run({ $0.issuer = "Harbor Bank"; $0.pushTimeout = 90 }) { desk in
+        try await TestDesk.run(
+            .sample {
+                $0.issuer = "Harbor Bank"
+                $0.pushTimeout = 90
+            }
+        ) { desk in
             let phone = try await desk.registeredPhone()
             let (_, push) = try await desk.waitingLogin(journey, phone: phone)
             let message = try SealedPushMessage(push.sealed).open(with: phone.secret)
@@ -249,7 +270,8 @@ struct PushLoginTests {
         try await TestDesk.run { desk in
             let phone = try await desk.registeredPhone()
             var step = try await desk.send(
-                .post, "\(TestDesk.authenticate)?authIndexValue=PushLogin", headers: ["User-Agent": "Browser \"1\""]).step
+                .post, "\(TestDesk.authenticate)?authIndexValue=PushLogin", headers: ["User-Agent": "Browser \"1\""]
+            ).step
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", .string(TestDesk.password))
             _ = try await desk.next(step)
@@ -293,9 +315,11 @@ struct PollingTests {
         #expect(wait.strikes == 1)
     }
 
-    @Test("Three early polls are answered with the same wait, the fourth ends the login", arguments: ["PushLogin", "PushRegistration"])
+    @Test(
+        "Three early polls are answered with the same wait, the fourth ends the login",
+        arguments: ["PushLogin", "PushRegistration"])
     func spam(journey: String) async throws {
-        try await TestDesk.run({ $0.pollInterval = nil }) { desk in
+        try await TestDesk.run(.sample { $0.pollInterval = nil }) { desk in
             _ = try await desk.registeredPhone()
             var step = try await desk.logIn(journey).step
             for _ in 0..<3 {
@@ -308,7 +332,7 @@ struct PollingTests {
 
     @Test("The strikes of one wait do not count in the next")
     func newWait() async throws {
-        try await TestDesk.run({ $0.pollInterval = nil }) { desk in
+        try await TestDesk.run(.sample { $0.pollInterval = nil }) { desk in
             let phone = try await desk.registeredPhone()
             var (step, push) = try await desk.waitingLogin(phone: phone)
             for _ in 0..<4 {

@@ -33,16 +33,21 @@ struct PushMessageResourceTests {
         }
     }
 
-    @Test("Only JSON in UTF-8 is read", arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"] as [String?])
+    @Test(
+        "Only JSON in UTF-8 is read",
+        arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"] as [String?])
     func mediaType(type: String?) async throws {
         try await TestDesk.run { desk in
             let reply = try await desk.send(
-                .post, Self.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: "{\"messageId\":\"x\",\"jwt\":\"a.b.c\"}")
+                .post, Self.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:],
+                body: "{\"messageId\":\"x\",\"jwt\":\"a.b.c\"}")
             expectBadRequest(reply)
         }
     }
 
-    @Test("The charset may be named", arguments: ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;charset=\"UTF-8\""])
+    @Test(
+        "The charset may be named",
+        arguments: ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;charset=\"UTF-8\""])
     func charset(type: String) async throws {
         try await TestDesk.run { desk in
             let phone = try await desk.registeredPhone()
@@ -50,7 +55,8 @@ struct PushMessageResourceTests {
             let jwt = CompactJWS.sign(try JSON.encode(["response": try phone.response(to: push)]), with: phone.secret)
             let body = try JSON.encode(["messageId": push.messageID, "jwt": jwt, "userId": "mira"])
             let reply = try await desk.send(
-                .post, Self.authenticate, headers: ["Content-Type": type, "Cookie": "amlbcookie=01"], body: String(decoding: body, as: UTF8.self))
+                .post, Self.authenticate, headers: ["Content-Type": type, "Cookie": "amlbcookie=01"],
+                body: String(decoding: body, as: UTF8.self))
             #expect(reply.status == 200)
             #expect(reply.text == "{}")
         }
@@ -60,8 +66,10 @@ struct PushMessageResourceTests {
         "A body without a usable message id or JWT is refused",
         arguments: [
             "", "[]", "null", "{}", "{\"jwt\":\"a.b.c\"}", "{\"messageId\":\"x\"}", "{\"messageId\":null,\"jwt\":\"a.b.c\"}",
-            "{\"messageId\":\"\",\"jwt\":\"a.b.c\"}", "{\"messageId\":\"  \",\"jwt\":\"a.b.c\"}", "{\"messageId\":7,\"jwt\":\"a.b.c\"}",
-            "{\"messageId\":[\"x\"],\"jwt\":\"a.b.c\"}", "{\"messageId\":\"x\",\"jwt\":5}", "{\"messageId\":\"unknown\",\"jwt\":\"a.b.c\"}",
+            "{\"messageId\":\"\",\"jwt\":\"a.b.c\"}", "{\"messageId\":\"  \",\"jwt\":\"a.b.c\"}",
+            "{\"messageId\":7,\"jwt\":\"a.b.c\"}",
+            "{\"messageId\":[\"x\"],\"jwt\":\"a.b.c\"}", "{\"messageId\":\"x\",\"jwt\":5}",
+            "{\"messageId\":\"unknown\",\"jwt\":\"a.b.c\"}",
             "<html></html>", "{\"messageId\":\"x\",\"jwt\":\"a.b.c\"",
         ], ["register", "authenticate"])
     func badBody(body: String, action: String) async throws {
@@ -94,7 +102,8 @@ struct PushMessageResourceTests {
     }
 
     enum BadJWT: CaseIterable {
-        case empty, oneSegment, fourSegments, noBase64, noJSON, noObject, emptySignature, otherSecret, changedClaims, none, hs512, headerNoJSON
+        case empty, oneSegment, fourSegments, noBase64, noJSON, noObject, emptySignature, otherSecret, changedClaims, none, hs512,
+            headerNoJSON
 
         func make(right: [String: JSONValue], secret: Secret) throws -> String {
             let payload = try JSON.encode(right)
@@ -148,7 +157,9 @@ struct PushMessageResourceTests {
         }
     }
 
-    @Test("An answer counts once: no second one is taken, whatever it says", arguments: [[:], ["deny": .bool(true)]] as [[String: JSONValue]], [false, true])
+    @Test(
+        "An answer counts once: no second one is taken, whatever it says",
+        arguments: [[:], ["deny": .bool(true)]] as [[String: JSONValue]], [false, true])
     func once(first: [String: JSONValue], afterThePoll: Bool) async throws {
         try await TestDesk.run { desk in
             let phone = try await desk.registeredPhone()
@@ -170,7 +181,9 @@ struct PushMessageResourceTests {
             let replies = try await withThrowingTaskGroup(of: (Bool, Int).self) { group in
                 for index in 0..<100 {
                     let denies = mixed && index.isMultiple(of: 2)
-                    group.addTask { (denies, try await phone.answer(push, denies ? ["deny": .bool(true)] : [:], at: desk).status) }
+                    group.addTask {
+                        (denies, try await phone.answer(push, denies ? ["deny": .bool(true)] : [:], at: desk).status)
+                    }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -191,7 +204,9 @@ struct PushMessageResourceTests {
         }
     }
 
-    @Test("The push timeout is what the configuration says, within a day", arguments: [(30, 30), (0, 1), (-5, 1), (1_000_000, 86_400)])
+    @Test(
+        "The push timeout is what the configuration says, within a day",
+        arguments: [(30, 30), (0, 1), (-5, 1), (1_000_000, 86_400)])
     func timeout(configured: Int, seconds: Int) {
         #expect(ServerConfiguration { $0.pushTimeout = configured }.pushLifetime == seconds)
     }
@@ -228,10 +243,14 @@ struct PushMessageResourceTests {
 
 @Suite("The number challenge")
 struct NumberChallengeTests {
-    private func waitingLogin(_ desk: TestDesk) async throws -> (phone: Phone, step: JourneyStep, push: PendingPush, right: Int, wrong: Int) {
+    private func waitingLogin(_ desk: TestDesk) async throws -> (
+        phone: Phone, step: JourneyStep, push: PendingPush, right: Int, wrong: Int
+    ) {
         let phone = try await desk.registeredPhone()
         let (step, push) = try await desk.waitingLogin("PushNumberLogin", phone: phone)
-        guard case .number(let choices) = try SealedPushMessage(push.sealed).open(with: phone.secret).kind else { throw NoNumber() }
+        guard case .number(let choices) = try SealedPushMessage(push.sealed).open(with: phone.secret).kind else {
+            throw NoNumber()
+        }
         let right = try #require(push.number)
         return (phone, step, push, right, try #require(choices.first { $0 != right }))
     }
@@ -246,7 +265,9 @@ struct NumberChallengeTests {
             #expect(step.hiddenValue("pushChallengeNumber") == String(right))
             #expect(step.callbacks[0].output("message")?.string?.contains(String(right)) == true)
             #expect(step.callbacks[2].output("message")?.string?.contains(String(right)) == true)
-            guard case .number(let choices) = try SealedPushMessage(push.sealed).open(with: phone.secret).kind else { throw NoNumber() }
+            guard case .number(let choices) = try SealedPushMessage(push.sealed).open(with: phone.secret).kind else {
+                throw NoNumber()
+            }
             #expect(Set(choices).count == 3)
             #expect(choices.contains(right))
             #expect(choices.allSatisfy { (10...99).contains($0) })
@@ -280,7 +301,9 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("No number, or one that is no text, is refused but is no guess", arguments: [nil, .null, .integer(42), .array([]), .bool(true)] as [JSONValue?])
+    @Test(
+        "No number, or one that is no text, is refused but is no guess",
+        arguments: [nil, .null, .integer(42), .array([]), .bool(true)] as [JSONValue?])
     func missing(claim: JSONValue?) async throws {
         try await TestDesk.run { desk in
             let (phone, _, push, right, _) = try await waitingLogin(desk)
@@ -295,7 +318,9 @@ struct NumberChallengeTests {
     func stranger() async throws {
         try await TestDesk.run { desk in
             let (phone, _, push, right, wrong) = try await waitingLogin(desk)
-            let claims: [String: JSONValue] = ["response": try phone.response(to: push), "challengeResponse": .string("\(wrong)")]
+            let claims: [String: JSONValue] = [
+                "response": try phone.response(to: push), "challengeResponse": .string("\(wrong)"),
+            ]
             let forged = CompactJWS.sign(try JSON.encode(claims), with: Secret([9]))
             for _ in 0..<5 { #expect(try await phone.send(push.messageID, forged, at: desk).status == 400) }
             #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 200)

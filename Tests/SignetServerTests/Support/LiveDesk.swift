@@ -13,11 +13,13 @@ extension TestDesk {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { continuation.finish() }
-                try? await server.run { baseURL in continuation.yield(baseURL) }
+                try await server.run { baseURL in continuation.yield(baseURL) }
             }
             defer { group.cancelAll() }
             let baseURL = try #require(await ready.first { _ in true })
             try await body(try Endpoint(baseURL).port)
+            group.cancelAll()
+            try await group.waitForAll()
         }
     }
 
@@ -44,7 +46,10 @@ extension Phone {
     /// Opens a stream over a socket.
     func listen(at desk: TestDesk, port: Int, after last: String? = nil) async throws -> DeskConnection {
         let connection = try DeskConnection(port: port)
-        var lines = ["GET /am/json/push/desk HTTP/1.1", "Host: 127.0.0.1", "Authorization: Signet-Desk \(try proof(try await desk.nonce()))"]
+        var lines = [
+            "GET /am/json/push/desk HTTP/1.1", "Host: 127.0.0.1",
+            "Authorization: Signet-Desk \(try proof(try await desk.nonce()))",
+        ]
         if let last { lines.append("Last-Event-ID: \(last)") }
         connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
         return connection
@@ -65,7 +70,9 @@ struct DeskConnection: Sendable {
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
         try #require(connected == 0)
         self.descriptor = descriptor
@@ -73,7 +80,9 @@ struct DeskConnection: Sendable {
         self.pieces = pieces
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 4096)
-            while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { continuation.yield(Array(buffer[..<count])) }
+            while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
+                continuation.yield(Array(buffer[..<count]))
+            }
             continuation.finish()
         }
     }

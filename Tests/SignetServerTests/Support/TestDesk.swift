@@ -45,6 +45,21 @@ struct Reply: Sendable {
     }
 }
 
+extension ServerConfiguration {
+    /// Two people at the top, one of them also in `/alpha` with another password, and short pauses between polls.
+    static func sample(_ configure: (inout Self) -> Void = { _ in }) -> ServerConfiguration {
+        ServerConfiguration { configuration in
+            configuration.users = [
+                User(name: "mira", password: Secret(TestDesk.password.utf8)),
+                User(name: "noa", password: Secret("staple".utf8)),
+                User(name: "mira", password: Secret("other".utf8), realm: "/alpha"),
+            ]
+            configuration.pollInterval = .seconds(1)
+            configure(&configuration)
+        }
+    }
+}
+
 /// A server in this process, without a socket, and a client of it.
 struct TestDesk: Sendable {
     let server: DeskServer
@@ -53,23 +68,11 @@ struct TestDesk: Sendable {
 
     static let password = "correct horse"
 
-    static func configuration() -> ServerConfiguration {
-        ServerConfiguration { configuration in
-            configuration.users = [
-                User(name: "mira", password: Secret(password.utf8)),
-                User(name: "noa", password: Secret("staple".utf8)),
-                User(name: "mira", password: Secret("other".utf8), realm: "/alpha"),
-            ]
-            configuration.pollInterval = .seconds(1)
-        }
-    }
-
     static func run(
-        _ configure: (inout ServerConfiguration) -> Void = { _ in }, logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        _ configuration: ServerConfiguration = .sample(),
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @Sendable (TestDesk) async throws -> Void
     ) async throws {
-        var configuration = configuration()
-        configure(&configuration)
         let clock = StillClock()
         let server = DeskServer(configuration: configuration, clock: clock, logger: logger)
         try await server.application().test(.router) { client in
@@ -83,7 +86,8 @@ struct TestDesk: Sendable {
     ) async throws -> Reply {
         var fields: HTTPFields = [:]
         for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
-        return Reply(try await client.executeRequest(uri: uri, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) }))
+        return Reply(
+            try await client.executeRequest(uri: uri, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) }))
     }
 
     func post(_ uri: String, _ body: some Encodable) async throws -> Reply {
