@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The language rules every target of this package is built with. `docs/design.md` section 1 gives the reasons.
+/// The language rules every target of this package is built with. CONTRIBUTING.md lists the laws.
 let rules: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

@@ -4,7 +4,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
-// What the tests of the command line share: `signet` as a new process, a place for it, and a server that misbehaves.
+// What the tests of the command line share: `signet` as a new process, and a place for it.
 
 extension Tag {
     /// Takes more than some seconds, most of it waiting.
@@ -12,24 +12,24 @@ extension Tag {
 }
 
 /// A directory for one test, in which `signet` runs as a person would run it.
-struct Desk: Sendable {
+struct Workplace: Sendable {
     let directory: TemporaryDirectory
 
     /// Where the vault is, or is to be.
     var home: String { directory.file("vault") }
 
-    /// Runs `body` at a new desk, with a vault if `vault` says so.
-    static func with<R>(vault: Bool = true, _ body: (Desk) async throws -> R) async throws -> R {
+    /// Runs `body` at a new place, with a vault if `vault` says so.
+    static func with<R>(vault: Bool = true, _ body: (Workplace) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
-            let desk = Desk(directory: directory)
-            if vault { try await desk.signet("init", "--protect", "keyfile").succeeds() }
-            return try await body(desk)
+            let place = Workplace(directory: directory)
+            if vault { try await place.signet("init", "--protect", "keyfile").succeeds() }
+            return try await body(place)
         }
     }
 
     /// Runs `signet` to its end.
     func signet(
-        _ arguments: String..., input: ChildProcess.Input = .nothing, environment: [String: String] = [:], patience: Duration = .seconds(60)
+        _ arguments: String..., input: TestProcess.Input = .nothing, environment: [String: String] = [:], patience: Duration = .seconds(60)
     ) async throws -> Outcome {
         try await Gate.processes.pass {
             try await start(arguments, input: input, environment: environment).end(within: patience)
@@ -38,12 +38,12 @@ struct Desk: Sendable {
 
     /// Starts `signet`, or another program, and lets it run.
     func start(
-        _ arguments: [String], program: String = Program.path, input: ChildProcess.Input = .nothing, environment: [String: String] = [:],
+        _ arguments: [String], program: String = Program.path, input: TestProcess.Input = .nothing, environment: [String: String] = [:],
         ownGroup: Bool = false
-    ) throws -> ChildProcess {
+    ) throws -> TestProcess {
         let own = ["SIGNET_HOME": home, "HOME": directory.path, "TMPDIR": directory.path]
         let all = Program.environment.merging(own) { _, new in new }.merging(environment) { _, new in new }
-        return try ChildProcess(program, arguments, environment: all, input: input, ownGroup: ownGroup)
+        return try TestProcess(program, arguments, environment: all, input: input, ownGroup: ownGroup)
     }
 
     /// Writes a file that only its owner reads, and gives its path.
@@ -151,12 +151,12 @@ actor Gate {
 
 /// A process, its pipes, and a thread that looks after them. `Foundation.Process` lets children inherit each other's pipes
 /// when several are started at once.
-final class ChildProcess: Sendable {
+final class TestProcess: Sendable {
     /// What a process finds on its standard input.
     enum Input: Sendable {
         case nothing
         case bytes([UInt8])
-        /// A pipe that stays open until ``ChildProcess/closeInput()``.
+        /// A pipe that stays open until ``TestProcess/closeInput()``.
         case open
         static func text(_ text: String) -> Input { .bytes(Array(text.utf8)) }
     }
@@ -173,8 +173,35 @@ final class ChildProcess: Sendable {
     let identifier: pid_t
     let arguments: [String]
     private let state: Mutex<State>
+    /// Held from the making of pipes to the start of their process, so that no other process gets them.
+    private static let spawning = Mutex(())
 
-    init(_ program: String, _ arguments: [String], environment: [String: String], input: Input, ownGroup: Bool = false) throws {
+    convenience init(
+        _ program: String, _ arguments: [String], environment: [String: String], input: Input, ownGroup: Bool = false
+    ) throws {
+        let started = try Self.spawning.withLock { _ in
+            try Self.spawn(program, arguments, environment: environment, input: input, ownGroup: ownGroup)
+        }
+        self.init(started.identifier, arguments, input: started.feed)
+        Thread.detachNewThread { [self] in look(after: started.output, started.errors) }
+    }
+
+    private init(_ identifier: pid_t, _ arguments: [String], input: Int32?) {
+        self.identifier = identifier
+        self.arguments = arguments
+        state = Mutex(State(input: input))
+    }
+
+    private struct Started {
+        let identifier: pid_t
+        let output: Int32
+        let errors: Int32
+        let feed: Int32?
+    }
+
+    private static func spawn(
+        _ program: String, _ arguments: [String], environment: [String: String], input: Input, ownGroup: Bool
+    ) throws -> Started {
         let (stdin, feed) = try Self.input(input)
         let (output, outputEnd) = try Self.pipe()
         let (errors, errorsEnd) = try Self.pipe()
@@ -201,10 +228,7 @@ final class ChildProcess: Sendable {
         posix_spawnattr_destroy(&attributes)
         for descriptor in [stdin, outputEnd, errorsEnd] { close(descriptor) }
         guard status == 0 else { throw CannotStart(status: status) }
-        self.identifier = identifier
-        self.arguments = arguments
-        state = Mutex(State(input: feed))
-        Thread.detachNewThread { [self] in look(after: output, errors) }
+        return Started(identifier: identifier, output: output, errors: errors, feed: feed)
     }
 
     /// Sends a signal, unless the process has ended; `group` sends it to its whole group.
@@ -294,7 +318,8 @@ final class ChildProcess: Sendable {
 
     private static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw CannotStart(status: errno) }
+        guard Foundation.pipe(&ends) == 0 else { throw CannotStart(status: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }
 
@@ -318,92 +343,5 @@ extension FileHandle {
     fileprivate func writeQuietly(_ bytes: [UInt8]) {
         try? write(contentsOf: Data(bytes))
         try? close()
-    }
-}
-
-/// A TCP server on the loopback that answers as a test tells it to: for what no honest server does.
-final class RawServer: Sendable {
-    let port: Int
-    private let descriptor: Int32
-
-    struct CannotListen: Error {}
-
-    /// A server that calls `serve` for every connection, on a thread of its own, and closes the connection afterwards.
-    init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port: in_port_t? = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &length) == 0
-            } ? in_port_t(bigEndian: $0.pointee.sin_port) : nil
-        }
-        guard let port else { throw CannotListen() }
-        self.port = Int(port)
-        self.descriptor = descriptor
-        Thread.detachNewThread {
-            while case let connection = accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue)), connection >= 0 {
-                Thread.detachNewThread {
-                    serve(RawConnection(descriptor: connection))
-                    shutdown(connection, Int32(SHUT_RDWR))
-                    close(connection)
-                }
-            }
-            close(descriptor)
-        }
-    }
-
-    /// Ends the listening: whoever comes now finds the port closed.
-    func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
-    deinit { stop() }
-}
-
-/// A connection of a ``RawServer``.
-struct RawConnection: Sendable {
-    fileprivate let descriptor: Int32
-
-    /// A request: the first line, the head in lower case, and the body.
-    struct Request: Sendable {
-        let line: String
-        let head: String
-        let body: String
-    }
-
-    /// The next request; nil when the client is gone.
-    func request() -> Request? {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let text = String(decoding: bytes, as: UTF8.self)
-            if let end = text.firstRange(of: "\r\n\r\n") {
-                let head = text[..<end.lowerBound].lowercased()
-                let length = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }.flatMap { Int($0.dropFirst(15).filter(\.isNumber)) }
-                let body = text[end.upperBound...]
-                if body.utf8.count >= length ?? 0 {
-                    return Request(line: String(text.prefix { $0 != "\r\n" }), head: head, body: String(body))
-                }
-            }
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            guard count > 0 else { return nil }
-            bytes += buffer[..<count]
-        }
-    }
-
-    func send(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    }
-
-    /// Sends a whole answer.
-    func answer(_ status: String, headers: [String] = [], _ body: String = "") {
-        send((["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers).joined(separator: "\r\n") + "\r\n\r\n" + body)
-    }
-
-    /// Waits until the client goes away.
-    func waitForEnd() {
-        var byte: UInt8 = 0
-        while recv(descriptor, &byte, 1, 0) > 0 {}
     }
 }

@@ -1,0 +1,19 @@
+// Listen at a server's desk and approve what the person approves.
+import SignetAuthenticator
+import SignetCore
+
+// snippet.hide
+func answerPushes(
+    _ authenticator: Authenticator, mechanismUID: String, ask: @escaping @Sendable (PushNotification) async -> Bool
+) async throws {
+    // snippet.show
+    try await DeskListener(authenticator, mechanismUID: mechanismUID).run { event in
+        guard case .received(let notification) = event, notification.decision == nil else { return }
+        if await ask(notification) {
+            _ = try await authenticator.approve(notification.id)
+        } else {
+            _ = try await authenticator.deny(notification.id)
+        }
+    }
+    // snippet.hide
+}

@@ -1,0 +1,130 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("signet enroll --dry-run, every row of the enrolment vectors")
+struct DryRunTests {
+    /// A row of `Tests/SignetCoreTests/Vectors/enrollment.json`.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let members: [String: JSONValue]
+        var uri: String { members["uri"]?.string ?? "" }
+        var testDescription: String { members["name"]?.string ?? uri }
+
+        static func all(_ list: String) throws -> [Row] {
+            let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            let file = try Data(contentsOf: tests.appending(path: "SignetCoreTests/Vectors/enrollment.json"))
+            let rows = try #require(JSONDecoder().decode(JSONValue.self, from: file)[list]?.array).compactMap(\.object).map(Row.init)
+            try #require(!rows.isEmpty)
+            return rows
+        }
+
+        /// The values of parameters, as they stand in the URI and decoded.
+        func values(of names: Set<String>? = nil) -> [String] {
+            let query = uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+            return query.split(separator: "&").flatMap { pair -> [String] in
+                guard names?.contains(String(pair.prefix { $0 != "=" })) ?? true else { return [] }
+                let value = String(pair.drop { $0 != "=" }.dropFirst())
+                return [value, value.removingPercentEncoding ?? value]
+            }.filter { !$0.isEmpty }
+        }
+    }
+
+    /// The members of a row that `--json` gives too.
+    static let told: Set<String> = [
+        "type", "issuer", "account", "digits", "period", "algorithm", "counter", "registrationEndpoint", "authenticationEndpoint",
+        "loadBalancer", "image", "backgroundColor", "messageId", "policies", "uid", "oathResourceId", "pushResourceId",
+    ]
+    /// The members of a row that are secrets or made of them, and what is no member of an enrolment.
+    static let untold: Set<String> = ["name", "uri", "secretHex", "codeAt1735689600", "firstCodes"]
+
+    @Test("An accepted row is shown as its members say, without its secrets", arguments: try Row.all("accept"))
+    func accept(row: Row) async throws {
+        try await Workplace.with(vault: false) { place in
+            let json = try await place.signet("enroll", "--dry-run", "--json", row.uri).succeeds()
+            let shown = try #require(json.json.object)
+            for (name, value) in row.members where !Self.untold.contains(name) {
+                #expect(Self.told.contains(name), "the vectors have a member that is new here: \(name)")
+                #expect(shown[name] == value, "\(name)")
+            }
+            let text = try await place.signet("enroll", "--dry-run", "-", input: .text(row.uri + "\n")).succeeds()
+            #expect(text.output.hasPrefix("Would enrol "))
+            for outcome in [json, text] {
+                for secret in try Self.secrets(of: row) {
+                    #expect(!outcome.output.localizedCaseInsensitiveContains(secret), "\(outcome.output)")
+                }
+                #expect(outcome.errors == "")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+        }
+    }
+
+    @Test("A refused row is refused with 65: the wrong part is named, and no content of it is repeated", arguments: try Row.all("refuse"))
+    func refuse(row: Row) async throws {
+        let part = try #require(row.members["wrong"]?.string)
+        try await Workplace.with(vault: false) { place in
+            var outcomes = [
+                try await place.signet("enroll", "--dry-run", "-", input: .text(row.uri)),
+                try await place.signet("enroll", "--dry-run", "--json", "-", input: .text(row.uri + "\n")),
+            ]
+            let error = try #require(outcomes[1].jsonError?.object)
+            #expect(Set(error.keys) == ["code", "message", "part"])
+            #expect(error["part"]?.string == part)
+            #expect(error["code"]?.string?.hasPrefix("enrollment.") == true)
+            // Without `://` an argument is the name of a file.
+            if row.uri.contains("://") { outcomes.append(try await place.signet("enroll", "--dry-run", row.uri)) }
+            for outcome in outcomes {
+                outcome.fails(65, part)
+                for value in row.values() where value.count > 5 {
+                    #expect(!outcome.errors.localizedCaseInsensitiveContains(value), "\(outcome.errors)")
+                }
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+        }
+    }
+
+    @Test("A vault that is there is not touched, nor asked for", arguments: [true, false])
+    func vaultIsLeftAlone(isWhole: Bool) async throws {
+        try await Workplace.with { place in
+            if !isWhole { try Data("noise".utf8).write(to: URL(filePath: place.home + "/vault.sqlite")) }
+            let before = try place.vaultFiles()
+            let row = try #require(try Row.all("accept").first)
+            try await place.signet("enroll", "--dry-run", row.uri).succeeds()
+            #expect(try place.vaultFiles() == before)
+            if isWhole { #expect(try await place.accounts().isEmpty) }
+        }
+    }
+
+    @Test("No server is asked: the endpoint of a dry run sees no connection")
+    func nobodyIsAsked() async throws {
+        let server = try RawServer { _ in Issue.record("somebody called") }
+        let uri = try PushInvitation.sample(port: server.port).uri()
+        try await Workplace.with(vault: false) { place in
+            let outcome = try await place.signet("enroll", "--dry-run", "--json", uri).succeeds()
+            #expect(outcome.json["registrationEndpoint"]?.string == "http://127.0.0.1:\(server.port)/register")
+        }
+    }
+
+    @Test("Plain http to another machine is refused, and can be allowed by name")
+    func plainHTTP() async throws {
+        let invitation = try PushInvitation.sample(url: "http://am.example.test", policy: .allowingPlainHTTP(to: ["am.example.test"]))
+        try await Workplace.with(vault: false) { place in
+            try await place.signet("enroll", "--dry-run", invitation.uri()).fails(65, "r: ", "plain http")
+            try await place.signet("enroll", "--dry-run", "--allow-http", "other.test", invitation.uri()).fails(65, "plain http")
+            try await place.signet("enroll", "--dry-run", "--allow-http", "am.example.test", invitation.uri()).succeeds()
+        }
+    }
+
+    /// The secrets of a row in every spelling that could slip out. The vectors' challenge counts as one.
+    private static func secrets(of row: Row) throws -> [String] {
+        let enrollment = try EnrollmentURI.parse(row.uri)
+        let secrets = [enrollment.oath?.secret, enrollment.push?.secret].compactMap(\.self).map { secret in secret.withUnsafeBytes { Array($0) } }
+        let spellings = (secrets + [enrollment.push?.challenge].compactMap(\.self)).flatMap { bytes in
+            [
+                Base32.encode(bytes), Base64.encode(bytes, as: .standard), Base64.encode(bytes, as: .url),
+                bytes.map { String(format: "%02x", Int($0)) }.joined(),
+            ]
+        }
+        return spellings + row.values(of: ["secret", "s", "c"])
+    }
+}

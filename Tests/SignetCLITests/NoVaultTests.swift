@@ -1,0 +1,137 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("signet without a vault")
+struct NoVaultTests {
+    /// Every verb that needs a vault, as a person would call it.
+    static let verbs: [[String]] = [
+        ["enroll", "otpauth://totp/X:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"],
+        ["accounts"], ["accounts", "--json"], ["code", "mira"], ["code", "mira", "--type", "totp", "--json"],
+        ["push", "listen"], ["push", "listen", "mira", "--once", "--for", "1"], ["push", "list"], ["push", "list", "--all", "--json"],
+        ["push", "approve", "0"], ["push", "approve", "0", "--number", "7"], ["push", "deny", "0"],
+    ]
+
+    @Test("Every verb says how to make a vault, and creates nothing", arguments: verbs)
+    func sayHow(arguments: [String]) async throws {
+        try await Workplace.with(vault: false) { place in
+            let outcome = try await run(arguments, at: place)
+            outcome.fails(78, "signet init --protect keyfile")
+            if arguments.contains("--json") {
+                #expect(outcome.jsonError?["code"]?.string == "store.noVault")
+                #expect(outcome.jsonError?["message"]?.string?.contains("signet init --protect keyfile") == true)
+            }
+            try nothingExists(at: place)
+        }
+    }
+
+    @Test("Without SIGNET_HOME the place is under XDG_DATA_HOME, or under HOME; a relative XDG_DATA_HOME does not count")
+    func usualPlaces() async throws {
+        try await Workplace.with(vault: false) { place in
+            let folder = place.directory.path
+            let rows: [([String: String], String)] = [
+                (["SIGNET_HOME": "", "XDG_DATA_HOME": folder + "/data"], folder + "/data/signet"),
+                (["SIGNET_HOME": "", "XDG_DATA_HOME": "data"], folder + "/.local/share/signet"),
+                (["SIGNET_HOME": ""], folder + "/.local/share/signet"),
+            ]
+            for (environment, path) in rows {
+                try await place.signet("accounts", environment: environment).fails(78, path, "signet init --protect keyfile")
+            }
+            try nothingExists(at: place)
+            let made = try await place.signet("init", "--protect", "keyfile", "--json", environment: rows[0].0).succeeds()
+            #expect(made.json["path"]?.string == rows[0].1)
+            for path in [folder + "/data", rows[0].1] {
+                let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+                #expect(mode?.intValue == 0o700, "\(path)")
+            }
+        }
+    }
+
+    @Test("With neither SIGNET_HOME nor a home, it says what to set")
+    func homeless() async throws {
+        try await Workplace.with(vault: false) { place in
+            let outcome = try await place.signet("accounts", environment: ["SIGNET_HOME": "", "HOME": ""])
+            outcome.fails(78, "SIGNET_HOME")
+        }
+    }
+
+    @Test(
+        "Help and version open and create nothing",
+        arguments: [
+            ["--help"], ["-h"], ["help"], ["--version"], ["help", "push", "listen"], ["demo", "--help"], ["serve", "--help"], ["init", "--help"],
+            ["enroll", "--help"], ["accounts", "--help"], ["code", "--help"], ["push", "--help"], ["push", "listen", "--help"],
+            ["push", "list", "--help"], ["push", "approve", "--help"], ["push", "deny", "--help"], ["enroll", "--version"],
+        ])
+    func help(arguments: [String]) async throws {
+        try await Workplace.with(vault: false) { place in
+            // A vault that cannot be opened would show if somebody tried.
+            let outcome = try await run(arguments, at: place, environment: ["SIGNET_HOME": "/proc/none"]).succeeds()
+            #expect(outcome.errors == "")
+            let isVersion = arguments.contains("--version")
+            #expect(outcome.output.hasPrefix(isVersion ? "signet 0." : "OVERVIEW: "), "\(outcome.output)")
+            try nothingExists(at: place)
+        }
+    }
+
+    @Test(
+        "What is called wrongly ends with 64 and creates nothing",
+        arguments: [
+            ["no-such-verb"], ["code"], ["enroll"], ["accounts", "extra"], ["code", "mira", "--type", "push"], ["--no-such-option"],
+            ["init", "--protect", "hope"], ["init", "--protect"], ["serve", "--port", "65536"], ["serve", "--port", "x"],
+            ["serve", "--push-timeout", "0"], ["serve", "--log-level", "loud"], ["push", "listen", "--for", "0"], ["push", "approve"],
+            ["push", "approve", "1", "--number", "many"], ["push", "deny"],
+        ])
+    func usage(arguments: [String]) async throws {
+        try await Workplace.with(vault: false) { place in
+            try await run(arguments, at: place).fails(64, "Usage: signet")
+            try nothingExists(at: place)
+        }
+    }
+
+    @Test("init wants to be told who keeps the key, and says who can")
+    func initWithoutProtection() async throws {
+        try await Workplace.with(vault: false) { place in
+            try await place.signet("init").fails(64, "--protect", "keyfile")
+            try nothingExists(at: place)
+        }
+    }
+
+    @Test("init makes a vault that only its owner reaches, and leaves one that is there untouched")
+    func initTwice() async throws {
+        try await Workplace.with(vault: false) { place in
+            let first = try await place.signet("init", "--protect", "keyfile").succeeds()
+            #expect(first.output.contains(place.home) && first.output.contains("keyfile"))
+            let files = try place.vaultFiles()
+            #expect(Set(files.keys) == ["vault.sqlite", "vault.key"])
+            for (path, wanted) in [(place.home, 0o700), (place.home + "/vault.sqlite", 0o600), (place.home + "/vault.key", 0o600)] {
+                let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+                #expect(mode?.intValue == wanted, "\(path)")
+            }
+            let second = try await place.signet("init", "--protect", "keyfile", "--json")
+            second.fails(73, place.home)
+            #expect(second.jsonError?["code"]?.string == "store.exists")
+            #expect(try place.vaultFiles() == files)
+        }
+    }
+
+    @Test("Eight processes that make the same vault at once make one")
+    func initAtOnce() async throws {
+        try await Workplace.with(vault: false) { place in
+            let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
+                for _ in 0..<8 { group.addTask { try await place.start(["init", "--protect", "keyfile"]).end() } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.map(\.status).sorted() == [0] + Array(repeating: 73, count: 7), "\(outcomes.map(\.errors))")
+            try await place.signet("accounts").succeeds()
+        }
+    }
+
+    private func run(_ arguments: [String], at place: Workplace, environment: [String: String] = [:]) async throws -> Outcome {
+        try await Gate.processes.pass { try await place.start(arguments, environment: environment).end() }
+    }
+
+    private func nothingExists(at place: Workplace) throws {
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+    }
+}

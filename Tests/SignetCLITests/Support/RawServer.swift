@@ -1,0 +1,89 @@
+import Foundation
+
+/// A TCP server on the loopback that answers as a test tells it to: for what no honest server does.
+final class RawServer: Sendable {
+    let port: Int
+    private let descriptor: Int32
+
+    struct CannotListen: Error {}
+
+    /// A server that calls `serve` for every connection, on a thread of its own, and closes the connection afterwards.
+    init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port: in_port_t? = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &length) == 0
+            } ? in_port_t(bigEndian: $0.pointee.sin_port) : nil
+        }
+        guard let port else { throw CannotListen() }
+        self.port = Int(port)
+        self.descriptor = descriptor
+        Thread.detachNewThread {
+            while case let connection = accept(descriptor, nil, nil), connection >= 0 {
+                _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+                Thread.detachNewThread {
+                    serve(RawConnection(descriptor: connection))
+                    shutdown(connection, Int32(SHUT_RDWR))
+                    close(connection)
+                }
+            }
+            close(descriptor)
+        }
+    }
+
+    /// Ends the listening: whoever comes now finds the port closed.
+    func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    deinit { stop() }
+}
+
+/// A connection of a ``RawServer``.
+struct RawConnection: Sendable {
+    fileprivate let descriptor: Int32
+
+    /// A request: the first line, the head in lower case, and the body.
+    struct Request: Sendable {
+        let line: String
+        let head: String
+        let body: String
+    }
+
+    /// The next request; nil when the client is gone.
+    func request() -> Request? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let text = String(decoding: bytes, as: UTF8.self)
+            if let end = text.firstRange(of: "\r\n\r\n") {
+                let head = text[..<end.lowerBound].lowercased()
+                let length = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }.flatMap { Int($0.dropFirst(15).filter(\.isNumber)) }
+                let body = text[end.upperBound...]
+                if body.utf8.count >= length ?? 0 {
+                    return Request(line: String(text.prefix { $0 != "\r\n" }), head: head, body: String(body))
+                }
+            }
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { return nil }
+            bytes += buffer[..<count]
+        }
+    }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Sends a whole answer.
+    func answer(_ status: String, headers: [String] = [], _ body: String = "") {
+        send((["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers).joined(separator: "\r\n") + "\r\n\r\n" + body)
+    }
+
+    /// Waits until the client goes away.
+    func waitForEnd() {
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) > 0 {}
+    }
+}
