@@ -71,7 +71,7 @@ let package = Package(
 
         // What an app imports.
         .target(
-            name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", logging],
+            name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"],
             swiftSettings: rules),
         .target(name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),

@@ -21,8 +21,8 @@ public struct TemporaryDirectory: Sendable {
     /// Makes the directory.
     /// - Throws: ``CannotBeMade``.
     public init() throws(CannotBeMade) {
-        let parent = FileManager.default.temporaryDirectory.path(percentEncoded: false)
-        var template = Array("\(parent)/signet-test-XXXXXX".utf8CString)
+        let pattern = FileManager.default.temporaryDirectory.appending(path: "signet-test-XXXXXX")
+        var template = Array(pattern.path(percentEncoded: false).utf8CString)
         guard mkdtemp(&template) != nil else { throw CannotBeMade() }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

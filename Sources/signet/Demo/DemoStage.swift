@@ -15,7 +15,7 @@ struct DemoStage {
 
     init(transport: any HTTPTransport) throws {
         self.transport = transport
-        var template = Array((FileManager.default.temporaryDirectory.path(percentEncoded: false) + "/signet-demo-XXXXXX").utf8CString)
+        var template = Array((FileManager.default.temporaryDirectory.appending(path: "signet-demo-XXXXXX").path(percentEncoded: false)).utf8CString)
         guard mkdtemp(&template) != nil else { throw DemoFailure("cannot make a temporary directory") }
         home = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -37,18 +37,18 @@ enum Console {
         return count > limit ? nil : Array(bytes[..<count])
     }
 
-    /// Returns when standard input ends. A thread waits for it, since nothing else tells.
+    /// Returns when standard input ends, or the task is cancelled. A thread waits for it, since nothing else tells.
     static func inputEnd() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                var byte: UInt8 = 0
-                while true {
-                    let count = read(STDIN_FILENO, &byte, 1)
-                    if count == 0 || (count < 0 && errno != EINTR) { break }
-                }
-                continuation.resume()
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        DispatchQueue.global().async {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(STDIN_FILENO, &byte, 1)
+                if count == 0 || (count < 0 && errno != EINTR) { break }
             }
+            end.finish()
         }
+        for await _ in ended {}
     }
 
     /// Whoever reads may have gone; there is nobody left to tell then.

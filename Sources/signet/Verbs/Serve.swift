@@ -3,10 +3,10 @@ import Logging
 import SignetCore
 import SignetServer
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 struct Serve: AsyncParsableCommand {
@@ -58,14 +58,15 @@ struct Serve: AsyncParsableCommand {
         let server = DeskServer(configuration: configuration, logger: logger)
         let realms = configuration.realms
 
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try await server.run(gracefulShutdownSignals: true) { url in announce(url, users, realms) }
-            }
-            if attached { group.addTask { await Console.inputEnd() } }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
+        let watch = attached ? Task { await Self.stopWhenInputEnds() } : nil
+        defer { watch?.cancel() }
+        try await server.run(gracefulShutdownSignals: true) { url in announce(url, users, realms) }
+    }
+
+    /// Ends the server in order, as the signal from outside would.
+    private static func stopWhenInputEnds() async {
+        await Console.inputEnd()
+        if !Task.isCancelled { kill(getpid(), SIGTERM) }
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {

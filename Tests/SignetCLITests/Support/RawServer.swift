@@ -8,10 +8,14 @@ final class RawServer: Sendable {
     struct CannotListen: Error {}
 
     /// A server that calls `serve` for every connection, on a thread of its own, and closes the connection afterwards.
-    init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+    /// - Parameter port: 0 for any that is free.
+    init(port wanted: Int = 0, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var reuse: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(wanted).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let port: in_port_t? = withUnsafeMutablePointer(to: &address) {
@@ -41,7 +45,7 @@ final class RawServer: Sendable {
 }
 
 /// A connection of a ``RawServer``.
-struct RawConnection: Sendable {
+struct RawConnection: Sendable, Equatable {
     fileprivate let descriptor: Int32
 
     /// A request: the first line, the head in lower case, and the body.
@@ -49,6 +53,11 @@ struct RawConnection: Sendable {
         let line: String
         let head: String
         let body: String
+
+        /// The value of a field; its name in lower case.
+        func header(_ name: String) -> String? {
+            head.split(separator: "\r\n").first { $0.hasPrefix(name + ":") }.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
+        }
     }
 
     /// The next request; nil when the client is gone.
@@ -59,11 +68,8 @@ struct RawConnection: Sendable {
             let text = String(decoding: bytes, as: UTF8.self)
             if let end = text.firstRange(of: "\r\n\r\n") {
                 let head = text[..<end.lowerBound].lowercased()
-                let length = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }.flatMap { Int($0.dropFirst(15).filter(\.isNumber)) }
-                let body = text[end.upperBound...]
-                if body.utf8.count >= length ?? 0 {
-                    return Request(line: String(text.prefix { $0 != "\r\n" }), head: head, body: String(body))
-                }
+                let request = Request(line: String(text.prefix { $0 != "\r\n" }), head: head, body: String(text[end.upperBound...]))
+                if request.body.utf8.count >= request.header("content-length").flatMap({ Int($0) }) ?? 0 { return request }
             }
             let count = recv(descriptor, &buffer, buffer.count, 0)
             guard count > 0 else { return nil }
@@ -80,6 +86,9 @@ struct RawConnection: Sendable {
     func answer(_ status: String, headers: [String] = [], _ body: String = "") {
         send((["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers).joined(separator: "\r\n") + "\r\n\r\n" + body)
     }
+
+    /// Ends the connection in both directions.
+    func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Waits until the client goes away.
     func waitForEnd() {

@@ -1,0 +1,119 @@
+import Foundation
+import Logging
+import SignetAuthenticator
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetServer
+import SignetStorage
+import Synchronization
+import Testing
+
+/// Authenticator, journeys and server together, over real sockets.
+@Suite("At a desk", .timeLimit(.minutes(2)))
+struct DeskTests {
+    @Test("a person enrols, is asked, answers, and is in", arguments: ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
+    func login(journey: String) async throws {
+        try await LiveDesk.with { desk in
+            let mechanism = try await desk.enrollPush()
+            let waiting = try await desk.begin(journey)
+            let notification = try await desk.nextNotification(for: mechanism)
+            let number = waiting.hiddenValue("pushChallengeNumber").flatMap(Int.init)
+            _ = try await desk.authenticator.approve(notification.id, number: number, presence: Willing())
+            #expect(try await desk.finish(waiting) == nil)
+        }
+    }
+
+    @Test("a login that is denied fails, and cannot be approved afterwards")
+    func deny() async throws {
+        try await LiveDesk.with { desk in
+            let mechanism = try await desk.enrollPush()
+            let waiting = try await desk.begin("PushLogin")
+            let notification = try await desk.nextNotification(for: mechanism)
+            _ = try await desk.authenticator.deny(notification.id)
+            await #expect { try await desk.authenticator.approve(notification.id) } throws: { code($0) == .alreadyAnswered }
+            #expect(try await desk.finish(waiting) == .loginFailed)
+        }
+    }
+
+    @Test("messages that were sent while nobody listened come when somebody does, each once")
+    func away() async throws {
+        try await LiveDesk.with { desk in
+            let mechanism = try await desk.enrollPush()
+            for _ in 0..<3 { _ = try await desk.begin("PushLogin") }
+            let seen = Seen()
+            try await desk.listen(for: mechanism) { event in
+                if case .received(let notification) = event, seen.add(notification.messageID) == 3 { throw Enough() }
+            }
+            #expect(try await desk.authenticator.notifications().count == 3)
+            _ = try await desk.begin("PushLogin")
+            _ = try await desk.nextNotification(for: mechanism)
+            #expect(try await desk.authenticator.notifications().count == 4)
+        }
+    }
+
+    @Test("nobody listens who does not have the mechanism's secret")
+    func stranger() async throws {
+        try await LiveDesk.with { desk in
+            var mechanism = try await desk.enrollPush()
+            guard case .push(var settings) = mechanism.kind else { throw Unexpected() }
+            settings.secret = Secret([UInt8](repeating: 1, count: 32))
+            mechanism.kind = .push(settings)
+            let changed = mechanism
+            try desk.store.write { (records: any AccountWriter) throws(StoreError) in try records.save(changed) }
+            await #expect { try await desk.nextNotification(for: changed) } throws: { code($0) == .refusedByServer }
+        }
+    }
+
+    @Test("a combined enrolment gives codes and push in one step")
+    func combined() async throws {
+        try await LiveDesk.with { desk in
+            let uri = try #require(try await desk.begin("CombinedRegistration").hiddenValue("mfaDeviceRegistration"))
+            let account = try await desk.authenticator.enroll(uri: uri)
+            #expect(Set(account.mechanisms.map(\.kindName)) == [.totp, .push])
+        }
+    }
+
+    @Test("a listener says that the line is down, and tries again with growing pauses")
+    func lineDown() async throws {
+        let pauses = Seen()
+        try await LiveDesk.with { desk in
+            let mechanism = try await desk.enrollPush()
+            let cut = Authenticator(store: desk.store, transport: Unreachable(), device: LiveDesk.device)
+            await #expect(throws: Enough.self) {
+                try await DeskListener(cut, mechanismUID: mechanism.uid).run { event in
+                    guard case .disconnected(_, let pause) = event else { return }
+                    if pauses.add("\(pause)") == 2 { throw Enough() }
+                }
+            }
+        }
+        #expect(pauses.all == ["0.5 seconds", "1.0 seconds"])
+    }
+}
+
+struct Enough: Error {}
+
+/// What was seen, in order, each once.
+final class Seen: Sendable {
+    private let items = Mutex<[String]>([])
+    var all: [String] { items.withLock { $0 } }
+    func add(_ item: String) -> Int {
+        items.withLock {
+            if !$0.contains(item) { $0.append(item) }
+            return $0.count
+        }
+    }
+}
+
+/// A network that is down.
+private struct Unreachable: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        throw TransportError(.connect, host: "desk", "on purpose")
+    }
+
+    func stream(
+        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        try await send(request)
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("signet code")
+struct CodeTests {
+    @Test("It prints the digits and a line end, and nothing else", arguments: ["SHA1", "SHA256", "SHA512"], [4, 6, 8])
+    func digitsOnly(algorithm: String, digits: Int) async throws {
+        try await Workplace.with { place in
+            let (hash, length) = (try #require(OTPAlgorithm(spelling: algorithm)), try #require(OTPDigits(digits)))
+            let period = try #require(OTPPeriod(seconds: 60))
+            try await place.signet("enroll", OATHSample.uri("hotp", "&counter=41&algorithm=\(algorithm)&digits=\(digits)")).succeeds()
+            try await place.signet("enroll", OATHSample.uri("totp", "&period=60&algorithm=\(algorithm)&digits=\(digits)")).succeeds()
+
+            let hotp = try await place.signet("code", "mira", "--type", "hotp").succeeds()
+            let expected = try HOTP.code(secret: OATHSample.secret, counter: 41, digits: length, algorithm: hash)
+            #expect(hotp.output == expected + "\n" && hotp.errors == "")
+
+            let start = Date()
+            let totp = try await place.signet("code", "mira", "--type", "totp").succeeds()
+            let possible = try [start, Date()].map {
+                try TOTP.code(secret: OATHSample.secret, at: $0, period: period, digits: length, algorithm: hash) + "\n"
+            }
+            #expect(possible.contains(totp.output) && totp.errors == "")
+        }
+    }
+
+    @Test("With --json it says what the code is for and how long it is good")
+    func json() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp", "&counter=7")).succeeds()
+            let code = try await place.signet("code", "mira", "--json").succeeds().json
+            let expected: [String: JSONValue] = [
+                "code": .string("099169"), "type": .string("hotp"), "issuer": .string("Harbor"), "account": .string("mira"),
+                "counter": .integer(7),
+            ]
+            #expect(code == .object(expected))
+            try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
+            let timed = try await place.signet("code", "noa", "--json").succeeds().json
+            #expect(Set(timed.object.map { Array($0.keys) } ?? []) == ["code", "type", "issuer", "account", "secondsLeft", "validUntil"])
+            #expect(timed["secondsLeft"]?.wholeNumber.map { (0...30).contains($0) } == true)
+        }
+    }
+
+    // MARK: Which one
+
+    @Test("An account is found by its name, its issuer, issuer:account, or its id, in any case")
+    func selection() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp", "&counter=0")).succeeds()
+            try await place.signet("enroll", OATHSample.uri("hotp", issuer: "Other", account: "noa", "&counter=500")).succeeds()
+            let id = try #require(try await place.accounts().first?["mechanisms"]?.array?.first?["id"]?.string)
+            for (counter, name) in ["mira", "MIRA", "Harbor", "hARBOR", "Harbor:mira", "harbor:MIRA", id, id.lowercased()].enumerated() {
+                let code = try await place.signet("code", name).succeeds()
+                #expect(code.line == (try HOTP.code(secret: OATHSample.secret, counter: UInt64(counter))), "\(name)")
+            }
+        }
+    }
+
+    @Test("A name that can mean several is refused with 65 and a list, an unknown one with 66; no code is used up")
+    func unclear() async throws {
+        try await Workplace.with { place in
+            for (issuer, account) in [("Harbor", "mira"), ("Harbor", "noa"), ("Other", "mira")] {
+                try await place.signet("enroll", OATHSample.uri("hotp", issuer: issuer, account: account)).succeeds()
+            }
+            let byIssuer = try await place.signet("code", "harbor")
+            byIssuer.fails(65, "Harbor:mira (hotp)", "Harbor:noa (hotp)")
+            #expect(!byIssuer.errors.contains("Other:mira"))
+            try await place.signet("code", "mira").fails(65, "Harbor:mira", "Other:mira")
+            for name in ["nobody", "Harbor:", "mir", ""] { try await place.signet("code", name).fails(66, "'\(name)'") }
+            try await place.signet("code", "mira", "--type", "totp").fails(66)
+            let json = try await place.signet("code", "--json", "mira")
+            #expect(json.jsonError?["code"]?.string == "ambiguous")
+            #expect(try await place.signet("code", "Other:mira").line == HOTP.code(secret: OATHSample.secret, counter: 0))
+        }
+    }
+
+    @Test("An account that only takes push messages makes no codes")
+    func pushOnly() async throws {
+        let desk = try FakeDesk()
+        try await Workplace.with { place in
+            try await place.signet("enroll", desk.uri()).succeeds()
+            try await place.signet("code", "mira").fails(66, "'mira'")
+        }
+    }
+
+    // MARK: A counter-based code is never given twice
+
+    @Test("A counter goes on from process to process, up to its end")
+    func advances() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp", "&counter=7")).succeeds()
+            for counter in UInt64(7)..<11 {
+                #expect(try await place.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: counter))
+            }
+            let last = UInt64.max - 1
+            try await place.signet("enroll", OATHSample.uri("hotp", account: "noa", "&counter=\(last)")).succeeds()
+            #expect(try await place.signet("code", "noa").line == HOTP.code(secret: OATHSample.secret, counter: last))
+            try await place.signet("code", "noa").fails(65, "counter")
+            try await place.signet("code", "noa").fails(65, "counter")
+        }
+    }
+
+    @Test("Twenty processes at once get twenty different codes, the next twenty of the counter")
+    func parallel() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp", "&counter=100")).succeeds()
+            let codes = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<20 { group.addTask { try await place.start(["code", "mira"]).end().succeeds().line } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let expected = try (UInt64(100)..<120).map { try HOTP.code(secret: OATHSample.secret, counter: $0) }
+            #expect(Set(codes) == Set(expected))
+            #expect(Set(codes).count == 20)
+        }
+    }
+
+    @Test("A process that is killed at any moment never makes a counter come back")
+    func killed() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp", "&counter=0&digits=8")).succeeds()
+            let known = try Dictionary(
+                uniqueKeysWithValues: (UInt64(0)..<200).map {
+                    (try HOTP.code(secret: OATHSample.secret, counter: $0, digits: .eight), $0)
+                })
+            // How long a whole run takes here tells when to kill.
+            let clock = ContinuousClock()
+            let whole = try await clock.measure { try await place.signet("code", "mira").succeeds() }
+            var seen: [UInt64] = [0]
+            for round in 0..<40 {
+                let child = try place.start(["code", "mira"])
+                try await Task.sleep(for: whole * Double(round % 20) / 18)
+                child.signal(SIGKILL)
+                let outcome = try await child.end()
+                #expect(outcome.status == 0 || outcome.status == -SIGKILL, "\(outcome.errors)")
+                if !outcome.output.isEmpty { seen.append(try #require(known[outcome.line], "no code of this account")) }
+            }
+            seen.append(try #require(known[try await place.signet("code", "mira").succeeds().line]))
+            #expect(seen == seen.sorted() && Set(seen).count == seen.count, "\(seen)")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("signet enroll")
+struct EnrollTests {
+    private static let uri = OATHSample.uri()
+
+    /// The ways to give a URI.
+    enum Source: CaseIterable {
+        case argument, text, textWithLineEnd, pngInput, jpegInput, pngFile, jpegFile, misnamedFile
+    }
+
+    @Test("A URI is taken from an argument, from standard input, and from pictures", arguments: Source.allCases)
+    func sources(source: Source) async throws {
+        let image = try QRDrawing(text: Self.uri).image(scale: 4)
+        let (png, jpeg) = (try PNGCodec.encode(image), try JPEGSample(of: image).bytes)
+        try await Workplace.with { place in
+            let outcome: Outcome =
+                switch source {
+                case .argument: try await place.signet("enroll", Self.uri)
+                case .text: try await place.signet("enroll", "-", input: .text(Self.uri))
+                case .textWithLineEnd: try await place.signet("enroll", "-", input: .text(Self.uri + "\r\n"))
+                case .pngInput: try await place.signet("enroll", "-", input: .bytes(png))
+                case .jpegInput: try await place.signet("enroll", "-", input: .bytes(jpeg))
+                case .pngFile: try await place.signet("enroll", place.write(png, to: "code.png"))
+                case .jpegFile: try await place.signet("enroll", place.write(jpeg, to: "code.jpg"))
+                case .misnamedFile: try await place.signet("enroll", place.write(png, to: "code.jpg"))
+                }
+            try outcome.succeeds()
+            #expect(outcome.output.hasPrefix("Enrolled Harbor: mira\n"))
+            #expect(!outcome.output.contains(OATHSample.secretText))
+            let account = try #require(try await place.accounts().first)
+            #expect(account["issuer"]?.string == "Harbor" && account["account"]?.string == "mira")
+            #expect(account["mechanisms"]?.array?.compactMap { $0["type"]?.string } == ["totp"])
+        }
+    }
+
+    @Test("The same account twice is refused with 73, and what was there stays")
+    func twice() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", Self.uri).succeeds()
+            let before = try await place.accounts()
+            let again = try await place.signet("enroll", "--json", Self.uri)
+            again.fails(73, "Harbor: mira has a totp mechanism already")
+            #expect(again.jsonError?["code"]?.string == "authenticator.duplicateMechanism")
+            #expect(try await place.accounts() == before)
+            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            #expect(try await place.accounts().first?["mechanisms"]?.array?.count == 2)
+        }
+    }
+
+    @Test("Two processes that enrol different accounts at once both succeed, and so do ten")
+    func atOnce() async throws {
+        try await Workplace.with { place in
+            let names = (0..<10).map { "person\($0)" }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for name in names {
+                    group.addTask { try await place.start(["enroll", OATHSample.uri(account: name)]).end().succeeds() }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await place.accounts().compactMap { $0["account"]?.string }.sorted() == names)
+        }
+    }
+
+    @Test("Ten processes that enrol the same account at once: one does, the others are told")
+    func sameAtOnce() async throws {
+        try await Workplace.with { place in
+            let outcomes = try await withThrowingTaskGroup(of: Int32.self) { group in
+                for _ in 0..<10 { group.addTask { try await place.start(["enroll", Self.uri]).end().status } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.sorted() == [0] + Array(repeating: 73, count: 9))
+            #expect(try await place.accounts().count == 1)
+        }
+    }
+
+    // MARK: What cannot be used
+
+    /// Pictures and other files that hold no enrolment, and words that the message has.
+    enum BadSource: CaseIterable {
+        case noCode, twoCodes, foreignCode, large, text, folder, pipe, missing, cutShort, empty, bomb
+
+        var words: [String] {
+            switch self {
+            case .noCode: ["no QR code"]
+            case .twoCodes: ["2 different QR codes"]
+            case .foreignCode: ["scheme"]
+            case .large: ["50000000 bytes", "at most 10 million"]
+            case .text, .empty: ["neither a PNG nor a JPEG picture"]
+            case .folder, .pipe: ["picture", "not a regular file"]
+            case .missing: ["picture", "No such file"]
+            case .cutShort: ["damaged or cut short"]
+            case .bomb: ["30000 x 30000 pixels"]
+            }
+        }
+
+        func path(at place: Workplace) throws -> String {
+            let code = try QRDrawing(text: EnrollTests.uri).image(scale: 4)
+            switch self {
+            case .noCode: return try place.write(PNGCodec.encode(GreyImage(width: 200, height: 200)), to: "x.png")
+            case .twoCodes:
+                let other = try QRDrawing(text: OATHSample.uri(account: "noa")).image(scale: 4)
+                return try place.write(PNGCodec.encode(Self.sideBySide(code, other)), to: "x.png")
+            case .foreignCode: return try place.write(QRDrawing(text: "https://example.test/").png(), to: "x.png")
+            case .large:
+                let path = try place.write([0x89, 0x50, 0x4E, 0x47], to: "x.png")
+                try #require(truncate(path, 50_000_000) == 0)
+                return path
+            case .text: return try place.write(EnrollTests.uri.utf8, to: "x.png")
+            case .folder: return place.directory.path
+            case .pipe:
+                try #require(mkfifo(place.directory.file("x.png"), 0o600) == 0)
+                return place.directory.file("x.png")
+            case .missing: return place.directory.file("none.png")
+            case .cutShort: return try place.write(PNGCodec.encode(code).dropLast(200), to: "x.png")
+            case .empty: return try place.write([], to: "x.png")
+            case .bomb:
+                var file = try PNGCodec.encode(code)
+                // The IHDR chunk with 30000 x 30000 pixels, 8 bits grey, and its checksum.
+                let header: [UInt8] = [0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30, 8, 0, 0, 0, 0, 0x43, 0x4C, 0xA7, 0x66]
+                file.replaceSubrange(16..<33, with: header)
+                return try place.write(file, to: "x.png")
+            }
+        }
+
+        private static func sideBySide(_ left: GreyImage, _ right: GreyImage) throws -> GreyImage {
+            let result = try GreyImage(width: left.width + right.width, height: max(left.height, right.height))
+            result.pixels.withBytes { target in
+                _ = target.initializeMemory(as: UInt8.self, repeating: 255)
+                for (image, start) in [(left, 0), (right, left.width)] {
+                    image.pixels.withBytes { source in
+                        for index in source.indices {
+                            target[index / image.width * result.width + start + index % image.width] = source[index]
+                        }
+                    }
+                }
+            }
+            return result
+        }
+    }
+
+    @Test("What holds no enrolment is refused with 65 and a reason, and the vault is not changed", arguments: BadSource.allCases)
+    func badSources(source: BadSource) async throws {
+        try await Workplace.with { place in
+            let path = try source.path(at: place)
+            let before = try place.vaultFiles()
+            let outcome = try await place.signet("enroll", path, patience: .seconds(20))
+            outcome.fails(65, "signet: ")
+            for word in source.words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
+            let json = try await place.signet("enroll", "--json", path)
+            json.fails(65)
+            #expect(json.jsonError?["message"]?.string.map { outcome.errors == "signet: \($0)\n" } == true)
+            #expect(try place.vaultFiles() == before)
+            #expect(try await place.accounts().isEmpty)
+        }
+    }
+
+    @Test("Standard input of 11 million bytes is too much; bytes that are neither picture nor text are said to be so")
+    func badInput() async throws {
+        try await Workplace.with { place in
+            let large = [UInt8](repeating: 0x20, count: 11_000_000)
+            try await place.signet("enroll", "-", input: .bytes(large)).fails(65, "too large", "10 million")
+            try await place.signet("enroll", "-", input: .bytes([0xFF, 0xFE, 0x00])).fails(65, "neither", "nor text")
+            try await place.signet("enroll", "-").fails(65, "scheme")
+            #expect(try await place.accounts().isEmpty)
+        }
+    }
+}

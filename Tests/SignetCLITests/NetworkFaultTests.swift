@@ -1,0 +1,142 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("signet enroll, with a push server that fails")
+struct NetworkFaultTests {
+    /// How a server fails; each case is a real answer on a real socket.
+    enum Fault: CaseIterable {
+        case html, errorPage, refusal, notFound, redirect, cutInHead, cutInBody, cutInChunk, noAnswer, garbage, tooLarge, jsonArray, closedPort, silence
+        case silenceInBody
+
+        /// The exit code (docs of `Failure.Exit`), the error's code, and words of the message.
+        var expected: (exit: Int32, code: String, words: [String]) {
+            switch self {
+            case .html, .jsonArray: (76, "authenticator.serverMisbehaved", ["127.0.0.1", "JSON", "HTTP 200"])
+            case .errorPage: (76, "authenticator.serverMisbehaved", ["127.0.0.1", "HTTP 500"])
+            case .redirect: (76, "authenticator.serverMisbehaved", ["127.0.0.1", "HTTP 302"])
+            case .refusal: (77, "authenticator.refusedByServer", ["127.0.0.1", "HTTP 400"])
+            case .notFound: (77, "authenticator.refusedByServer", ["127.0.0.1", "HTTP 404"])
+            case .cutInHead, .cutInBody, .cutInChunk, .noAnswer: (76, "network.", ["127.0.0.1"])
+            case .garbage: (76, "network.notHTTP", ["127.0.0.1", "not HTTP"])
+            case .tooLarge: (76, "network.tooLarge", ["127.0.0.1", "too large"])
+            case .closedPort: (69, "network.connect", ["127.0.0.1", "no connection", "try again"])
+            case .silence, .silenceInBody: (69, "network.timeout", ["127.0.0.1", "no answer in time", "try again"])
+            }
+        }
+
+        func serve(_ connection: RawConnection) {
+            guard connection.request() != nil else { return }
+            switch self {
+            case .html: connection.answer("200 OK", headers: ["Content-Type: text/html"], "<html>welcome</html>")
+            case .jsonArray: connection.answer("200 OK", headers: ["Content-Type: application/json"], "[]")
+            case .errorPage: connection.answer("500 Internal Server Error", "<html>secret stack trace</html>")
+            case .redirect: connection.answer("302 Found", headers: ["Location: http://127.0.0.1:1/"])
+            case .refusal: connection.answer("400 Bad Request", #"{"code":400,"reason":"Bad Request","message":"Bad request."}"#)
+            case .notFound: connection.answer("404 Not Found")
+            case .cutInHead: connection.send("HTTP/1.1 200 OK\r\nContent-Ty")
+            case .cutInBody: connection.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"a\":")
+            case .cutInChunk: connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n{\"a\":")
+            case .noAnswer: break
+            case .garbage: connection.send("SSH-2.0-OpenSSH_9.2\r\n\0\u{1}\u{2}\r\n\r\n")
+            case .tooLarge: connection.answer("200 OK", String(repeating: " ", count: 3_000_000))
+            case .silence, .closedPort: connection.waitForEnd()
+            case .silenceInBody:
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+                connection.waitForEnd()
+            }
+        }
+    }
+
+    @Test("It fails with the documented exit code, nothing is stored, and a second try at a healthy server works", arguments: Fault.allCases)
+    func faults(fault: Fault) async throws {
+        let server = try RawServer { fault.serve($0) }
+        if fault == .closedPort { server.stop() }
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
+            let before = (accounts: try await place.accounts(), files: try place.vaultFiles())
+            let oath = OATHSettings(secret: try OATHSample.secret)
+            let uri = try PushInvitation.sample(port: server.port).uri(oath: oath)
+            // Outside of the gate: a server that is silent takes half a minute, and nobody should wait for it.
+            let start = ContinuousClock.now
+            let outcome = try await place.start(["enroll", "--json", uri]).end(within: .seconds(45))
+            let took = ContinuousClock.now - start
+
+            let (exit, code, words) = fault.expected
+            outcome.fails(exit)
+            let message = try #require(outcome.jsonError?["message"]?.string)
+            #expect(outcome.jsonError?["code"]?.string?.hasPrefix(code) == true, "\(outcome.errors)")
+            for word in words { #expect(message.contains(word), "\(message)") }
+            #expect(!message.contains("stack trace"))
+            let isSilent = fault == .silence || fault == .silenceInBody
+            #expect(isSilent ? (.seconds(29) ... .seconds(40)).contains(took) : took < .seconds(20), "took \(took)")
+            #expect(try await place.accounts() == before.accounts)
+            #expect(try place.vaultFiles() == before.files)
+
+            let healthy = try FakeDesk()
+            let second = try PushInvitation.sample(port: healthy.port).uri(oath: oath)
+            try await place.signet("enroll", second).succeeds()
+            let kinds = try await place.accounts().map { $0["mechanisms"]?.array?.compactMap { $0["type"]?.string } }
+            #expect(kinds == [["totp"], ["totp", "push"]])
+        }
+    }
+
+    @Test("A registration is one request, with the routing cookie and the signed claims of this device")
+    func registration() async throws {
+        let requests = Mutex<[RawConnection.Request]>([])
+        let server = try RawServer { connection in
+            while let request = connection.request() {
+                requests.withLock { $0.append(request) }
+                connection.answer("200 OK")
+            }
+        }
+        try await Workplace.with { place in
+            try await place.signet("enroll", PushInvitation.sample(port: server.port).uri()).succeeds()
+            let seen = requests.withLock { $0 }
+            let request = try #require(seen.first)
+            #expect(seen.count == 1)
+            #expect(request.line == "POST /register HTTP/1.1")
+            #expect(request.header("cookie") == "amlbcookie=01")
+            #expect(request.header("content-type") == "application/json")
+            let body = try JSON.decode(PushRequestBody.self, from: Array(request.body.utf8))
+            let claims = try JSON.decode(JSONValue.self, from: CompactJWS(body.jwt).payload(verifiedWith: PushInvitation.sampleSecret))
+            let account = try #require(try await place.accounts().first)
+            #expect(account["mechanisms"]?.array?.first?["id"] == claims["mechanismUid"])
+            #expect(body.messageId == "REGISTER:1")
+            // No desk was offered: such an account can be kept, and says so when it is asked for messages.
+            try await place.signet("push", "listen").fails(77, "127.0.0.1", "hands out no push messages")
+        }
+    }
+
+    @Test("A link to a desk at another place is not followed")
+    func foreignDesk() async throws {
+        let other = try RawServer { _ in Issue.record("the other place was asked") }
+        let server = try RawServer { connection in
+            guard connection.request() != nil else { return }
+            connection.answer("200 OK", headers: ["Link: <http://127.0.0.1:\(other.port)/desk>; rel=\"signet-desk\""], "{}")
+        }
+        try await Workplace.with { place in
+            try await place.signet("enroll", PushInvitation.sample(port: server.port).uri()).succeeds()
+            try await place.signet("push", "listen").fails(77, "hands out no push messages")
+        }
+    }
+
+    @Test("An interrupted registration stores nothing")
+    func interrupted() async throws {
+        let asked = Mutex(false)
+        let server = try RawServer { connection in
+            guard connection.request() != nil else { return }
+            asked.withLock { $0 = true }
+            connection.waitForEnd()
+        }
+        try await Workplace.with { place in
+            let enrolling = try place.start(["enroll", PushInvitation.sample(port: server.port).uri()])
+            while !asked.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
+            enrolling.signal(SIGINT)
+            #expect(try await enrolling.end(within: .seconds(5)).status != 0)
+            #expect(try await place.accounts().isEmpty)
+        }
+    }
+}

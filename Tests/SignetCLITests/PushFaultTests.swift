@@ -1,0 +1,195 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("signet push, with a desk that cannot be trusted or relied on")
+struct PushFaultTests {
+    /// What a desk sends that is no good, and words by which the refusal can be known.
+    enum BadEvent: CaseIterable {
+        case forged, unsigned, unknownMechanism, notJSON, notSigned, noID, badClaim
+
+        var words: [String] {
+            switch self {
+            case .forged: ["refused a message", "signature"]
+            case .unsigned: ["refused a message", "HS256"]
+            case .unknownMechanism: ["refused a message", "mechanism", "somebody-else"]
+            case .notJSON, .notSigned, .noID: ["refused a message", "form"]
+            case .badClaim: ["refused a message", "claim t"]
+            }
+        }
+
+        func event(of desk: FakeDesk) throws -> ServerSentEvent {
+            let good = try desk.message(id: "M1")
+            switch self {
+            case .forged: return try Self.event(desk.message(id: "M1", secret: Secret(Array(repeating: 1, count: 32))))
+            case .unsigned:
+                let parts = good.message.split(separator: ".")
+                let header = Base64.encode(Array(#"{"typ":"JWT","alg":"none"}"#.utf8), as: .url)
+                return try Self.event(PushDelivery(messageId: "M1", message: "\(header).\(parts[1])."))
+            case .unknownMechanism: return try Self.event(desk.message(id: "M1", mechanismUID: "somebody-else"))
+            case .notJSON: return ServerSentEvent(id: "1", name: "push", data: "<html>")
+            case .notSigned: return try Self.event(PushDelivery(messageId: "M1", message: "hello"))
+            case .noID: return try Self.event(PushDelivery(messageId: "", message: good.message))
+            case .badClaim: return try Self.event(desk.message(id: "M1", timeToLive: 0))
+            }
+        }
+
+        private static func event(_ delivery: PushDelivery) throws -> ServerSentEvent {
+            ServerSentEvent(id: "1", name: "push", data: String(decoding: try JSON.encode(delivery), as: UTF8.self))
+        }
+    }
+
+    @Test("A message that is no good is named on standard error, nothing is stored, and the next good one comes", arguments: BadEvent.allCases)
+    func badEvents(event: BadEvent) async throws {
+        try await withDesk { desk, place in
+            desk.send(try event.event(of: desk))
+            let listening = try place.start(["push", "listen", "--once", "--json"])
+            try await listening.said { _, errors in event.words.allSatisfy { errors.contains($0) } }
+            #expect(try await place.messages().isEmpty)
+            try desk.send(try desk.message(id: "M2"), id: "2")
+            let outcome = try await listening.end().succeeds()
+            #expect(outcome.json["messageId"]?.string == "M2")
+            #expect(!outcome.errors.contains(Base64.encode(PushInvitation.sampleSecret.withUnsafeBytes { Array($0) }, as: .url)))
+            #expect(try await place.messages().compactMap { $0["messageId"]?.string } == ["M2"])
+        }
+    }
+
+    @Test("A message that is sent three times, and heard by two listeners, is one record")
+    func replay() async throws {
+        try await withDesk { desk, place in
+            let delivery = try desk.message(id: "M1")
+            for id in 1...3 { try desk.send(delivery, id: String(id)) }
+            let listeners = try (0..<2).map { _ in try place.start(["push", "listen", "mira", "--json", "--for", "20"]) }
+            for listener in listeners { try await listener.said { output, _ in output.split(separator: "\n").count == 3 } }
+            for listener in listeners { listener.signal(SIGINT) }
+            let ids = Set(try await listeners.asyncMap { try await $0.end() }.flatMap(\.jsonLines).map { $0["id"]?.string })
+            #expect(ids.count == 1)
+            #expect(try await place.messages().count == 1)
+        }
+    }
+
+    @Test("A replay of a message that was answered stays answered, and does not end a listening for one message")
+    func replayOfAnswered() async throws {
+        try await withDesk { desk, place in
+            let delivery = try desk.message(id: "M1")
+            try desk.send(delivery, id: "1")
+            let id = try #require(try await listenOnce(place)["id"]?.string)
+            try await place.signet("push", "approve", id).succeeds()
+            try desk.send(try desk.message(id: "M2"), id: "2")
+            #expect(try await listenOnce(place)["messageId"]?.string == "M2")
+            let states = try await place.messages().map { [$0["messageId"]?.string, $0["state"]?.string] }
+            #expect(Set(states) == [["M1", "approved"], ["M2", "pending"]])
+            #expect(desk.answers.count == 1)
+        }
+    }
+
+    @Test("A desk that goes away and comes back is found again, from the last event on")
+    func reconnects() async throws {
+        let first = try FakeDesk()
+        try await Workplace.with { place in
+            try await place.signet("enroll", first.uri()).succeeds()
+            try first.send(try first.message(id: "M1"), id: "17")
+            let listening = try place.start(["push", "listen", "--json", "--for", "40"])
+            try await listening.said { output, _ in output.contains("M1") }
+            first.stop()
+            try await listening.said { _, errors in errors.contains("next try in") }
+            let second = try FakeDesk(port: first.port)
+            try second.send(try second.message(id: "M2", mechanismUID: first.mechanismUID), id: "18")
+            try await listening.said { output, _ in output.contains("M2") }
+            #expect(second.lastEventIDs == ["17"])
+            listening.signal(SIGINT)
+            _ = try await listening.end(within: .seconds(10))
+            #expect(try await place.messages().count == 2)
+        }
+    }
+
+    @Test("Without a message in time, --once --for ends with 69; without --once with 0")
+    func nothingComes() async throws {
+        try await withDesk { _, place in
+            async let once = place.start(["push", "listen", "--once", "--for", "1"]).end()
+            async let some = place.start(["push", "listen", "--for", "1"]).end()
+            try await once.fails(69, "no message came in 1 seconds")
+            try await some.succeeds()
+        }
+    }
+
+    @Test("Two accounts that take messages: the name says which; an unknown one is 66")
+    func whichAccount() async throws {
+        try await withDesk { desk, place in
+            let second = try PushInvitation.sample(port: desk.port).uri(account: "noa")
+            try await place.signet("enroll", second).succeeds()
+            try await place.signet("push", "listen", "--once", "--for", "1").fails(65, "Harbor:mira", "Harbor:noa")
+            try await place.signet("push", "listen", "nobody").fails(66, "'nobody'")
+        }
+        try await Workplace.with { place in
+            try await place.signet("push", "listen").fails(66, "no account here takes push messages")
+            #expect(try await place.signet("push", "list").succeeds().output == "No message waits for an answer.\n")
+        }
+    }
+
+    /// What a server answers to an answer, and the exit code.
+    @Test(
+        "An answer that the server does not take is not stored as given",
+        arguments: [("400 Bad Request", 77), ("500 Internal Server Error", 76), ("302 Found", 76)] as [(String, Int32)])
+    func answerRefused(status: String, code: Int32) async throws {
+        try await withDesk { desk, place in
+            try desk.send(try desk.message(id: "M1"), id: "1")
+            let id = try #require(try await listenOnce(place)["id"]?.string)
+            desk.answer(with: status)
+            for verb in ["approve", "deny"] { try await place.signet("push", verb, id).fails(code, "127.0.0.1", "HTTP") }
+            #expect(try await place.messages().map { $0["state"]?.string } == ["pending"])
+            desk.answer(with: "200 OK")
+            let denied = try await place.signet("push", "deny", id, "--json").succeeds()
+            #expect(denied.json["state"]?.string == "denied")
+            #expect(desk.answers.map { $0["deny"]?.bool } == [nil, true, true])
+        }
+    }
+
+    @Test("A server that is gone: the answer is not stored, and the desk is tried again")
+    func serverGone() async throws {
+        try await withDesk { desk, place in
+            try desk.send(try desk.message(id: "M1"), id: "1")
+            let id = try #require(try await listenOnce(place)["id"]?.string)
+            desk.stop()
+            try await place.signet("push", "approve", id).fails(69, "no connection", "try again")
+            #expect(try await place.messages().map { $0["state"]?.string } == ["pending"])
+            let listening = try await place.start(["push", "listen", "--once", "--for", "2"]).end()
+            listening.fails(69, "no connection", "next try in 0.5", "no message came in 2 seconds")
+        }
+    }
+
+    @Test("What a server writes cannot steer the terminal")
+    func controlCharacters() async throws {
+        try await withDesk { desk, place in
+            try desk.send(try desk.message(id: "M1", text: "Log in\u{1B}[2J\u{202E}?\n\u{07}yes"), id: "1")
+            let outcome = try await place.start(["push", "listen", "--once"]).end().succeeds()
+            let list = try await place.signet("push", "list").succeeds()
+            for text in [outcome.line, list.line] {
+                #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E && $0.value != 0x7F }, "\(text)")
+                #expect(text.contains("Log in"))
+            }
+        }
+    }
+
+    private func withDesk(_ body: (FakeDesk, Workplace) async throws -> Void) async throws {
+        let desk = try FakeDesk()
+        defer { desk.stop() }
+        try await Workplace.with { place in
+            try await place.signet("enroll", desk.uri()).succeeds()
+            try await body(desk, place)
+        }
+    }
+
+    private func listenOnce(_ place: Workplace) async throws -> JSONValue {
+        try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+    }
+}
+
+extension Sequence {
+    func asyncMap<T>(_ transform: (Element) async throws -> T) async rethrows -> [T] {
+        var values: [T] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("signet, with a vault that is not as it should be")
+struct VaultFaultTests {
+    /// What can be wrong with a vault.
+    enum Fault: CaseIterable {
+        case openDirectory, linkedDirectory, foreignDirectory, fileAsDirectory, openRecords, linkedRecords, hardLinkedRecords, foreignRecords
+        case openKey, linkedKey, missingKey, wrongKey, shortKey, longKey, missingRecords, noise, emptyRecords, damagedPage, newerFormat
+
+        /// The exit code, and words of the message.
+        var expected: (exit: Int32, words: [String]) {
+            switch self {
+            case .openDirectory: (77, ["others can reach it", "0755", "chmod 700"])
+            case .openRecords, .openKey: (77, ["others can reach it", "0644", "chmod 600"])
+            case .linkedDirectory, .fileAsDirectory, .linkedRecords, .linkedKey: (77, ["link"])
+            case .foreignDirectory, .foreignRecords: (77, ["another user", "12345"])
+            case .hardLinkedRecords: (77, ["hard link"])
+            case .missingKey: (78, ["vault.key", "put it back"])
+            case .wrongKey: (78, ["vault.key", "does not hold the key"])
+            case .shortKey: (78, ["vault.key", "32 bytes"])
+            case .longKey: (74, ["vault.key", "longer than 32"])
+            case .missingRecords: (78, ["signet init --protect keyfile"])
+            case .noise, .damagedPage: (74, ["damaged"])
+            case .emptyRecords: (74, [])
+            case .newerFormat: (78, ["newer"])
+            }
+        }
+
+        var needsRoot: Bool { self == .foreignDirectory || self == .foreignRecords }
+
+        func apply(to place: Workplace) throws {
+            let (home, records, key) = (place.home, place.home + "/vault.sqlite", place.home + "/vault.key")
+            let files = FileManager.default
+            func movedAway(_ path: String) throws -> String {
+                try files.moveItem(atPath: path, toPath: place.directory.file("moved"))
+                return place.directory.file("moved")
+            }
+            switch self {
+            case .openDirectory: try #require(chmod(home, 0o755) == 0)
+            case .linkedDirectory: try files.createSymbolicLink(atPath: home, withDestinationPath: movedAway(home))
+            case .foreignDirectory: try #require(chown(home, 12345, 12345) == 0)
+            case .fileAsDirectory:
+                _ = try movedAway(home)
+                _ = try place.write([], to: "vault")
+            case .openRecords: try #require(chmod(records, 0o644) == 0)
+            case .linkedRecords: try files.createSymbolicLink(atPath: records, withDestinationPath: movedAway(records))
+            case .hardLinkedRecords: try files.linkItem(atPath: records, toPath: place.directory.file("second"))
+            case .foreignRecords: try #require(chown(records, 12345, 12345) == 0)
+            case .openKey: try #require(chmod(key, 0o644) == 0)
+            case .linkedKey: try files.createSymbolicLink(atPath: key, withDestinationPath: movedAway(key))
+            case .missingKey: _ = try movedAway(key)
+            case .wrongKey: _ = try place.write(Array(repeating: 7, count: 32), to: "vault/vault.key")
+            case .shortKey: _ = try place.write(Array(repeating: 7, count: 31), to: "vault/vault.key")
+            case .longKey: _ = try place.write(Array(repeating: 7, count: 33), to: "vault/vault.key")
+            case .missingRecords: try files.removeItem(atPath: records)
+            case .noise: _ = try place.write((0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 255) }, to: "vault/vault.sqlite")
+            case .emptyRecords: _ = try place.write([], to: "vault/vault.sqlite")
+            case .damagedPage:
+                var bytes = try Data(contentsOf: URL(filePath: records))
+                bytes.replaceSubrange(100..., with: Data(repeating: 0x5A, count: bytes.count - 100))
+                _ = try place.write(bytes, to: "vault/vault.sqlite")
+            case .newerFormat:
+                try SQLite.run(records, "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"format\":1', '\"format\":2') AS BLOB) WHERE kind = 'vault'")
+            }
+        }
+    }
+
+    @Test(
+        "Every verb that opens it ends with the documented code and says what is wrong; nothing is changed",
+        arguments: Fault.allCases.filter { !$0.needsRoot || geteuid() == 0 })
+    func faults(fault: Fault) async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            try fault.apply(to: place)
+            let before = try Self.snapshot(of: place)
+            let (exit, words) = fault.expected
+            for arguments in [["accounts", "--json"], ["code", "mira"], ["enroll", OATHSample.uri(account: "noa")]] {
+                let outcome = try await Gate.processes.pass { try await place.start(arguments).end() }
+                outcome.fails(exit)
+                for word in words { #expect(outcome.errors.contains(word), "\(arguments): \(outcome.errors)") }
+                #expect((outcome.jsonError?["code"]?.string?.hasPrefix("store.") == true) == arguments.contains("--json"))
+            }
+            if fault != .missingRecords {
+                let again = try await place.signet("init", "--protect", "keyfile")
+                #expect(again.status == 73 || again.status == 77, "\(again.errors)")
+            }
+            #expect(try Self.snapshot(of: place) == before)
+        }
+    }
+
+    @Test("A key that is put back opens the vault again")
+    func keyPutBack() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            let (key, away) = (place.home + "/vault.key", place.directory.file("away"))
+            try FileManager.default.moveItem(atPath: key, toPath: away)
+            try await place.signet("code", "mira").fails(78)
+            try await place.signet("init", "--protect", "keyfile").fails(73)
+            try FileManager.default.moveItem(atPath: away, toPath: key)
+            #expect(try await place.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: 0))
+        }
+    }
+
+    @Test("While another process holds the write lock, a writer waits 5 seconds and ends with 75; a reader reads", .enabled(if: SQLite.isHere))
+    func locked() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            let holder = try SQLite.holder(of: place.home + "/vault.sqlite", at: place)
+            try await holder.said { output, _ in output.contains("held") }
+            let start = ContinuousClock.now
+            async let enrolling = place.start(["enroll", OATHSample.uri(account: "noa")]).end()
+            async let coding = place.start(["code", "mira"]).end()
+            #expect(try await place.accounts().count == 1)
+            try await enrolling.fails(75, "another process", "try again")
+            try await coding.fails(75, "another process")
+            #expect((.seconds(5) ... .seconds(15)).contains(ContinuousClock.now - start))
+            holder.closeInput()
+            try await holder.end().succeeds()
+            #expect(try await place.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: 0))
+            #expect(try await place.accounts().count == 1)
+        }
+    }
+
+    @Test("A lock that is let go in time is waited for", .enabled(if: SQLite.isHere))
+    func lockedForShort() async throws {
+        try await Workplace.with { place in
+            let holder = try SQLite.holder(of: place.home + "/vault.sqlite", at: place)
+            try await holder.said { output, _ in output.contains("held") }
+            let enrolling = try place.start(["enroll", OATHSample.uri()])
+            try await Task.sleep(for: .milliseconds(1500))
+            #expect(!enrolling.hasEnded)
+            holder.closeInput()
+            try await enrolling.end().succeeds()
+        }
+    }
+
+    @Test("A full disk ends with 74, and what was stored is still there", .enabled(if: SmallDisk.isPossible))
+    func fullDisk() async throws {
+        try await Workplace.with(vault: false) { place in
+            try await SmallDisk.with(place.home) { disk in
+                try await place.signet("init", "--protect", "keyfile").succeeds()
+                try await place.signet("enroll", OATHSample.uri("hotp", "&counter=7")).succeeds()
+                #expect(try await place.signet("code", "mira").line == "099169")
+                try disk.fill()
+                for _ in 0..<2 { try await place.signet("enroll", OATHSample.uri(account: "noa")).fails(74, "no space is left") }
+                try await place.signet("code", "mira").fails(74, "no space is left")
+                #expect(try await place.accounts().compactMap { $0["account"]?.string } == ["mira"])
+                try disk.empty()
+                #expect(try await place.signet("code", "mira").line == "802135")
+                try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
+            }
+        }
+    }
+
+    @Test("No vault is made on a full disk, and the next try finds nothing in its way", .enabled(if: SmallDisk.isPossible))
+    func initOnFullDisk() async throws {
+        try await Workplace.with(vault: false) { place in
+            try await SmallDisk.with(place.home) { disk in
+                try disk.fill()
+                try await place.signet("init", "--protect", "keyfile").fails(74, "no space is left")
+                try disk.empty()
+                #expect(try place.vaultFiles().isEmpty)
+                try await place.signet("init", "--protect", "keyfile").succeeds()
+            }
+        }
+    }
+
+    /// Everything under the place's folder: names, modes and bytes.
+    private static func snapshot(of place: Workplace) throws -> [String: String] {
+        let files = FileManager.default
+        let names = try files.subpathsOfDirectory(atPath: place.directory.path).filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") }
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { name in
+                let attributes = try files.attributesOfItem(atPath: place.directory.file(name))
+                let bytes = files.contents(atPath: place.directory.file(name))?.base64EncodedString() ?? "-"
+                return (name, "\(attributes[.posixPermissions] ?? "") \(attributes[.type] ?? "") \(bytes)")
+            })
+    }
+}
