@@ -90,16 +90,18 @@ let package = Package(
             name: "signet",
             dependencies: [
                 "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetJourney", "SignetServer",
-                "CPNG", "CQREncode", arguments, logging,
+                "CPNG", "CQREncode", arguments, logging, nioCore,
             ],
             swiftSettings: rules),
         .executableTarget(
             name: "signet-bench",
-            dependencies: ["SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetServer", "SignetStorage", crypto, jwtKit, httpClient],
+            dependencies: [
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, jwtKit, httpClient, nioCore, nioHTTP1,
+            ],
             path: "Benchmarks", swiftSettings: rules),
 
         .testTarget(
-            name: "SignetCoreTests", dependencies: ["SignetCore", crypto, jwtKit], resources: [.copy("Vectors")],
+            name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
         .testTarget(
             name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules),
@@ -114,6 +116,6 @@ let package = Package(
             dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),
         .testTarget(
             name: "SignetServerTests",
-            dependencies: ["SignetServer", "SignetCore", hummingbird, hummingbirdTesting, httpTypes, nioCore], swiftSettings: rules),
+            dependencies: ["SignetServer", "SignetCore", hummingbird, hummingbirdTesting, httpTypes, nioCore, logging], swiftSettings: rules),
     ]
 )

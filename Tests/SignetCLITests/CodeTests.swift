@@ -10,8 +10,10 @@ struct CodeTests {
         try await Workplace.with { place in
             let (hash, length) = (try #require(OTPAlgorithm(spelling: algorithm)), try #require(OTPDigits(digits)))
             let period = try #require(OTPPeriod(seconds: 60))
-            try await place.signet("enroll", OATHSample.uri("hotp", "&counter=41&algorithm=\(algorithm)&digits=\(digits)")).succeeds()
-            try await place.signet("enroll", OATHSample.uri("totp", "&period=60&algorithm=\(algorithm)&digits=\(digits)")).succeeds()
+            try await place.signet("enroll", OATHSample.uri("hotp", "&counter=41&algorithm=\(algorithm)&digits=\(digits)"))
+                .succeeds()
+            try await place.signet("enroll", OATHSample.uri("totp", "&period=60&algorithm=\(algorithm)&digits=\(digits)"))
+                .succeeds()
 
             let hotp = try await place.signet("code", "mira", "--type", "hotp").succeeds()
             let expected = try HOTP.code(secret: OATHSample.secret, counter: 41, digits: length, algorithm: hash)
@@ -38,8 +40,27 @@ struct CodeTests {
             #expect(code == .object(expected))
             try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
             let timed = try await place.signet("code", "noa", "--json").succeeds().json
-            #expect(Set(timed.object.map { Array($0.keys) } ?? []) == ["code", "type", "issuer", "account", "secondsLeft", "validUntil"])
+            #expect(
+                Set(timed.object.map { Array($0.keys) } ?? []) == [
+                    "code", "type", "issuer", "account", "secondsLeft", "validUntil",
+                ])
             #expect(timed["secondsLeft"]?.wholeNumber.map { (0...30).contains($0) } == true)
+        }
+    }
+
+    @Test(
+        "A code that cannot be written is no success: a full disk under the output ends with 74, a reader that has gone by its signal"
+    )
+    func unwritable() async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            func code(_ redirection: String) async throws -> Outcome {
+                let words = ["-c", "exec \"$0\" code mira \(redirection)", Program.path]
+                return try await place.start(words, program: "/bin/sh").end()
+            }
+            try await code("> /dev/full").fails(74, "standard output", "No space left")
+            try await code(">&-").fails(74, "standard output")
+            #expect(try await place.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: 2))
         }
     }
 
@@ -51,7 +72,9 @@ struct CodeTests {
             try await place.signet("enroll", OATHSample.uri("hotp", "&counter=0")).succeeds()
             try await place.signet("enroll", OATHSample.uri("hotp", issuer: "Other", account: "noa", "&counter=500")).succeeds()
             let id = try #require(try await place.accounts().first?["mechanisms"]?.array?.first?["id"]?.string)
-            for (counter, name) in ["mira", "MIRA", "Harbor", "hARBOR", "Harbor:mira", "harbor:MIRA", id, id.lowercased()].enumerated() {
+            for (counter, name) in ["mira", "MIRA", "Harbor", "hARBOR", "Harbor:mira", "harbor:MIRA", id, id.lowercased()]
+                .enumerated()
+            {
                 let code = try await place.signet("code", name).succeeds()
                 #expect(code.line == (try HOTP.code(secret: OATHSample.secret, counter: UInt64(counter))), "\(name)")
             }

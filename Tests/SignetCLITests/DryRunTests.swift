@@ -14,7 +14,8 @@ struct DryRunTests {
         static func all(_ list: String) throws -> [Row] {
             let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             let file = try Data(contentsOf: tests.appending(path: "SignetCoreTests/Vectors/enrollment.json"))
-            let rows = try #require(JSONDecoder().decode(JSONValue.self, from: file)[list]?.array).compactMap(\.object).map(Row.init)
+            let rows = try #require(JSONDecoder().decode(JSONValue.self, from: file)[list]?.array).compactMap(\.object).map(
+                Row.init)
             try #require(!rows.isEmpty)
             return rows
         }
@@ -59,7 +60,9 @@ struct DryRunTests {
         }
     }
 
-    @Test("A refused row is refused with 65: the wrong part is named, and no content of it is repeated", arguments: try Row.all("refuse"))
+    @Test(
+        "A refused row is refused with 65: the wrong part is named, and no content of it is repeated",
+        arguments: try Row.all("refuse"))
     func refuse(row: Row) async throws {
         let part = try #require(row.members["wrong"]?.string)
         try await Workplace.with(vault: false) { place in
@@ -107,7 +110,8 @@ struct DryRunTests {
 
     @Test("Plain http to another machine is refused, and can be allowed by name")
     func plainHTTP() async throws {
-        let invitation = try PushInvitation.sample(url: "http://am.example.test", policy: .allowingPlainHTTP(to: ["am.example.test"]))
+        let invitation = try PushInvitation.sample(
+            url: "http://am.example.test", policy: .allowingPlainHTTP(to: ["am.example.test"]))
         try await Workplace.with(vault: false) { place in
             try await place.signet("enroll", "--dry-run", invitation.uri()).fails(65, "r: ", "plain http")
             try await place.signet("enroll", "--dry-run", "--allow-http", "other.test", invitation.uri()).fails(65, "plain http")
@@ -118,7 +122,9 @@ struct DryRunTests {
     /// The secrets of a row in every spelling that could slip out. The vectors' challenge counts as one.
     private static func secrets(of row: Row) throws -> [String] {
         let enrollment = try EnrollmentURI.parse(row.uri)
-        let secrets = [enrollment.oath?.secret, enrollment.push?.secret].compactMap(\.self).map { secret in secret.withUnsafeBytes { Array($0) } }
+        let secrets = [enrollment.oath?.secret, enrollment.push?.secret].compactMap(\.self).map { secret in
+            secret.withUnsafeBytes { Array($0) }
+        }
         let spellings = (secrets + [enrollment.push?.challenge].compactMap(\.self)).flatMap { bytes in
             [
                 Base32.encode(bytes), Base64.encode(bytes, as: .standard), Base64.encode(bytes, as: .url),

@@ -8,7 +8,8 @@ import Testing
 struct NetworkFaultTests {
     /// How a server fails; each case is a real answer on a real socket.
     enum Fault: CaseIterable {
-        case html, errorPage, refusal, notFound, redirect, cutInHead, cutInBody, cutInChunk, noAnswer, garbage, tooLarge, jsonArray, closedPort, silence
+        case html, errorPage, refusal, notFound, redirect, cutInHead, cutInBody, cutInChunk, noAnswer, garbage, tooLarge,
+            jsonArray, closedPort, silence
         case silenceInBody
 
         /// The exit code (docs of `Failure.Exit`), the error's code, and words of the message.
@@ -37,7 +38,8 @@ struct NetworkFaultTests {
             case .refusal: connection.answer("400 Bad Request", #"{"code":400,"reason":"Bad Request","message":"Bad request."}"#)
             case .notFound: connection.answer("404 Not Found")
             case .cutInHead: connection.send("HTTP/1.1 200 OK\r\nContent-Ty")
-            case .cutInBody: connection.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"a\":")
+            case .cutInBody:
+                connection.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"a\":")
             case .cutInChunk: connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n{\"a\":")
             case .noAnswer: break
             case .garbage: connection.send("SSH-2.0-OpenSSH_9.2\r\n\0\u{1}\u{2}\r\n\r\n")
@@ -50,7 +52,9 @@ struct NetworkFaultTests {
         }
     }
 
-    @Test("It fails with the documented exit code, nothing is stored, and a second try at a healthy server works", arguments: Fault.allCases)
+    @Test(
+        "It fails with the documented exit code, nothing is stored, and a second try at a healthy server works",
+        arguments: Fault.allCases)
     func faults(fault: Fault) async throws {
         let server = try RawServer { fault.serve($0) }
         if fault == .closedPort { server.stop() }
@@ -101,7 +105,8 @@ struct NetworkFaultTests {
             #expect(request.header("cookie") == "amlbcookie=01")
             #expect(request.header("content-type") == "application/json")
             let body = try JSON.decode(PushRequestBody.self, from: Array(request.body.utf8))
-            let claims = try JSON.decode(JSONValue.self, from: CompactJWS(body.jwt).payload(verifiedWith: PushInvitation.sampleSecret))
+            let claims = try JSON.decode(
+                JSONValue.self, from: CompactJWS(body.jwt).payload(verifiedWith: PushInvitation.sampleSecret))
             let account = try #require(try await place.accounts().first)
             #expect(account["mechanisms"]?.array?.first?["id"] == claims["mechanismUid"])
             #expect(body.messageId == "REGISTER:1")

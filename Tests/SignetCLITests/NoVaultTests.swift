@@ -9,7 +9,8 @@ struct NoVaultTests {
     static let verbs: [[String]] = [
         ["enroll", "otpauth://totp/X:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"],
         ["accounts"], ["accounts", "--json"], ["code", "mira"], ["code", "mira", "--type", "totp", "--json"],
-        ["push", "listen"], ["push", "listen", "mira", "--once", "--for", "1"], ["push", "list"], ["push", "list", "--all", "--json"],
+        ["push", "listen"], ["push", "listen", "mira", "--once", "--for", "1"], ["push", "list"],
+        ["push", "list", "--all", "--json"],
         ["push", "approve", "0"], ["push", "approve", "0", "--number", "7"], ["push", "deny", "0"],
     ]
 
@@ -59,7 +60,8 @@ struct NoVaultTests {
     @Test(
         "Help and version open and create nothing",
         arguments: [
-            ["--help"], ["-h"], ["help"], ["--version"], ["help", "push", "listen"], ["demo", "--help"], ["serve", "--help"], ["init", "--help"],
+            ["--help"], ["-h"], ["help"], ["--version"], ["help", "push", "listen"], ["demo", "--help"], ["serve", "--help"],
+            ["init", "--help"],
             ["enroll", "--help"], ["accounts", "--help"], ["code", "--help"], ["push", "--help"], ["push", "listen", "--help"],
             ["push", "list", "--help"], ["push", "approve", "--help"], ["push", "deny", "--help"], ["enroll", "--version"],
         ])
@@ -77,9 +79,11 @@ struct NoVaultTests {
     @Test(
         "What is called wrongly ends with 64 and creates nothing",
         arguments: [
-            ["no-such-verb"], ["code"], ["enroll"], ["accounts", "extra"], ["code", "mira", "--type", "push"], ["--no-such-option"],
+            ["no-such-verb"], ["code"], ["enroll"], ["accounts", "extra"], ["code", "mira", "--type", "push"],
+            ["--no-such-option"],
             ["init", "--protect", "hope"], ["init", "--protect"], ["serve", "--port", "65536"], ["serve", "--port", "x"],
-            ["serve", "--push-timeout", "0"], ["serve", "--log-level", "loud"], ["push", "listen", "--for", "0"], ["push", "approve"],
+            ["serve", "--push-timeout", "0"], ["serve", "--log-level", "loud"], ["push", "listen", "--for", "0"],
+            ["push", "approve"],
             ["push", "approve", "1", "--number", "many"], ["push", "deny"],
         ])
     func usage(arguments: [String]) async throws {
@@ -104,7 +108,9 @@ struct NoVaultTests {
             #expect(first.output.contains(place.home) && first.output.contains("keyfile"))
             let files = try place.vaultFiles()
             #expect(Set(files.keys) == ["vault.sqlite", "vault.key"])
-            for (path, wanted) in [(place.home, 0o700), (place.home + "/vault.sqlite", 0o600), (place.home + "/vault.key", 0o600)] {
+            for (path, wanted) in [
+                (place.home, 0o700), (place.home + "/vault.sqlite", 0o600), (place.home + "/vault.key", 0o600),
+            ] {
                 let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
                 #expect(mode?.intValue == wanted, "\(path)")
             }

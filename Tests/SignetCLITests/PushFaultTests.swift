@@ -40,7 +40,9 @@ struct PushFaultTests {
         }
     }
 
-    @Test("A message that is no good is named on standard error, nothing is stored, and the next good one comes", arguments: BadEvent.allCases)
+    @Test(
+        "A message that is no good is named on standard error, nothing is stored, and the next good one comes",
+        arguments: BadEvent.allCases)
     func badEvents(event: BadEvent) async throws {
         try await withDesk { desk, place in
             desk.send(try event.event(of: desk))
@@ -111,6 +113,37 @@ struct PushFaultTests {
             async let some = place.start(["push", "listen", "--for", "1"]).end()
             try await once.fails(69, "no message came in 1 seconds")
             try await some.succeeds()
+        }
+    }
+
+    @Test("A wait longer than any life is a wait")
+    func longWait() async throws {
+        try await withDesk { desk, place in
+            let listening = try place.start(["push", "listen", "--once", "--for", String(Int.max)])
+            try await listening.said { _, errors in errors.contains("Listening") }
+            try desk.send(try desk.message(id: "M1"), id: "1")
+            try await listening.end(within: .seconds(10)).succeeds()
+        }
+    }
+
+    @Test("The beginning of an id must fit one message")
+    func ambiguousID() async throws {
+        try await withDesk { desk, place in
+            // Of seventeen ids, two begin with the same hexadecimal digit.
+            for number in 1...17 { try desk.send(try desk.message(id: "M\(number)"), id: String(number)) }
+            let listening = try place.start(["push", "listen", "--json"])
+            let ids = try await listening.said { output, _ in output.split(separator: "\n").count == 17 }
+                .jsonLines.compactMap { $0["id"]?.string }
+            listening.signal(SIGINT)
+            _ = try await listening.end(within: .seconds(5))
+            let groups = Dictionary(grouping: ids) { String($0.prefix(1)) }
+            let (digit, sharing) = try #require(groups.first { $0.value.count > 1 })
+            for verb in ["approve", "deny"] {
+                try await place.signet("push", verb, digit).fails(65, "\(sharing.count) messages", "give more of it")
+            }
+            #expect(desk.answers.isEmpty)
+            try await place.signet("push", "approve", sharing[0]).succeeds()
+            #expect(desk.answers.count == 1)
         }
     }
 

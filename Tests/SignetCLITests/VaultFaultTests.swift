@@ -7,8 +7,10 @@ import Testing
 struct VaultFaultTests {
     /// What can be wrong with a vault.
     enum Fault: CaseIterable {
-        case openDirectory, linkedDirectory, foreignDirectory, fileAsDirectory, openRecords, linkedRecords, hardLinkedRecords, foreignRecords
-        case openKey, linkedKey, missingKey, wrongKey, shortKey, longKey, missingRecords, noise, emptyRecords, damagedPage, newerFormat
+        case openDirectory, linkedDirectory, foreignDirectory, fileAsDirectory, openRecords, linkedRecords, hardLinkedRecords,
+            foreignRecords
+        case openKey, linkedKey, missingKey, wrongKey, shortKey, longKey, missingRecords, noise, emptyRecords, damagedPage,
+            newerFormat
 
         /// The exit code, and words of the message.
         var expected: (exit: Int32, words: [String]) {
@@ -56,14 +58,19 @@ struct VaultFaultTests {
             case .shortKey: _ = try place.write(Array(repeating: 7, count: 31), to: "vault/vault.key")
             case .longKey: _ = try place.write(Array(repeating: 7, count: 33), to: "vault/vault.key")
             case .missingRecords: try files.removeItem(atPath: records)
-            case .noise: _ = try place.write((0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 255) }, to: "vault/vault.sqlite")
+            case .noise:
+                _ = try place.write(
+                    (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 255) }, to: "vault/vault.sqlite")
             case .emptyRecords: _ = try place.write([], to: "vault/vault.sqlite")
             case .damagedPage:
                 var bytes = try Data(contentsOf: URL(filePath: records))
                 bytes.replaceSubrange(100..., with: Data(repeating: 0x5A, count: bytes.count - 100))
                 _ = try place.write(bytes, to: "vault/vault.sqlite")
             case .newerFormat:
-                try SQLite.run(records, "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"format\":1', '\"format\":2') AS BLOB) WHERE kind = 'vault'")
+                try SQLite.run(
+                    records,
+                    "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"format\":1', '\"format\":2') AS BLOB) WHERE kind = 'vault'"
+                )
             }
         }
     }
@@ -91,6 +98,18 @@ struct VaultFaultTests {
         }
     }
 
+    @Test("A link is a link with a slash at its end, too; a directory may have one")
+    func slash() async throws {
+        try await Workplace.with { place in
+            let link = place.directory.file("link")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.home)
+            for path in [link, link + "/", link + "//"] {
+                try await place.signet("accounts", environment: ["SIGNET_HOME": path]).fails(77, "link")
+            }
+            try await place.signet("accounts", environment: ["SIGNET_HOME": place.home + "/"]).succeeds()
+        }
+    }
+
     @Test("A key that is put back opens the vault again")
     func keyPutBack() async throws {
         try await Workplace.with { place in
@@ -104,7 +123,9 @@ struct VaultFaultTests {
         }
     }
 
-    @Test("While another process holds the write lock, a writer waits 5 seconds and ends with 75; a reader reads", .enabled(if: SQLite.isHere))
+    @Test(
+        "While another process holds the write lock, a writer waits 5 seconds and ends with 75; a reader reads",
+        .enabled(if: SQLite.isHere))
     func locked() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
@@ -171,7 +192,9 @@ struct VaultFaultTests {
     /// Everything under the place's folder: names, modes and bytes.
     private static func snapshot(of place: Workplace) throws -> [String: String] {
         let files = FileManager.default
-        let names = try files.subpathsOfDirectory(atPath: place.directory.path).filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") }
+        let names = try files.subpathsOfDirectory(atPath: place.directory.path).filter {
+            !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal")
+        }
         return try Dictionary(
             uniqueKeysWithValues: names.map { name in
                 let attributes = try files.attributesOfItem(atPath: place.directory.file(name))

@@ -13,7 +13,8 @@ enum SQLiteFailure {
         guard let error = error as? DatabaseError else {
             return StoreError(.failed, operation, "the database failed: \(type(of: error))")
         }
-        let (code, reason) = meaning(of: error.resultCode)
+        let isFull = error.extendedResultCode == .SQLITE_IOERR_SHMSIZE
+        let (code, reason) = meaning(of: isFull ? .SQLITE_FULL : error.resultCode)
         return StoreError(code, operation, reason, status: error.extendedResultCode.rawValue)
     }
 

@@ -28,9 +28,7 @@ public final class SQLiteStore: RecordStore {
             try PrivateFile.check(path)
         }
         do {
-            database = try DatabaseQueue(path: path, configuration: Self.configuration(patience: patience))
-            try Self.makeDurable(database)
-            if creating { try database.write(Self.createTable) }
+            database = try Self.open(path, creating: creating, patience: patience)
         } catch {
             throw SQLiteFailure.storeError(error, "open \(path)")
         }
@@ -63,19 +61,46 @@ public final class SQLiteStore: RecordStore {
         }
     }
 
-    private static func configuration(patience: Double) -> Configuration {
+    private static func open(_ path: String, creating: Bool, patience: Double) throws -> DatabaseQueue {
+        do {
+            return try open(path, creating: creating, configuration(patience: patience, alone: false))
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
+            // A full disk has no room for the index that processes share. Who is alone keeps it in memory, so that what is
+            // stored can still be read.
+            return try open(path, creating: creating, configuration(patience: patience, alone: true))
+        }
+    }
+
+    private static func open(_ path: String, creating: Bool, _ configuration: Configuration) throws -> DatabaseQueue {
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        if !creating, try database.read({ try Int.fetchOne($0, sql: "PRAGMA page_count") }) == 0 {
+            throw StoreError(.corrupt, "open \(path)", "the file is empty; it was left as it is")
+        }
+        try makeDurable(database)
+        if creating { try database.write(createTable) }
+        return database
+    }
+
+    /// - Parameter alone: whether to lock out every other process until the file is closed.
+    private static func configuration(patience: Double, alone: Bool) -> Configuration {
         var configuration = Configuration()
-        configuration.journalMode = .wal
         configuration.busyMode = .timeout(patience)
         configuration.prepareDatabase { database in
+            if alone { try database.execute(sql: "PRAGMA locking_mode=EXCLUSIVE") }
             try database.execute(sql: "PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY")
         }
         return configuration
     }
 
-    /// GRDB lowers `synchronous` after `prepareDatabase`, so it is set here, and read back.
+    /// The journal mode is the file's own and is set only where it is another: GRDB's way to set it writes to the file every
+    /// time it is opened, so that nobody could read while somebody else writes, nor on a full disk.
     private static func makeDurable(_ database: DatabaseQueue) throws {
         try database.writeWithoutTransaction { database in
+            if try String.fetchOne(database, sql: "PRAGMA journal_mode") != "wal" {
+                guard try String.fetchOne(database, sql: "PRAGMA journal_mode=WAL") == "wal" else {
+                    throw StoreError(.failed, "open the store", "SQLite keeps no write-ahead log here")
+                }
+            }
             try database.execute(sql: "PRAGMA synchronous=FULL")
             guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
                 throw StoreError(.failed, "open the store", "SQLite does not make writes durable here")

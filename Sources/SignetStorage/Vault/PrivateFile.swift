@@ -66,6 +66,12 @@ package enum PrivateFile {
         return lstat(path, &status) == 0
     }
 
+    /// Whether a regular file without content stands at `path`: what is left of one that was made and never written.
+    package static func isEmpty(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+    }
+
     /// Makes `path` with mode 0700 unless it exists, with its parents. Returns the directories that were made, outermost first.
     package static func createDirectory(_ path: String) throws(StoreError) -> [String] {
         if exists(path) { return [] }

@@ -3,9 +3,11 @@ public struct VaultDirectory: Sendable, Hashable {
     /// The directory.
     public let path: String
 
-    /// The directory at `path`.
+    /// The directory at `path`. A slash at the end is dropped: with it, a link would be followed.
     public init(path: String) {
-        self.path = path
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        self.path = String(path)
     }
 
     /// The usual place: `$SIGNET_HOME`, or `$XDG_DATA_HOME/signet`, or `~/.local/share/signet` (XDG Base Directory).
@@ -13,11 +15,11 @@ public struct VaultDirectory: Sendable, Hashable {
     public init?(environment: [String: String]) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let home = value("SIGNET_HOME") {
-            path = home
+            self.init(path: home)
         } else if let data = value("XDG_DATA_HOME"), data.hasPrefix("/") {
-            path = data + "/signet"
+            self.init(path: data + "/signet")
         } else if let home = value("HOME") {
-            path = home + "/.local/share/signet"
+            self.init(path: home + "/.local/share/signet")
         } else {
             return nil
         }
@@ -41,6 +43,8 @@ public struct VaultDirectory: Sendable, Hashable {
         guard !holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(path) already; nothing was changed")
         }
+        // Who was interrupted before the key was written has sealed nothing with it.
+        if PrivateFile.isEmpty(keyPath) { PrivateFile.remove(keyPath) }
         let madeKey = !PrivateFile.exists(keyPath)
         let key = madeKey ? try KeyFile.create(path: keyPath) : KeyFile(path: keyPath)
         let unfinished = recordsPath + ".new"

@@ -12,8 +12,9 @@ struct DemoScript {
         var steps = DemoSteps()
         do {
             try await play(&steps)
-        } catch let error as CancellationError {
-            throw error
+        } catch _ where Task.isCancelled {
+            // Whatever was going on has failed in its own way then: a request, a process, a pause.
+            throw CancellationError()
         } catch {
             steps.printSummary()
             let why = (error as? DemoFailure)?.description ?? Failure(error).message

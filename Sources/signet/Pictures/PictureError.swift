@@ -19,10 +19,10 @@ enum PictureError: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .unreadable(let reason): "cannot be read: \(reason)"
+        case .unreadable(let reason): "the picture cannot be read: \(reason)"
         case .tooLarge(let size): "too large: \(size)"
-        case .unknownFormat: "neither a PNG nor a JPEG picture"
-        case .damaged(let detail): "damaged or cut short: \(detail)"
+        case .unknownFormat: "this is neither a PNG nor a JPEG picture"
+        case .damaged(let detail): "the picture is damaged or cut short: \(detail)"
         case .noCode: "there is no QR code in the picture"
         case .severalCodes(let count): "there are \(count) different QR codes in the picture; cut out the one you mean"
         case .libraryMissing(let name, let package):

@@ -51,12 +51,17 @@ enum Console {
         for await _ in ended {}
     }
 
-    /// Whoever reads may have gone; there is nobody left to tell then.
+    /// Whoever reads may have gone; there is nobody left to tell then. A full disk under a file is another matter: a script
+    /// must not take an empty file for the answer, so the process ends.
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
             if count < 0, errno == EINTR { continue }
+            if count < 0, descriptor == STDOUT_FILENO, errno != EPIPE {
+                let reason = String(cString: strerror(errno))
+                Failure.report(Failure(.store, "output", "standard output cannot be written: \(reason)"))
+            }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

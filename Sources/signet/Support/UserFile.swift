@@ -19,6 +19,7 @@ enum UserFile {
             let password = Secret(byteCount: 10, using: &generator).withUnsafeBytes { Base32.encode($0).lowercased() }
             return [Entry(name: "demo", password: Secret(password.utf8), madeUpPassword: password)]
         }
+        guard PrivateFile.exists(path) else { throw Failure(.notFound, "users", "\(path) does not exist") }
         let bytes = try PrivateFile.contents(of: path, limit: largest)
         guard let users = (try? JSON.decode([String: String].self, from: bytes)), !users.isEmpty else {
             throw Failure(.badInput, "users", "\(path) is not a JSON object of user names and passwords")

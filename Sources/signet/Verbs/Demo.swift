@@ -29,7 +29,14 @@ struct Demo: AsyncParsableCommand {
 
     private static func play() async throws {
         let transport = AsyncHTTPTransport()
-        let stage = try DemoStage(transport: transport)
+        let stage: DemoStage
+        do {
+            stage = try DemoStage(transport: transport)
+        } catch {
+            await transport.close()
+            Console.error("signet: the demo cannot begin: \((error as? DemoFailure)?.description ?? Failure(error).message)")
+            throw DemoFailure("no stage")
+        }
         let script = DemoScript(stage: stage)
         let outcome: Result<Void, any Error>
         do {

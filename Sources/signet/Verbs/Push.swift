@@ -39,6 +39,9 @@ struct Push: AsyncParsableCommand {
             }
         }
 
+        /// Some thirty years, in seconds: what a sleep can count is not much more.
+        private static let longestWait = 1_000_000_000
+
         private func listen(_ listener: DeskListener, _ session: Session) async throws {
             let timedOut = Failure(.unavailable, "timeout", "no message came in \(seconds ?? 0) seconds")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -49,7 +52,7 @@ struct Push: AsyncParsableCommand {
                 }
                 if let seconds {
                     group.addTask {
-                        try await Task.sleep(for: .seconds(seconds))
+                        try await Task.sleep(for: .seconds(min(seconds, Self.longestWait)))
                         if once { throw timedOut }
                     }
                 }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Logging
+import NIOCore
 import SignetCore
 import SignetServer
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -60,13 +62,27 @@ struct Serve: AsyncParsableCommand {
 
         let watch = attached ? Task { await Self.stopWhenInputEnds() } : nil
         defer { watch?.cancel() }
-        try await server.run(gracefulShutdownSignals: true) { url in announce(url, users, realms) }
+        let isListening = Atomic(false)
+        do {
+            try await server.run(gracefulShutdownSignals: true) { url in
+                isListening.store(true, ordering: .relaxed)
+                announce(url, users, realms)
+            }
+        } catch let error where !isListening.load(ordering: .relaxed) {
+            throw cannotListen(error)
+        }
     }
 
     /// Ends the server in order, as the signal from outside would.
     private static func stopWhenInputEnds() async {
         await Console.inputEnd()
         if !Task.isCancelled { kill(getpid(), SIGTERM) }
+    }
+
+    private func cannotListen(_ error: any Error) -> Failure {
+        let number = (error as? IOError)?.errnoCode
+        let reason = number.map { String(cString: strerror($0)) } ?? "\(type(of: error))"
+        return Failure(number == EACCES ? .notAllowed : .unavailable, "listen", "cannot listen at \(host), port \(port): \(reason)")
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {

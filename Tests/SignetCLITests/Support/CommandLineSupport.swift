@@ -29,7 +29,8 @@ struct Workplace: Sendable {
 
     /// Runs `signet` to its end.
     func signet(
-        _ arguments: String..., input: TestProcess.Input = .nothing, environment: [String: String] = [:], patience: Duration = .seconds(60)
+        _ arguments: String..., input: TestProcess.Input = .nothing, environment: [String: String] = [:],
+        patience: Duration = .seconds(60)
     ) async throws -> Outcome {
         try await Gate.processes.pass {
             try await start(arguments, input: input, environment: environment).end(within: patience)
@@ -38,7 +39,8 @@ struct Workplace: Sendable {
 
     /// Starts `signet`, or another program, and lets it run.
     func start(
-        _ arguments: [String], program: String = Program.path, input: TestProcess.Input = .nothing, environment: [String: String] = [:],
+        _ arguments: [String], program: String = Program.path, input: TestProcess.Input = .nothing,
+        environment: [String: String] = [:],
         ownGroup: Bool = false
     ) throws -> TestProcess {
         let own = ["SIGNET_HOME": home, "HOME": directory.path, "TMPDIR": directory.path]
@@ -62,7 +64,9 @@ struct Workplace: Sendable {
 
     /// Every file of the vault's directory but what SQLite makes for its own use, by name, with its bytes.
     func vaultFiles() throws -> [String: Data] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: home).filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: home).filter {
+            !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal")
+        }
         return try Dictionary(uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(filePath: "\(home)/\($0)"))) })
     }
 }
@@ -89,7 +93,9 @@ enum Program {
     }()
 
     /// What of our own environment a child gets.
-    static let environment = ProcessInfo.processInfo.environment.filter { ["PATH", "LANG", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"].contains($0.key) }
+    static let environment = ProcessInfo.processInfo.environment.filter {
+        ["PATH", "LANG", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"].contains($0.key)
+    }
 }
 
 /// How a process ended.
@@ -256,7 +262,9 @@ final class TestProcess: Sendable {
 
     /// Waits until what was written satisfies `condition`, and gives it.
     @discardableResult
-    func said(within patience: Duration = .seconds(30), _ condition: (_ output: String, _ errors: String) -> Bool) async throws -> Outcome {
+    func said(within patience: Duration = .seconds(30), _ condition: (_ output: String, _ errors: String) -> Bool) async throws
+        -> Outcome
+    {
         let deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline {
             let soFar = soFar

@@ -42,11 +42,13 @@ final class FakeDesk: Sendable {
 
     /// A message to the mechanism that registered, or to another; signed with its secret, or another.
     func message(
-        id: String, kind: PushKind = .tap, text: String = "Log in?", mechanismUID: String? = nil, secret: Secret = PushInvitation.sampleSecret,
+        id: String, kind: PushKind = .tap, text: String = "Log in?", mechanismUID: String? = nil,
+        secret: Secret = PushInvitation.sampleSecret,
         sentAt: Date = Date(), timeToLive: Int = 120
     ) throws -> PushDelivery {
         let message = PushMessage(
-            mechanismUID: mechanismUID ?? self.mechanismUID, challenge: [1, 2, 3], kind: kind, timeToLive: timeToLive, sentAt: sentAt,
+            mechanismUID: mechanismUID ?? self.mechanismUID, challenge: [1, 2, 3], kind: kind, timeToLive: timeToLive,
+            sentAt: sentAt,
             text: text)
         return PushDelivery(messageId: id, message: try message.sealed(with: secret))
     }

@@ -56,7 +56,9 @@ struct RawConnection: Sendable, Equatable {
 
         /// The value of a field; its name in lower case.
         func header(_ name: String) -> String? {
-            head.split(separator: "\r\n").first { $0.hasPrefix(name + ":") }.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
+            head.split(separator: "\r\n").first { $0.hasPrefix(name + ":") }.map {
+                $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
+            }
         }
     }
 
@@ -68,7 +70,8 @@ struct RawConnection: Sendable, Equatable {
             let text = String(decoding: bytes, as: UTF8.self)
             if let end = text.firstRange(of: "\r\n\r\n") {
                 let head = text[..<end.lowerBound].lowercased()
-                let request = Request(line: String(text.prefix { $0 != "\r\n" }), head: head, body: String(text[end.upperBound...]))
+                let request = Request(
+                    line: String(text.prefix { $0 != "\r\n" }), head: head, body: String(text[end.upperBound...]))
                 if request.body.utf8.count >= request.header("content-length").flatMap({ Int($0) }) ?? 0 { return request }
             }
             let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -84,7 +87,9 @@ struct RawConnection: Sendable, Equatable {
 
     /// Sends a whole answer.
     func answer(_ status: String, headers: [String] = [], _ body: String = "") {
-        send((["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers).joined(separator: "\r\n") + "\r\n\r\n" + body)
+        send(
+            (["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers).joined(separator: "\r\n") + "\r\n\r\n" + body
+        )
     }
 
     /// Ends the connection in both directions.
@@ -94,5 +99,39 @@ struct RawConnection: Sendable, Equatable {
     func waitForEnd() {
         var byte: UInt8 = 0
         while recv(descriptor, &byte, 1, 0) > 0 {}
+    }
+}
+
+/// A TCP connection to this machine, for requests that no HTTP client makes.
+final class ClientSocket: Sendable {
+    private let connection: RawConnection
+
+    init(port: Int) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw RawServer.CannotListen() }
+        connection = RawConnection(descriptor: descriptor)
+    }
+
+    deinit { Foundation.close(connection.descriptor) }
+
+    /// Ends the connection in both directions.
+    func close() { connection.cut() }
+
+    func send(_ text: String) { connection.send(text) }
+
+    /// An answer with a body as long as its head says.
+    func receive() -> String {
+        connection.request().map { "\($0.line)\r\n\r\n\($0.body)" } ?? ""
     }
 }

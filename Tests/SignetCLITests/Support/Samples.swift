@@ -29,7 +29,8 @@ enum OATHSample {
         get throws { Secret(try Base32.decode(secretText)) }
     }
 
-    static func uri(_ type: String = "totp", issuer: String = "Harbor", account: String = "mira", _ extra: String = "") -> String {
+    static func uri(_ type: String = "totp", issuer: String = "Harbor", account: String = "mira", _ extra: String = "") -> String
+    {
         "otpauth://\(type)/\(issuer):\(account)?secret=\(secretText)&issuer=\(issuer)\(extra)"
     }
 }

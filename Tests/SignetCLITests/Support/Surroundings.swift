@@ -10,7 +10,9 @@ enum SQLite {
 
     /// Runs one statement, durably.
     static func run(_ file: String, _ statement: String) throws {
-        try python("import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit(); c.close()", [file, statement])
+        try python(
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit(); c.close()",
+            [file, statement])
     }
 
     /// A process that holds the write lock of a file until its standard input is closed. It writes `held` when it does.
@@ -28,7 +30,8 @@ enum SQLite {
 
     private static func python(_ program: String, _ arguments: [String]) throws {
         let process = try TestProcess(
-            "/usr/bin/env", ["python3", "-c", program] + arguments, environment: ProcessInfo.processInfo.environment, input: .nothing)
+            "/usr/bin/env", ["python3", "-c", program] + arguments, environment: ProcessInfo.processInfo.environment,
+            input: .nothing)
         while !process.hasEnded { usleep(2000) }
         guard process.soFar.status == 0 else { throw Failed() }
     }
@@ -82,5 +85,18 @@ struct SmallDisk {
         let process = try TestProcess("/usr/bin/env", words, environment: ProcessInfo.processInfo.environment, input: .nothing)
         while !process.hasEnded { usleep(2000) }
         guard process.soFar.status == 0 else { throw SQLite.Failed() }
+    }
+}
+
+/// What runs beside us.
+enum ProcessGroup {
+    /// The processes of a group that are alive, as `/proc` lists them.
+    static func members(of group: pid_t) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { pid_t($0) != nil }.compactMap { entry in
+            guard let status = try? String(contentsOfFile: "/proc/\(entry)/stat", encoding: .utf8) else { return nil }
+            // After the name in parentheses: the state, the parent, the group.
+            let fields = status.drop { $0 != ")" }.split(separator: " ")
+            return fields.count > 3 && fields[3] == "\(group)" && fields[1] != "Z" ? status : nil
+        }
     }
 }

@@ -1,0 +1,85 @@
+/// One side of a comparison.
+struct Contender {
+    let name: String
+    /// How long so many operations take one after another.
+    let time: (_ operations: Int) async throws -> Duration
+
+    /// A contender that keeps its own time.
+    init(_ name: String, time: @escaping (_ operations: Int) async throws -> Duration) {
+        self.name = name
+        self.time = time
+    }
+
+    /// A contender whose operations are calls. What `body` returns is summed up, so that none of the work can be left out.
+    static func calls(_ name: String, _ body: @escaping (_ operation: Int) throws -> Int) -> Contender {
+        Contender(name) { operations in
+            let begin = ContinuousClock.now
+            var sum = 0
+            for operation in 0..<operations { sum &+= try body(operation) }
+            return withExtendedLifetime(sum) { ContinuousClock.now - begin }
+        }
+    }
+
+    /// As ``calls(_:_:)``, for calls that may wait.
+    static func asyncCalls(_ name: String, _ body: @escaping (_ operation: Int) async throws -> Int) -> Contender {
+        Contender(name) { operations in
+            let begin = ContinuousClock.now
+            var sum = 0
+            for operation in 0..<operations { sum &+= try await body(operation) }
+            return withExtendedLifetime(sum) { ContinuousClock.now - begin }
+        }
+    }
+}
+
+/// Two contenders in turns. What else the machine does hits both sides of a round alike, and a round that it hits hard is
+/// outvoted: every figure is the median over the rounds.
+struct Race {
+    let ours: Contender
+    let reference: Contender
+    var rounds = 31
+    /// How long one side of a round lasts at least.
+    var slice = Duration.milliseconds(20)
+
+    /// What came out.
+    struct Outcome {
+        /// Ours over the reference's.
+        let ratio: Double
+        let ours: Row.Figure
+        let reference: Row.Figure
+    }
+
+    /// Warms both sides up, then lets them take turns.
+    func run() async throws -> Outcome {
+        let counts = (ours: try await operations(of: ours), reference: try await operations(of: reference))
+        var times = (ours: [Double](), reference: [Double]())
+        for _ in 0..<rounds {
+            times.ours.append(try await microseconds(ours, counts.ours))
+            times.reference.append(try await microseconds(reference, counts.reference))
+        }
+        return Outcome(
+            ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
+            ours: Row.Figure(name: ours.name, value: times.ours.median, unit: "µs"),
+            reference: Row.Figure(name: reference.name, value: times.reference.median, unit: "µs"))
+    }
+
+    /// How many operations fill a slice. Finding out is the warming up.
+    private func operations(of contender: Contender) async throws -> Int {
+        var operations = 1
+        while try await contender.time(operations) < slice { operations *= 2 }
+        return operations
+    }
+
+    /// The time of one operation, of so many.
+    private func microseconds(_ contender: Contender, _ operations: Int) async throws -> Double {
+        try await contender.time(operations) / .microseconds(operations)
+    }
+}
+
+extension [Double] {
+    /// The middle value, or the mean of the two middle ones. Not a number when there is none.
+    var median: Double {
+        guard !isEmpty else { return .nan }
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}

@@ -1,0 +1,78 @@
+/// One line of the table: ours beside a reference, and the limit of their ratio.
+struct Row: Codable, Sendable {
+    /// What is compared.
+    let name: String
+    /// For a limit of ``Direction/atMost``, and without a limit: ours over the reference's, the median over all rounds.
+    /// For ``Direction/atLeast`` the reference's over ours: how many times as fast we are.
+    var ratio: Double?
+    /// What the ratio must reach; nil for a row that is only there for the record.
+    var limit: Double?
+    /// What we would like it to reach.
+    var ambition: Double?
+    /// On which side of the limit the ratio must be.
+    var direction: Direction?
+    /// Whether it is there.
+    var holds: Bool?
+    /// Our raw figure, the median over all rounds. The rounds' ratios have a median of their own, so the quotient of the raw
+    /// figures can differ from ``ratio`` a little.
+    var ours: Figure?
+    /// The reference's raw figure.
+    var reference: Figure?
+    /// Why there is no measurement.
+    var skipped: String?
+
+    /// The side of a limit.
+    enum Direction: String, Codable, Sendable {
+        case atMost, atLeast
+    }
+
+    /// A raw figure.
+    struct Figure: Codable, Sendable {
+        /// Whose it is.
+        let name: String
+        let value: Double
+        let unit: String
+    }
+}
+
+extension Row {
+    /// A row for what was measured.
+    init(_ name: String, _ outcome: Race.Outcome, _ limit: Limit) {
+        let ratio = limit.direction == .atLeast ? 1 / outcome.ratio : outcome.ratio
+        self.init(name: name, ratio: ratio, limit: limit, ours: outcome.ours, reference: outcome.reference)
+    }
+
+    /// A row for two figures that are no durations.
+    init(name: String, ratio: Double, limit: Limit, ours: Figure, reference: Figure) {
+        self.init(name: name, ratio: ratio, limit: limit.value, ambition: limit.ambition, direction: limit.direction)
+        holds =
+            switch (limit.direction, limit.value) {
+            case (.atMost?, let value?): ratio <= value
+            case (.atLeast?, let value?): ratio >= value
+            default: nil
+            }
+        self.ours = ours
+        self.reference = reference
+    }
+
+    /// A row that cannot be measured here.
+    static func skipped(_ name: String, because reason: String) -> Row { Row(name: name, skipped: reason) }
+}
+
+/// What a ratio must reach.
+struct Limit {
+    var direction: Row.Direction?
+    var value: Double?
+    var ambition: Double?
+
+    /// Ours may take so many times as long, or as much, as the reference.
+    static func atMost(_ value: Double, ambition: Double? = nil) -> Limit {
+        Limit(direction: .atMost, value: value, ambition: ambition)
+    }
+
+    /// Ours must be so many times as fast as the reference.
+    static func atLeast(_ value: Double) -> Limit { Limit(direction: .atLeast, value: value) }
+
+    /// No limit: the row is there for the record.
+    static let none = Limit()
+}

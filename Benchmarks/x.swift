@@ -1,2 +1,0 @@
-import JWTKit
-@main struct Main { static func main() {} }

@@ -1,0 +1,79 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("signet, killed")
+struct CrashTests {
+    @Test("An init that is killed at any moment leaves a whole vault, or can begin again")
+    func killedInit() async throws {
+        try await Workplace.with(vault: false) { place in
+            let whole = try await duration(of: ["init", "--protect", "keyfile"], at: place, home: "measured")
+            for round in 0..<30 {
+                let environment = ["SIGNET_HOME": place.directory.file("vault\(round)")]
+                let child = try place.start(["init", "--protect", "keyfile"], environment: environment)
+                try await Task.sleep(for: whole * Double(round) / 25)
+                child.signal(SIGKILL)
+                _ = try await child.end()
+                let second = try await place.signet("init", "--protect", "keyfile", environment: environment)
+                #expect(second.status == 0 || second.status == 73, "\(second.errors)")
+                try await place.signet("enroll", OATHSample.uri(), environment: environment).succeeds()
+            }
+        }
+    }
+
+    @Test("A key file that was made and never written is made anew; one with other content is left, and init refuses")
+    func unfinishedKey() async throws {
+        try await Workplace.with(vault: false) { place in
+            try #require(mkdir(place.home, 0o700) == 0)
+            let key = try place.write([1, 2, 3], to: "vault/vault.key")
+            try await place.signet("init", "--protect", "keyfile").fails(78, "32 bytes")
+            #expect(FileManager.default.contents(atPath: key) == Data([1, 2, 3]))
+            #expect(try place.vaultFiles().count == 1)
+            _ = try place.write([], to: "vault/vault.key")
+            try await place.signet("init", "--protect", "keyfile").succeeds()
+            try await place.signet("enroll", OATHSample.uri()).succeeds()
+        }
+    }
+
+    @Test("An enrolment that is killed at any moment has stored the account with what it can do, or nothing")
+    func killedEnroll() async throws {
+        try await Workplace.with { place in
+            let oath = OATHSettings(secret: try OATHSample.secret)
+            let whole = try await duration(of: ["enroll", OATHSample.uri(account: "measured")], at: place)
+            let desk = try FakeDesk()
+            for round in 0..<30 {
+                let uri = try PushInvitation.sample(port: desk.port).uri(account: "person\(round)", oath: oath)
+                let child = try place.start(["enroll", uri])
+                try await Task.sleep(for: whole * Double(round) / 20)
+                child.signal(SIGKILL)
+                _ = try await child.end()
+            }
+            let accounts = try await place.accounts()
+            for account in accounts.dropFirst() {
+                #expect(account["mechanisms"]?.array?.compactMap { $0["type"]?.string }.sorted() == ["push", "totp"])
+            }
+        }
+    }
+
+    @Test("A demo that is killed takes its server with it")
+    func killedDemo() async throws {
+        try await Workplace.with(vault: false) { place in
+            let demo = try place.start(["demo"], ownGroup: true)
+            try await demo.said { output, _ in output.contains("make a vault") }
+            demo.signal(SIGKILL)
+            _ = try await demo.end()
+            let deadline = ContinuousClock.now + .seconds(5)
+            while try !ProcessGroup.members(of: demo.identifier).isEmpty, ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(try ProcessGroup.members(of: demo.identifier) == [])
+        }
+    }
+
+    private func duration(of arguments: [String], at place: Workplace, home: String = "vault") async throws -> Duration {
+        try await ContinuousClock().measure {
+            try await place.start(arguments, environment: ["SIGNET_HOME": place.directory.file(home)]).end().succeeds()
+        }
+    }
+}

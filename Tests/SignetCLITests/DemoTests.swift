@@ -1,0 +1,57 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("signet demo", .tags(.slow))
+struct DemoTests {
+    @Test("It runs to its end, says so, and leaves nothing behind", .timeLimit(.minutes(3)))
+    func wholeDemo() async throws {
+        try await Workplace.with(vault: false) { place in
+            let outcome = try await place.start(["demo"], ownGroup: true).end(within: .seconds(150))
+            try outcome.succeeds()
+            #expect(outcome.errors == "")
+            #expect(outcome.output.contains("steps did what they say.") && !outcome.output.contains("✗"))
+            // The temporary directory is where TMPDIR says.
+            #expect(outcome.output.contains("Everything is in \(place.directory.path)/signet-demo-"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+        }
+    }
+
+    /// When a person interrupts: how far the demo is.
+    enum Moment: String, CaseIterable {
+        case atOnce = "Everything is in"
+        case serverStarts = "start the server"
+        case enrolling = "scan the picture"
+        case waitingAtDesk = "$ signet push listen"
+        case waitingForServer = "register for push"
+    }
+
+    @Test(
+        "Interrupted, it ends with 130 and leaves no process and no file: a signal to it alone, or a Ctrl-C that all its children get",
+        .timeLimit(.minutes(2)), arguments: Moment.allCases,
+        [(SIGINT, true), (SIGINT, false), (SIGTERM, false)] as [(Int32, Bool)])
+    func interrupted(moment: Moment, how: (Int32, Bool)) async throws {
+        try await Workplace.with(vault: false) { place in
+            let demo = try place.start(["demo"], ownGroup: true)
+            try await demo.said { output, _ in output.contains(moment.rawValue) }
+            let start = ContinuousClock.now
+            demo.signal(how.0, group: how.1)
+            let outcome = try await demo.end(within: .seconds(20))
+            #expect(outcome.status == 130, "\(outcome.output)\(outcome.errors)")
+            #expect(outcome.errors.contains("interrupted"))
+            #expect(ContinuousClock.now - start < .seconds(8))
+            #expect(try ProcessGroup.members(of: demo.identifier) == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+        }
+    }
+
+    @Test("Where no temporary directory can be made it fails at once and says so")
+    func noPlace() async throws {
+        try await Workplace.with(vault: false) { place in
+            let outcome = try await place.signet("demo", environment: ["TMPDIR": place.directory.file("none")])
+            #expect(outcome.status != 0)
+            #expect(outcome.errors.contains("temporary directory"), "\(outcome.errors)")
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("signet push, against signet serve")
+struct PushTests {
+    @Test("A tap: listen, list, approve, and the login page lets in; a second answer is refused")
+    func tap() async throws {
+        try await withServer { server, place in
+            #expect(try await place.signet("push", "list").succeeds().line == "No message waits for an answer.")
+            let login = try await server.browser.begin("PushLogin")
+            let message = try await listenOnce(place)
+            let id = try #require(message["id"]?.string)
+            #expect(message["state"]?.string == "pending" && message["type"]?.string == "default")
+            #expect(message["message"]?.string?.contains("demo") == true)
+            #expect(try await place.signet("push", "list", "--json").succeeds().json == message)
+
+            let approved = try await place.signet("push", "approve", String(id.prefix(6)).lowercased(), "--json").succeeds()
+            #expect(approved.json["state"]?.string == "approved")
+            #expect(try await server.refusal(of: login) == nil)
+            #expect(try await place.signet("push", "list", "--json").succeeds().output == "")
+            #expect(try await place.messages().map { $0["state"]?.string } == ["approved"])
+            for verb in ["approve", "deny"] { try await place.signet("push", verb, id).fails(65, "approved before") }
+        }
+    }
+
+    @Test(
+        "A number: without one and with a number that is not offered nothing is sent, a wrong one is refused, the right one lets in"
+    )
+    func number() async throws {
+        try await withServer { server, place in
+            let login = try await server.browser.begin("PushNumberLogin")
+            let right = try #require(try Browser.step(login).hiddenValue("pushChallengeNumber"))
+            let message = try await listenOnce(place)
+            let id = try #require(message["id"]?.string)
+            let numbers = (message["numbers"]?.array ?? []).compactMap(\.wholeNumber).map(String.init)
+            #expect(message["type"]?.string == "challenge" && numbers.count == 3 && numbers.contains(right))
+            let wrong = try #require(numbers.first { $0 != right })
+
+            try await place.signet("push", "approve", id).fails(65, "pick the number", right)
+            try await place.signet("push", "approve", id, "--number", "100").fails(65, "pick the number")
+            try await place.signet("push", "approve", id, "--number", wrong).fails(77, "refused")
+            #expect(try await place.messages().map { $0["state"]?.string } == ["pending"])
+            try await place.signet("push", "approve", id, "--number", right).succeeds()
+            #expect(try await server.refusal(of: login) == nil)
+        }
+    }
+
+    @Test("Biometrics: 77 where nobody can be asked; a stand-in says that it is one")
+    func biometric() async throws {
+        try await withServer { server, place in
+            let login = try await server.browser.begin("PushBiometricLogin")
+            let message = try await listenOnce(place)
+            let id = try #require(message["id"]?.string)
+            #expect(message["type"]?.string == "biometric")
+            try await place.signet("push", "approve", id).fails(77, "not recognised", "--stand-in-for-biometric")
+            try await place.signet("push", "approve", id, input: .text("yes\n")).fails(77, "not recognised")
+            #expect(try await place.messages().map { $0["state"]?.string } == ["pending"])
+            let approved = try await place.signet("push", "approve", id, "--stand-in-for-biometric").succeeds()
+            #expect(approved.errors.contains("no reader") && approved.errors.contains("recognises nobody"))
+            #expect(try await server.refusal(of: login) == nil)
+        }
+    }
+
+    @Test("A denial: the login fails, and stays failed")
+    func deny() async throws {
+        try await withServer { server, place in
+            let login = try await server.browser.begin("PushLogin")
+            let id = try #require(try await listenOnce(place)["id"]?.string)
+            #expect(try await place.signet("push", "deny", id, "--json").succeeds().json["state"]?.string == "denied")
+            try await place.signet("push", "approve", id).fails(65, "denied before")
+            #expect(try await server.refusal(of: login) != nil)
+        }
+    }
+
+    @Test("A message that nobody answers in time expires on both sides; a late answer is not sent")
+    func expired() async throws {
+        try await withServer("--push-timeout", "3") { server, place in
+            let login = try await server.browser.begin("PushLogin")
+            let id = try #require(try await listenOnce(place)["id"]?.string)
+            #expect(try await server.refusal(of: login) != nil)
+            for verb in ["approve", "deny"] { try await place.signet("push", verb, id).fails(65, "no longer waiting") }
+            #expect(try await place.signet("push", "list", "--json").succeeds().output == "")
+            #expect(try await place.messages().map { $0["state"]?.string } == ["expired"])
+        }
+    }
+
+    @Test("A message that was not answered comes again to whoever listens, and stays one record; an unknown id is 66")
+    func again() async throws {
+        try await withServer { server, place in
+            _ = try await server.browser.begin("PushLogin")
+            let (first, second) = (try await listenOnce(place), try await listenOnce(place))
+            #expect(first == second)
+            #expect(try await place.messages() == [first])
+            for id in ["zzz", "", "-1"] {
+                let outcome = try await place.signet("push", "approve", "--", id)
+                outcome.fails(66, "'\(id)'")
+            }
+        }
+    }
+
+    @Test("A yes and a no at the same time: the server takes one of them, and the vault knows which")
+    func bothAtOnce() async throws {
+        try await withServer { server, place in
+            for _ in 0..<3 {
+                let login = try await server.browser.begin("PushLogin")
+                let id = try #require(try await listenOnce(place)["id"]?.string)
+                async let yes = place.start(["push", "approve", id]).end()
+                async let no = place.start(["push", "deny", id]).end()
+                let (approval, denial) = (try await yes, try await no)
+                #expect([approval.status, denial.status].filter { $0 == 0 }.count == 1, "\(approval.errors)\(denial.errors)")
+                #expect([0, 65, 77].contains(approval.status) && [0, 65, 77].contains(denial.status))
+                let state = try await place.messages().first { $0["id"]?.string == id }?["state"]?.string
+                #expect(state == (approval.status == 0 ? "approved" : "denied"))
+                #expect(try await server.refusal(of: login) == nil ? approval.status == 0 : denial.status == 0)
+            }
+        }
+    }
+
+    @Test("Messages that came while nobody listened are there, in order")
+    func away() async throws {
+        try await withServer { server, place in
+            for _ in 0..<2 { _ = try await server.browser.begin("PushLogin") }
+            let listening = try place.start(["push", "listen", "demo", "--json"])
+            try await listening.said { output, _ in output.split(separator: "\n").count == 2 }
+            _ = try await server.browser.begin("PushNumberLogin")
+            let heard = try await listening.said { output, _ in output.split(separator: "\n").count == 3 }
+            #expect(heard.jsonLines.map { $0["type"]?.string } == ["default", "default", "challenge"])
+            listening.signal(SIGINT)
+            _ = try await listening.end(within: .seconds(5))
+            #expect(Set(try await place.messages()) == Set(heard.jsonLines))
+        }
+    }
+
+    @Test("A server that was started anew knows the device no more; the listener says so and ends")
+    func forgotten() async throws {
+        try await Workplace.with { place in
+            let url = try await RunningServer.with(place) { server in
+                try await server.registerForPush(place)
+                return server.url
+            }
+            let port = try Endpoint(url).port
+            let second = try place.start(["serve", "--port", String(port), "--attached", "--json"], input: .open)
+            try await second.said { output, _ in output.hasSuffix("\n") }
+            let outcome = try await place.start(["push", "listen"]).end(within: .seconds(10))
+            outcome.fails(77, "does not know this mechanism", "HTTP 401")
+            second.closeInput()
+            try await second.end().succeeds()
+        }
+    }
+
+    @Test("One-time codes: the login page takes a code of the vault once, and refuses it the second time")
+    func codes() async throws {
+        try await Workplace.with { place in
+            try await RunningServer.with(place) { server in
+                let state = try await server.browser.begin("OATHRegistration")
+                let uri = try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
+                try await place.signet("enroll", place.write(QRDrawing(text: uri).png(), to: "code.png")).succeeds()
+                let code = try await place.signet("code", "demo").succeeds().line
+                guard case .loggedIn = try await server.browser.enter(code: code, into: state) else {
+                    Issue.record("the code was not taken")
+                    return
+                }
+                await #expect(throws: JourneyError.self) {
+                    try await server.browser.enter(code: code, into: try await server.browser.begin("OATHLogin"))
+                }
+            }
+        }
+    }
+
+    private func withServer(_ options: String..., body: (RunningServer, Workplace) async throws -> Void) async throws {
+        try await Workplace.with { place in
+            try await RunningServer.with(place, options) { server in
+                try await server.registerForPush(place)
+                try await body(server, place)
+            }
+        }
+    }
+
+    private func listenOnce(_ place: Workplace) async throws -> JSONValue {
+        try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+import Testing
+
+@testable import signet
+
+/// `signet serve` as a process, and somebody in front of its login page.
+struct RunningServer {
+    let process: TestProcess
+    let url: String
+    let browser: Browser
+
+    /// Starts a server on a free port and runs `body`. The server has ended when this returns.
+    static func with<R>(
+        _ place: Workplace, _ options: [String] = [], body: (RunningServer) async throws -> R
+    ) async throws -> R {
+        let process = try place.start(["serve", "--port", "0", "--attached", "--json"] + options, input: .open)
+        let transport = AsyncHTTPTransport()
+        do {
+            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+            let (url, user) = (try #require(ready["url"]?.string), try #require(ready["users"]?.array?.first))
+            let (name, password) = (try #require(user["name"]?.string), try #require(user["password"]?.string))
+            let journey = Journey(try ServerProfile(url: url), transport: transport)
+            let value = try await body(
+                RunningServer(process: process, url: url, browser: Browser(journey: journey, user: name, password: password)))
+            process.closeInput()
+            await transport.close()
+            try await process.end(within: .seconds(10)).succeeds()
+            return value
+        } catch {
+            process.signal(SIGKILL)
+            await transport.close()
+            throw error
+        }
+    }
+
+    /// Registers the authenticator of `place` for push: a scan on one side, a wait on the other.
+    func registerForPush(_ place: Workplace) async throws {
+        let state = try await browser.begin("PushRegistration")
+        let uri = try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
+        try await place.signet("enroll", "-", input: .text(uri + "\n")).succeeds()
+    }
+
+    /// Registers at a server that somebody else has started.
+    static func registerForPush(_ place: Workplace, url: String, user: String, password: String) async throws {
+        let transport = AsyncHTTPTransport()
+        do {
+            let journey = Journey(try ServerProfile(url: url), transport: transport)
+            let state = try await Browser(journey: journey, user: user, password: password).begin("PushRegistration")
+            let uri = try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
+            try await place.signet("enroll", "-", input: .text(uri)).succeeds()
+        } catch {
+            await transport.close()
+            throw error
+        }
+        await transport.close()
+    }
+
+    /// Waits until the login is decided; nil when it succeeded, otherwise the server's words.
+    func refusal(of login: JourneyState) async throws -> String? {
+        do {
+            guard case .loggedIn(let session) = try await browser.wait(from: login), session.token != nil else {
+                return "no session"
+            }
+            return nil
+        } catch let error as JourneyError where error.code == .loginFailed {
+            return error.message
+        }
+    }
+}
