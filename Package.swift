@@ -25,6 +25,7 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 let package = Package(
     name: "signet",
@@ -82,7 +83,8 @@ let package = Package(
         // The server for the desk, and the command line.
         .target(
             name: "SignetServer",
-            dependencies: ["SignetCore", crypto, hummingbird, httpTypes, nioCore, logging, lifecycle], swiftSettings: rules),
+            dependencies: ["SignetCore", crypto, hummingbird, httpTypes, nioCore, logging, lifecycle, unixSignals],
+            swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the verbs that need them.
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
@@ -96,7 +98,8 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, jwtKit, httpClient, nioCore, nioHTTP1,
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, jwtKit, httpClient, nioCore,
+                nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
 
@@ -104,11 +107,13 @@ let package = Package(
             name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
         .testTarget(
-            name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules),
+            name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules
+        ),
         .testTarget(
             name: "SignetAuthenticatorTests",
             dependencies: [
-                "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer", "SignetJourney",
+                "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
+                "SignetJourney",
                 "FRAuthenticator", "FRAuth", logging,
             ], swiftSettings: rules),
         .testTarget(
@@ -116,6 +121,7 @@ let package = Package(
             dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),
         .testTarget(
             name: "SignetServerTests",
-            dependencies: ["SignetServer", "SignetCore", hummingbird, hummingbirdTesting, httpTypes, nioCore, logging], swiftSettings: rules),
+            dependencies: ["SignetServer", "SignetCore", hummingbird, hummingbirdTesting, httpTypes, nioCore, logging],
+            swiftSettings: rules),
     ]
 )

@@ -34,8 +34,10 @@ final class ChildProcess {
         let outputPipe = try Self.connect(STDOUT_FILENO, to: output, flags: O_WRONLY | O_CREAT | O_TRUNC, &actions)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
-        let status = command.withCStrings { arguments in
-            variables.withCStrings { variables in posix_spawn(&identifier, command[0], &actions, nil, arguments, variables) }
+        let status = withExtendedLifetime((inputPipe, outputPipe)) {
+            command.withCStrings { arguments in
+                variables.withCStrings { variables in posix_spawn(&identifier, command[0], &actions, nil, arguments, variables) }
+            }
         }
         guard status == 0 else { throw BenchError("\(command[0]): \(String(cString: strerror(status)))") }
         self.input = inputPipe?.writing
@@ -62,7 +64,9 @@ final class ChildProcess {
 
     func write(_ text: String) throws {
         let bytes = Array(text.utf8)
-        guard let input, Glibc.write(input.number, bytes, bytes.count) == bytes.count else { throw BenchError("a program does not listen") }
+        guard let input, Glibc.write(input.number, bytes, bytes.count) == bytes.count else {
+            throw BenchError("a program does not listen")
+        }
     }
 
     /// The next line that the program writes; nil at the end.

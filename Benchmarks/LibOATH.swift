@@ -2,10 +2,11 @@ import Glibc
 
 /// The C library behind oathtool, loaded at run time.
 struct LibOATH {
-    private typealias Generate = @convention(c) (
-        _ secret: UnsafePointer<CChar>, _ length: Int, _ counter: UInt64, _ digits: UInt32, _ checksum: Bool, _ offset: Int,
-        _ code: UnsafeMutablePointer<CChar>
-    ) -> CInt
+    private typealias Generate =
+        @convention(c) (
+            _ secret: UnsafePointer<CChar>, _ length: Int, _ counter: UInt64, _ digits: UInt32, _ checksum: Bool, _ offset: Int,
+            _ code: UnsafeMutablePointer<CChar>
+        ) -> CInt
 
     private let generate: Generate
 

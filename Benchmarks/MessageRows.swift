@@ -11,7 +11,8 @@ enum MessageRows {
             try SealedPushMessage(sample.jwt).open(with: secret).challenge.count
         }
         let jwtKit = await JWTKitReference(secret: sample.secret)
-        let theirs = Contender.asyncCalls("JWTKeyCollection.verify") { _ in try await jwtKit.challenge(in: sample.jwt).utf8.count }
+        let theirs = Contender.asyncCalls("JWTKeyCollection.verify") { _ in try await jwtKit.challenge(in: sample.jwt).utf8.count
+        }
         return [
             Row(
                 "push message, beside bare HMAC + JSON", try await Race(ours: ours, reference: bareWork(sample)).run(),

@@ -7,9 +7,12 @@ enum PeakMemory {
     /// Linux counts the memory of who started a program as the program's own first peak, and this process is larger than what
     /// it measures. So a shell, which is small, starts the program and leaves; this process adopts the orphan and waits for it.
     static func mebibytes(of command: [String], _ environment: [String: String]) throws -> Double {
-        guard adoptsOrphans() else { throw BenchError("this system lets nobody adopt a process, so its memory cannot be measured") }
+        guard adoptsOrphans() else {
+            throw BenchError("this system lets nobody adopt a process, so its memory cannot be measured")
+        }
         let shell = try ChildProcess(
-            ["/bin/sh", "-c", "\"$@\" >/dev/null & echo $!", "sh"] + command, environment: environment, input: .nowhere, output: .pipe)
+            ["/bin/sh", "-c", "\"$@\" >/dev/null & echo $!", "sh"] + command, environment: environment, input: .nowhere,
+            output: .pipe)
         guard let identifier = shell.readLine().flatMap({ pid_t($0) }) else { throw BenchError("the shell started nothing") }
         try shell.wait()
         return Double(try ChildProcess.wait(identifier).ru_maxrss) / 1024

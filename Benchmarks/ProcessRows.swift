@@ -40,7 +40,9 @@ enum ProcessRows {
     }
 
     private static func memory(_ vault: SampleVault) throws -> Row {
-        let peaks = try (0..<11).map { _ in try PeakMemory.mebibytes(of: vault.command(["code", SampleVault.account]), vault.environment) }
+        let peaks = try (0..<11).map { _ in
+            try PeakMemory.mebibytes(of: vault.command(["code", SampleVault.account]), vault.environment)
+        }
         return Row(
             name: memoryName, ratio: peaks.median / memoryLimit, limit: .atMost(1),
             ours: Row.Figure(name: "signet code", value: peaks.median, unit: "MiB"),

@@ -25,11 +25,14 @@ struct Report: Codable {
 
     /// The report for the eye.
     var table: String {
-        let lines = [["", "ratio", "limit", "", "ours", "reference", ""]] + rows.filter { $0.skipped == nil }.map(\.cells)
+        let lines =
+            [["compared", "ratio", "limit", "", "ours", "reference", "which is"]] + rows.filter { $0.skipped == nil }.map(\.cells)
         let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         let measured = lines.map { cells in
-            zip(cells, widths).enumerated().map { $0.offset.isFigure ? $0.element.0.right($0.element.1) : $0.element.0.left($0.element.1) }
-                .joined(separator: "  ").trimmingCharacters(in: .whitespaces.union(.newlines).subtracting(.newlines))
+            zip(cells, widths).enumerated().map {
+                $0.offset.isFigure ? $0.element.0.right($0.element.1) : $0.element.0.left($0.element.1)
+            }
+            .joined(separator: "  ")
         }
         let skipped = rows.compactMap { row in row.skipped.map { "skipped: \(row.name): \($0)" } }
         return (measured + skipped + ["\(cores) cores; ratios are medians over interleaved rounds"]).joined(separator: "\n")
@@ -62,7 +65,8 @@ extension Double {
     /// Three digits or so.
     fileprivate var short: String {
         let digits = abs(self) >= 100 ? 0 : abs(self) >= 10 ? 1 : 2
-        return formatted(.number.precision(.fractionLength(0...digits)).grouping(.never).locale(Locale(identifier: "en_US_POSIX")))
+        return formatted(
+            .number.precision(.fractionLength(0...digits)).grouping(.never).locale(Locale(identifier: "en_US_POSIX")))
     }
 }
 

@@ -19,7 +19,8 @@ enum Sample {
 
     /// The first message of the vectors.
     static func push() throws -> Push {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Tests/SignetCoreTests/Vectors/push.json")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../Tests/SignetCoreTests/Vectors/push.json")
         let vectors = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
         guard let secret = vectors["secret"]?.string, let jwt = vectors["messages"]?.array?.first?["jwt"]?.string else {
             throw BenchError("\(file.path) has no messages")

@@ -3,7 +3,7 @@ import SignetCore
 
 /// `signet-bench`: how fast Signet is beside what it could be, as ratios in one run. `make bench` builds and starts it.
 ///
-///     signet-bench --signet PATH [--output FILE]
+///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval]
 ///
 /// Ends with 1 when a limit does not hold. A row whose reference is not on this machine is skipped with a word.
 @main
@@ -11,7 +11,7 @@ enum SignetBench {
     static func main() async {
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
-            let report = try await Report(date: SystemWallClock().now, rows: rows(signet: options.signet))
+            let report = try await Report(date: SystemWallClock().now, rows: rows(options))
             Terminal.out(report.table)
             if let file = options.output { try report.json().write(to: URL(filePath: file)) }
             if !report.holds { exit(1) }
@@ -21,9 +21,27 @@ enum SignetBench {
         }
     }
 
-    /// Every row, in the order of the table. The processes come first: a machine is quietest before the rest has warmed it.
-    private static func rows(signet: String) async throws -> [Row] {
-        try await ProcessRows.measure(signet: signet) + CodeRows.measure() + MessageRows.measure() + [ApprovalRow.measure()]
+    /// The rows, in the order of the table. The processes come first: a machine is quietest before the rest has warmed it.
+    private static func rows(_ options: Options) async throws -> [Row] {
+        var rows: [Row] = []
+        for group in options.groups {
+            rows += try await group.measure(options)
+        }
+        return rows
+    }
+}
+
+/// The rows that belong together.
+private enum Group: String, CaseIterable {
+    case process, code, message, approval
+
+    func measure(_ options: Options) async throws -> [Row] {
+        switch self {
+        case .process: try await ProcessRows.measure(signet: options.signet)
+        case .code: try await CodeRows.measure()
+        case .message: try await MessageRows.measure()
+        case .approval: [try await ApprovalRow.measure()]
+        }
     }
 }
 
@@ -33,6 +51,10 @@ private struct Options {
     var signet = ""
     /// Where the JSON goes; nowhere when there is none.
     var output: String?
+    /// What to measure.
+    var groups = Group.allCases
+
+    private static let usage = "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()
@@ -40,10 +62,11 @@ private struct Options {
             switch (option, rest.next()) {
             case ("--signet", let path?): signet = path
             case ("--output", let path?): output = path
-            default: throw BenchError("usage: signet-bench --signet PATH [--output FILE]")
+            case ("--only", let name?): groups = Group(rawValue: name).map { [$0] } ?? []
+            default: throw BenchError(Self.usage)
             }
         }
-        guard !signet.isEmpty else { throw BenchError("--signet PATH is missing: the program to measure") }
+        guard !signet.isEmpty, !groups.isEmpty else { throw BenchError(Self.usage) }
     }
 }
 

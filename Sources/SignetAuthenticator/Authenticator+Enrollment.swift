@@ -48,7 +48,8 @@ extension Authenticator {
         let new = Account(
             id: enrollment.account, imageURL: enrollment.imageURL, backgroundColor: enrollment.backgroundColor,
             timeAdded: clock.now, policies: enrollment.policies)
-        let outcome: Result<EnrolledAccount, AuthenticatorError> = try await store.write { (records: any AccountWriter) throws(StoreError) in
+        let outcome: Result<EnrolledAccount, AuthenticatorError> = try await store.write {
+            (records: any AccountWriter) throws(StoreError) in
             if let duplicate = try Self.duplicate(of: mechanisms, in: records) { return .failure(.duplicate(duplicate)) }
             let account = try records.account(new.id)?.updated(from: new) ?? new
             try records.save(account)

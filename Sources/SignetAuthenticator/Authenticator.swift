@@ -50,7 +50,8 @@ public struct Authenticator: Sendable {
         guard let found else { throw AuthenticatorError.unknownMechanism(uid) }
         guard let settings = found.oath else { throw AuthenticatorError(.wrongKind, "this mechanism makes no codes") }
         guard case .counter = settings.factor else { return settings }
-        return try await store.write { (records: any AccountWriter) throws(StoreError) in try reserveCounter(uid, in: records) }.get()
+        return try await store.write { (records: any AccountWriter) throws(StoreError) in try reserveCounter(uid, in: records) }
+            .get()
     }
 
     private static func reserveCounter(

@@ -1,7 +1,9 @@
 public import Hummingbird
 public import Logging
 import NIOCore
+import ServiceLifecycle
 public import SignetCore
+import UnixSignals
 
 /// An AM for a developer's desk: login journeys, push that really arrives, one-time codes that are really checked.
 ///
@@ -24,7 +26,8 @@ public struct DeskServer: Sendable {
 
     /// Serves until the task is cancelled. Open desk streams end at once then.
     /// - Parameters:
-    ///   - gracefulShutdownSignals: whether SIGINT and SIGTERM end the server too, after the requests that are being answered.
+    ///   - gracefulShutdownSignals: whether SIGINT and SIGTERM end the server too, after the requests that are being answered,
+    ///     and after 5 seconds whether they are answered or not.
     ///   - onReady: called once, when the socket listens, with the base URL, for example `http://127.0.0.1:43121/am`.
     /// - Throws: what binding the socket throws, for example when the port is taken. Being cancelled is no error.
     public func run(
@@ -33,13 +36,20 @@ public struct DeskServer: Sendable {
         let application = application(onReady: onReady)
         do {
             if gracefulShutdownSignals {
-                try await application.runService()
+                try await Self.group(of: application, logger: desk.logger).run()
             } else {
                 try await application.run()
             }
-        } catch  where Task.isCancelled {
-            desk.logger.debug("the server was cancelled")
+        } catch  where Task.isCancelled || error is CancellationError {
+            desk.logger.debug("the server was ended before it had answered everybody")
         }
+    }
+
+    private static func group(of application: some Service, logger: Logger) -> ServiceGroup {
+        var configuration = ServiceGroupConfiguration(
+            services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(5)
+        return ServiceGroup(configuration: configuration)
     }
 
     /// After so long without a request a connection is closed; one that a desk stream is open on is never idle.

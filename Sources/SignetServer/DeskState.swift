@@ -11,7 +11,7 @@ import Foundation
 struct DeskState: Sendable {
     let directory: Directory
     let trees: [String: JourneyTree]
-    let authIDKey = RandomID.secret(byteCount: 32)
+    let authIDKey = Secret.random(byteCount: 32)
     var devices = DeviceRegistry()
     var registrations = RegistrationLedger()
     var pushes = PushLedger()
@@ -22,7 +22,7 @@ struct DeskState: Sendable {
     var baseURL: String
 
     /// A secret that is nobody's, to do the work of a check with when there is no one to check.
-    private let decoy = RandomID.secret(byteCount: 32)
+    private let decoy = Secret.random(byteCount: 32)
 
     init(users: [User], trees: [JourneyTree], baseURL: String) {
         directory = Directory(users)

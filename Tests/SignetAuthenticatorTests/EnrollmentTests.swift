@@ -45,10 +45,12 @@ struct EnrollmentTests {
                 ]))
     }
 
-    @Test("leaves nothing behind when the registration fails, and can be tried again", arguments: [
-        HTTPResponse(status: 400, body: Array(#"{"code":400}"#.utf8)), HTTPResponse(status: 500),
-        HTTPResponse(status: 200, body: Array("<html>login</html>".utf8)), HTTPResponse(status: 302),
-    ])
+    @Test(
+        "leaves nothing behind when the registration fails, and can be tried again",
+        arguments: [
+            HTTPResponse(status: 400, body: Array(#"{"code":400}"#.utf8)), HTTPResponse(status: 500),
+            HTTPResponse(status: 200, body: Array("<html>login</html>".utf8)), HTTPResponse(status: 302),
+        ])
     func failedRegistration(response: HTTPResponse) async throws {
         let healthy = Toggle()
         let bench = Bench { _ in healthy.isOn ? HTTPResponse(status: 200) : response }
@@ -63,7 +65,9 @@ struct EnrollmentTests {
     @Test("leaves nothing behind when the network fails", arguments: TransportError.Code.allCases)
     func networkFailure(code: TransportError.Code) async throws {
         let bench = Bench { _ throws(TransportError) in throw TransportError(code, host: "am.example.test", "on purpose") }
-        await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: { ($0 as? TransportError)?.code == code }
+        await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: {
+            ($0 as? TransportError)?.code == code
+        }
         #expect(try await bench.authenticator.accounts().isEmpty)
     }
 
@@ -115,13 +119,15 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("follows the server's link to its desk only within its origin", arguments: [
-        ("<https://am.example.test/am/json/push/desk>; rel=\"signet-desk\"", "https://am.example.test/am/json/push/desk"),
-        ("</somewhere>; rel=\"next\", <https://am.example.test/d>; rel=\"signet-desk\"", "https://am.example.test/d"),
-        ("<https://evil.test/desk>; rel=\"signet-desk\"", nil),
-        ("<http://am.example.test/desk>; rel=\"signet-desk\"", nil),
-        ("<https://am.example.test/desk>; rel=\"other\"", nil),
-    ] as [(String, String?)])
+    @Test(
+        "follows the server's link to its desk only within its origin",
+        arguments: [
+            ("<https://am.example.test/am/json/push/desk>; rel=\"signet-desk\"", "https://am.example.test/am/json/push/desk"),
+            ("</somewhere>; rel=\"next\", <https://am.example.test/d>; rel=\"signet-desk\"", "https://am.example.test/d"),
+            ("<https://evil.test/desk>; rel=\"signet-desk\"", nil),
+            ("<http://am.example.test/desk>; rel=\"signet-desk\"", nil),
+            ("<https://am.example.test/desk>; rel=\"other\"", nil),
+        ] as [(String, String?)])
     func deskLink(header: String, desk: String?) async throws {
         let bench = Bench { _ in HTTPResponse(status: 200, headers: ["Link": header]) }
         #expect(try await bench.enrollPush().push?.deskEndpoint?.url == desk)

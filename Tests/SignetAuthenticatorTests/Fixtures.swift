@@ -67,7 +67,8 @@ struct Bench {
 
     /// A message as the sample account's server would sign it.
     func delivery(
-        to mechanism: Mechanism, id: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start, ttl: Int = 120,
+        to mechanism: Mechanism, id: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start,
+        ttl: Int = 120,
         secret: Secret? = nil
     ) throws -> PushDelivery {
         let message = PushMessage(

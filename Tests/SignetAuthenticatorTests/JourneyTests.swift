@@ -7,11 +7,14 @@ import Testing
 
 @Suite("A journey")
 struct JourneyTests {
-    @Test("asks the realm that is meant, however it is written", arguments: [
-        ("", "realms/root"), ("root", "realms/root"), ("/", "realms/root"), ("alpha", "realms/root/realms/alpha"),
-        ("/alpha", "realms/root/realms/alpha"), ("root/alpha", "realms/root/realms/alpha"),
-        ("foo/bar", "realms/root/realms/foo/realms/bar"), ("a b", "realms/root/realms/ab"), ("a?b", "realms/root/realms/a%3Fb"),
-    ])
+    @Test(
+        "asks the realm that is meant, however it is written",
+        arguments: [
+            ("", "realms/root"), ("root", "realms/root"), ("/", "realms/root"), ("alpha", "realms/root/realms/alpha"),
+            ("/alpha", "realms/root/realms/alpha"), ("root/alpha", "realms/root/realms/alpha"),
+            ("foo/bar", "realms/root/realms/foo/realms/bar"), ("a b", "realms/root/realms/ab"),
+            ("a?b", "realms/root/realms/a%3Fb"),
+        ])
     func realm(written: String, path: String) async throws {
         let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array(#"{"tokenId":"t","realm":"/"}"#.utf8)) }
         let journey = Journey(try ServerProfile(url: "https://am.example.test/am/", realm: written), transport: transport)
@@ -46,16 +49,21 @@ struct JourneyTests {
         }
     }
 
-    @Test("tells a wrong password from a timeout, a refusal and a server out of order", arguments: [
-        (401, #"{"code":401,"reason":"Unauthorized","message":"Login failure","detail":{"failureUrl":""}}"#, JourneyError.Code.loginFailed),
-        (401, #"{"code":401,"message":"Session has timed out","detail":{"errorCode":"110"}}"#, .timedOut),
-        (400, #"{"code":400,"message":"Authentication Error: Invalid AuthId Signature"}"#, .refused),
-        (404, #"{"code":404,"message":"Realm not found"}"#, .refused),
-        (500, #"{"code":500}"#, .serverMisbehaved),
-        (200, "<html>", .serverMisbehaved),
-        (502, "Bad Gateway", .serverMisbehaved),
-        (200, #"{"authId":"a","callbacks":"none"}"#, .serverMisbehaved),
-    ])
+    @Test(
+        "tells a wrong password from a timeout, a refusal and a server out of order",
+        arguments: [
+            (
+                401, #"{"code":401,"reason":"Unauthorized","message":"Login failure","detail":{"failureUrl":""}}"#,
+                JourneyError.Code.loginFailed
+            ),
+            (401, #"{"code":401,"message":"Session has timed out","detail":{"errorCode":"110"}}"#, .timedOut),
+            (400, #"{"code":400,"message":"Authentication Error: Invalid AuthId Signature"}"#, .refused),
+            (404, #"{"code":404,"message":"Realm not found"}"#, .refused),
+            (500, #"{"code":500}"#, .serverMisbehaved),
+            (200, "<html>", .serverMisbehaved),
+            (502, "Bad Gateway", .serverMisbehaved),
+            (200, #"{"authId":"a","callbacks":"none"}"#, .serverMisbehaved),
+        ])
     func failure(status: Int, body: String, code: JourneyError.Code) async throws {
         let transport = ScriptedTransport { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
         let journey = Journey(try ServerProfile(url: "https://am.example.test/am"), transport: transport)

@@ -89,7 +89,10 @@ struct LiveDesk {
         try await listen(for: mechanism) { event in
             if case .received(let notification) = event, !known.contains(notification.id) { throw Enough() }
         }
-        guard let new = try await authenticator.notifications().first(where: { !known.contains($0.id) && $0.state(at: now) == .pending })
+        guard
+            let new = try await authenticator.notifications().first(where: {
+                !known.contains($0.id) && $0.state(at: now) == .pending
+            })
         else { throw Unexpected() }
         return new
     }

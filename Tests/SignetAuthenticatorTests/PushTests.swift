@@ -49,7 +49,9 @@ struct PushTests {
         let nameless = try bench.delivery(to: mechanism, id: "")
         await #expect(throws: PushMessageError.form) { try await bench.authenticator.receive(nameless) }
         for text in ["", "a.b", "a.b.c", "e30.e30.e30"] {
-            await #expect(throws: (any Error).self) { try await bench.authenticator.receive(PushDelivery(messageId: "1", message: text)) }
+            await #expect(throws: (any Error).self) {
+                try await bench.authenticator.receive(PushDelivery(messageId: "1", message: text))
+            }
         }
         #expect(try await bench.authenticator.notifications().isEmpty)
     }
@@ -142,10 +144,13 @@ struct PushTests {
         #expect(try await bench.authenticator.approve(notification.id).decision == .approved)
     }
 
-    @Test("answers that the server refuses or does not understand leave the message pending", arguments: [
-        (400, #"{"code":400}"#, AuthenticatorError.Code.refusedByServer), (404, "", .refusedByServer), (500, "", .serverMisbehaved),
-        (200, "<html>", .serverMisbehaved), (302, "", .serverMisbehaved), (200, "[1]", .serverMisbehaved),
-    ])
+    @Test(
+        "answers that the server refuses or does not understand leave the message pending",
+        arguments: [
+            (400, #"{"code":400}"#, AuthenticatorError.Code.refusedByServer), (404, "", .refusedByServer),
+            (500, "", .serverMisbehaved),
+            (200, "<html>", .serverMisbehaved), (302, "", .serverMisbehaved), (200, "[1]", .serverMisbehaved),
+        ])
     func refusedByServer(status: Int, body: String, expected: AuthenticatorError.Code) async throws {
         let bench = Bench { request in
             request.url.hasSuffix("register") ? HTTPResponse(status: 200) : HTTPResponse(status: status, body: Array(body.utf8))

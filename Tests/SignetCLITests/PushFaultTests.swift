@@ -101,7 +101,7 @@ struct PushFaultTests {
             try await listening.said { output, _ in output.contains("M2") }
             #expect(second.lastEventIDs == ["17"])
             listening.signal(SIGINT)
-            _ = try await listening.end(within: .seconds(10))
+            _ = try await listening.end()
             #expect(try await place.messages().count == 2)
         }
     }
@@ -122,7 +122,7 @@ struct PushFaultTests {
             let listening = try place.start(["push", "listen", "--once", "--for", String(Int.max)])
             try await listening.said { _, errors in errors.contains("Listening") }
             try desk.send(try desk.message(id: "M1"), id: "1")
-            try await listening.end(within: .seconds(10)).succeeds()
+            try await listening.end().succeeds()
         }
     }
 
@@ -135,7 +135,7 @@ struct PushFaultTests {
             let ids = try await listening.said { output, _ in output.split(separator: "\n").count == 17 }
                 .jsonLines.compactMap { $0["id"]?.string }
             listening.signal(SIGINT)
-            _ = try await listening.end(within: .seconds(5))
+            _ = try await listening.end()
             let groups = Dictionary(grouping: ids) { String($0.prefix(1)) }
             let (digit, sharing) = try #require(groups.first { $0.value.count > 1 })
             for verb in ["approve", "deny"] {

@@ -79,7 +79,7 @@ struct PushTests {
 
     @Test("A message that nobody answers in time expires on both sides; a late answer is not sent")
     func expired() async throws {
-        try await withServer("--push-timeout", "3") { server, place in
+        try await withServer("--push-timeout", "5") { server, place in
             let login = try await server.browser.begin("PushLogin")
             let id = try #require(try await listenOnce(place)["id"]?.string)
             #expect(try await server.refusal(of: login) != nil)
@@ -131,7 +131,7 @@ struct PushTests {
             let heard = try await listening.said { output, _ in output.split(separator: "\n").count == 3 }
             #expect(heard.jsonLines.map { $0["type"]?.string } == ["default", "default", "challenge"])
             listening.signal(SIGINT)
-            _ = try await listening.end(within: .seconds(5))
+            _ = try await listening.end()
             #expect(Set(try await place.messages()) == Set(heard.jsonLines))
         }
     }
@@ -146,7 +146,7 @@ struct PushTests {
             let port = try Endpoint(url).port
             let second = try place.start(["serve", "--port", String(port), "--attached", "--json"], input: .open)
             try await second.said { output, _ in output.hasSuffix("\n") }
-            let outcome = try await place.start(["push", "listen"]).end(within: .seconds(10))
+            let outcome = try await place.start(["push", "listen"]).end()
             outcome.fails(77, "does not know this mechanism", "HTTP 401")
             second.closeInput()
             try await second.end().succeeds()

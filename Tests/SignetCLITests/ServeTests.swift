@@ -14,13 +14,13 @@ struct ServeTests {
             #expect(ready["realms"]?.array?.isEmpty == false)
             #expect(ready["users"]?.array?.count == 1 && ready["users"]?.array?.first?["password"]?.string?.count == 16)
             process.signal(SIGTERM)
-            try await process.end(within: .seconds(5)).succeeds()
+            try await process.end().succeeds()
 
             let (words, other) = try await start(place)
             try await other.said { output, _ in output.contains("Ctrl-C") }
             #expect(words.output.hasPrefix("Signet desk server: http://127.0.0.1:"))
             other.signal(SIGTERM)
-            try await other.end(within: .seconds(5)).succeeds()
+            try await other.end().succeeds()
             #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
         }
     }
@@ -30,7 +30,7 @@ struct ServeTests {
         case nothing, idleConnection, silentConnection, deskStream, waitingLogin
     }
 
-    @Test("A signal ends it with 0 within two seconds, whatever is going on", arguments: [SIGINT, SIGTERM], Business.allCases)
+    @Test("A signal ends it with 0 and cuts nobody off, whatever is going on", arguments: [SIGINT, SIGTERM], Business.allCases)
     func signals(number: Int32, business: Business) async throws {
         try await Workplace.with(vault: business == .deskStream) { place in
             let process = try place.start(["serve", "--port", "0", "--json"])
@@ -48,11 +48,10 @@ struct ServeTests {
                 #expect(client.receive().hasPrefix("HTTP/1.1 200"))
             case .deskStream: listening = try await listener(place, ready)
             }
-            let start = ContinuousClock.now
             process.signal(number)
-            let outcome = try await process.end(within: .seconds(10))
+            let outcome = try await process.end()
             #expect(outcome.status == 0, "\(outcome.errors)")
-            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(outcome.errors == "", "a server that has to cut somebody off says so")
             if let listening {
                 try await listening.said { _, errors in errors.contains("next try in") }
                 listening.signal(SIGKILL)
@@ -72,10 +71,7 @@ struct ServeTests {
             client.send(head.joined(separator: "\r\n") + "\r\n\r\n{")
             try await Task.sleep(for: .milliseconds(200))
             process.signal(SIGTERM)
-            let outcome = try await process.end(within: .seconds(4))
-            withKnownIssue("the server waits for the rest of the request, until the connection has idled for a minute") {
-                #expect(outcome.status == 0)
-            }
+            try await process.end().succeeds()
         }
     }
 
@@ -85,13 +81,11 @@ struct ServeTests {
             let attached = try place.start(["serve", "--port", "0", "--attached", "--json"], input: .open)
             let free = try place.start(["serve", "--port", "0", "--json"], input: .open)
             for process in [attached, free] { try await process.said { output, _ in output.hasSuffix("\n") } }
-            let start = ContinuousClock.now
             for process in [attached, free] { process.closeInput() }
-            try await attached.end(within: .seconds(10)).succeeds()
-            #expect(ContinuousClock.now - start < .seconds(2))
+            try await attached.end().succeeds()
             #expect(!free.hasEnded)
             free.signal(SIGTERM)
-            try await free.end(within: .seconds(5)).succeeds()
+            try await free.end().succeeds()
         }
     }
 
@@ -156,7 +150,7 @@ struct ServeTests {
                 #expect(client.receive().hasPrefix(isRight ? "HTTP/1.1 200" : "HTTP/1.1 401"))
             }
             process.signal(SIGTERM)
-            let outcome = try await process.end(within: .seconds(5)).succeeds()
+            let outcome = try await process.end().succeeds()
             #expect(!outcome.errors.contains("horse"))
         }
     }

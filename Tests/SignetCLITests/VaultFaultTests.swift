@@ -137,7 +137,7 @@ struct VaultFaultTests {
             #expect(try await place.accounts().count == 1)
             try await enrolling.fails(75, "another process", "try again")
             try await coding.fails(75, "another process")
-            #expect((.seconds(5) ... .seconds(15)).contains(ContinuousClock.now - start))
+            #expect(ContinuousClock.now - start >= .seconds(5))
             holder.closeInput()
             try await holder.end().succeeds()
             #expect(try await place.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: 0))

@@ -8,13 +8,16 @@ import Testing
 struct UnsafePlaceTests {
     /// What somebody may have done to the place, and what must come of it.
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
-        case directoryOpenToOthers, directoryIsLink, directoryIsFile, keyOpenToOthers, keyIsLink, keyHasSecondName, recordsOpenToOthers,
+        case directoryOpenToOthers, directoryIsLink, directoryIsFile, keyOpenToOthers, keyIsLink, keyHasSecondName,
+            recordsOpenToOthers,
             recordsAreLink, recordsAreDirectory
         var testDescription: String { rawValue }
 
         func commit(on vault: VaultDirectory, in temporary: TemporaryDirectory) throws {
             let files = FileManager.default
-            func allow(_ path: String, _ mode: Int) throws { try files.setAttributes([.posixPermissions: mode], ofItemAtPath: path) }
+            func allow(_ path: String, _ mode: Int) throws {
+                try files.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            }
             func replaceByLink(_ path: String) throws {
                 try files.moveItem(atPath: path, toPath: temporary.file("moved"))
                 try files.createSymbolicLink(atPath: path, withDestinationPath: temporary.file("moved"))
@@ -32,7 +35,8 @@ struct UnsafePlaceTests {
             case .recordsAreLink: try replaceByLink(vault.recordsPath)
             case .recordsAreDirectory:
                 try files.removeItem(atPath: vault.recordsPath)
-                try files.createDirectory(atPath: vault.recordsPath, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+                try files.createDirectory(
+                    atPath: vault.recordsPath, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             }
         }
     }
@@ -73,13 +77,15 @@ struct UnsafePlaceTests {
         }
     }
 
-    @Test("is where SIGNET_HOME says, else XDG_DATA_HOME, else the home directory", arguments: [
-        (["SIGNET_HOME": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/a"),
-        (["SIGNET_HOME": "", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/b/signet"),
-        (["XDG_DATA_HOME": "relative", "HOME": "/c"], "/c/.local/share/signet"),
-        (["HOME": "/c"], "/c/.local/share/signet"),
-        ([:], nil),
-    ] as [([String: String], String?)])
+    @Test(
+        "is where SIGNET_HOME says, else XDG_DATA_HOME, else the home directory",
+        arguments: [
+            (["SIGNET_HOME": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/a"),
+            (["SIGNET_HOME": "", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/b/signet"),
+            (["XDG_DATA_HOME": "relative", "HOME": "/c"], "/c/.local/share/signet"),
+            (["HOME": "/c"], "/c/.local/share/signet"),
+            ([:], nil),
+        ] as [([String: String], String?)])
     func location(environment: [String: String], path: String?) {
         #expect(VaultDirectory(environment: environment)?.path == path)
     }
@@ -101,7 +107,8 @@ struct UnsafePlaceTests {
         }
     }
 
-    @Test("that is full says so, and keeps what it has", .enabled(if: SmallDisk.isPossible, "a small tmpfs cannot be mounted here"))
+    @Test(
+        "that is full says so, and keeps what it has", .enabled(if: SmallDisk.isPossible, "a small tmpfs cannot be mounted here"))
     func full() async throws {
         try await TemporaryDirectory.with { temporary in
             let disk = try SmallDisk(at: temporary.file("disk"), kilobytes: 256)
@@ -156,8 +163,11 @@ struct SmallDisk {
 
     init(at path: String, kilobytes: Int) throws {
         self.path = path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k,mode=700", "signet-test", path) == 0 else { throw CannotMount() }
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k,mode=700", "signet-test", path) == 0 else {
+            throw CannotMount()
+        }
     }
 
     func unmount() {

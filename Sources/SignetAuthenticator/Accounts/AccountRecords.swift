@@ -41,7 +41,9 @@ extension RecordBackedReader {
     }
 
     func accounts() throws(StoreError) -> [Account] {
-        try all(AccountForm.self, .account).sorted { ($0.timeAdded, $0.id.legacyIdentifier) < ($1.timeAdded, $1.id.legacyIdentifier) }
+        try all(AccountForm.self, .account).sorted {
+            ($0.timeAdded, $0.id.legacyIdentifier) < ($1.timeAdded, $1.id.legacyIdentifier)
+        }
     }
 
     func mechanism(_ uid: String) throws(StoreError) -> Mechanism? {
@@ -74,11 +76,13 @@ extension RecordBackedReader {
         return values
     }
 
-    private func value<Form: StoredForm>(_ form: Form.Type, _ bytes: [UInt8], _ kind: RecordKind) throws(StoreError) -> Form.Value {
+    private func value<Form: StoredForm>(_ form: Form.Type, _ bytes: [UInt8], _ kind: RecordKind) throws(StoreError) -> Form.Value
+    {
         do {
             return try JSON.decode(form, from: bytes).value()
         } catch {
-            throw StoreError(.corrupt, "read a record of kind \(kind.rawValue)", "its content is not what was written; it was left as it is")
+            throw StoreError(
+                .corrupt, "read a record of kind \(kind.rawValue)", "its content is not what was written; it was left as it is")
         }
     }
 }

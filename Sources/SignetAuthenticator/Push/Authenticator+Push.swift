@@ -13,7 +13,8 @@ extension Authenticator {
         guard !delivery.messageId.isEmpty else { throw PushMessageError.form }
         guard let push = try await mechanism(uid).push else { throw AuthenticatorError.unknownMechanism(uid) }
         let new = PushNotification(
-            id: RandomID.uuid(), messageID: delivery.messageId, message: try sealed.open(with: push.secret), receivedAt: clock.now)
+            id: RandomID.uuid(), messageID: delivery.messageId, message: try sealed.open(with: push.secret), receivedAt: clock.now
+        )
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
             if let known = try records.notification(mechanismUID: uid, messageID: new.messageID) { return known }
             try records.save(new)
@@ -54,7 +55,8 @@ extension Authenticator {
             answer = .approveNumber(number)
         case .biometric:
             guard let presence else {
-                throw AuthenticatorError(.presenceRefused, "this login asks for the person to be recognised, and nothing here can")
+                throw AuthenticatorError(
+                    .presenceRefused, "this login asks for the person to be recognised, and nothing here can")
             }
             do {
                 try await presence.confirm(notification)

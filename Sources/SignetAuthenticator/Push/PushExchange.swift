@@ -13,7 +13,8 @@ struct PushExchange {
         var request = HTTPRequest(
             "POST", endpoint.url,
             headers: [
-                "Accept-API-Version": "resource=1.0, protocol=1.0", "Content-Type": "application/json", "Accept": "application/json",
+                "Accept-API-Version": "resource=1.0, protocol=1.0", "Content-Type": "application/json",
+                "Accept": "application/json",
             ], body: try JSON.encode(body))
         if let cookie { request.headers.append("Cookie", cookie) }
         let response = try await transport.send(request)
@@ -21,7 +22,8 @@ struct PushExchange {
         case 200..<300:
             guard response.body.isEmpty || (try? JSON.decode(JSONValue.self, from: response.body))?.object != nil else {
                 throw AuthenticatorError(
-                    .serverMisbehaved, "\(endpoint.host) did not answer with JSON; is this the right server?", status: response.status)
+                    .serverMisbehaved, "\(endpoint.host) did not answer with JSON; is this the right server?",
+                    status: response.status)
             }
             return response
         case 400..<500:

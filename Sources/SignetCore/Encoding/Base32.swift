@@ -58,7 +58,8 @@ public enum Base32 {
 
     private static func isSeparator(_ character: UInt8) -> Bool {
         switch character {
-        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"), UInt8(ascii: "-"), UInt8(ascii: "="): true
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"), UInt8(ascii: "-"), UInt8(ascii: "="):
+            true
         default: false
         }
     }

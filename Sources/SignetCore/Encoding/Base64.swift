@@ -65,9 +65,10 @@ public enum Base64 {
         var invalid: Int?
         let bytes = [UInt8](unsafeUninitializedCapacity: end * 3 / 4 + 1) { output, count in
             values.withUnsafeBufferPointer { values in
+                let start = decodeGroups(text, end: end, values, into: output, &count)
                 var buffer: UInt32 = 0
                 var bits: UInt32 = 0
-                for offset in 0..<end {
+                for offset in start..<end {
                     let value = values[Int(text[offset])]
                     if value == 0xFF {
                         invalid = offset
@@ -85,5 +86,27 @@ public enum Base64 {
         }
         if let invalid { return .failure(InvalidEncoding(encoding: .base64, offset: invalid)) }
         return .success(bytes)
+    }
+
+    /// Decodes groups of four characters into three bytes each, for as long as there are whole and valid ones. Returns where
+    /// it stopped.
+    private static func decodeGroups(
+        _ text: UnsafeBufferPointer<UInt8>, end: Int, _ values: UnsafeBufferPointer<UInt8>,
+        into output: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int
+    ) -> Int {
+        var offset = 0
+        while offset + 4 <= end {
+            let first = values[Int(text[offset])]
+            let second = values[Int(text[offset + 1])]
+            let third = values[Int(text[offset + 2])]
+            let fourth = values[Int(text[offset + 3])]
+            guard first | second | third | fourth < 64 else { break }
+            output[count] = first << 2 | second >> 4
+            output[count + 1] = second << 4 | third >> 2
+            output[count + 2] = third << 6 | fourth
+            count += 3
+            offset += 4
+        }
+        return offset
     }
 }

@@ -13,10 +13,14 @@ public struct CompactJWS: Sendable {
 
     /// Cuts `text` at its two dots.
     public init(_ text: String) throws(JWSError) {
-        let segments = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard segments.count == 3 else { throw .form }
-        (header, payload, signature) = (segments[0], segments[1], segments[2])
-        signingInput = text[..<segments[1].endIndex]
+        var text = text
+        let dots = text.withUTF8 { bytes in bytes.indices.filter { bytes[$0] == UInt8(ascii: ".") } }
+        guard dots.count == 2 else { throw .form }
+        let (first, second) = (text.utf8.index(text.startIndex, offsetBy: dots[0]), text.utf8.index(text.startIndex, offsetBy: dots[1]))
+        header = text[..<first]
+        payload = text[text.utf8.index(after: first)..<second]
+        signature = text[text.utf8.index(after: second)...]
+        signingInput = text[..<second]
     }
 
     /// The payload, after the algorithm and the signature have been checked.
@@ -46,7 +50,9 @@ public struct CompactJWS: Sendable {
 
     private func hasExpectedAlgorithm() throws(JWSError) -> Bool {
         if header == Self.standardHeader { return true }
-        guard let bytes = try? Base64.decode(header), let json = try? JSON.decode(JSONValue.self, from: bytes) else { throw .form }
+        guard let bytes = try? Base64.decode(header), let json = try? JSON.decode(JSONValue.self, from: bytes) else {
+            throw .form
+        }
         // RFC 7515 section 4.1.11: what the header calls critical must be understood, and nothing beyond the basics is.
         return json["alg"] == .string("HS256") && json["crit"] == nil
     }

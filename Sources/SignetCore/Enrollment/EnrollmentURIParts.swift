@@ -108,7 +108,9 @@ extension StringProtocol {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(\.hexValue), let low = rest.popFirst().flatMap(\.hexValue) else { return nil }
+            guard let high = rest.popFirst().flatMap(\.hexValue), let low = rest.popFirst().flatMap(\.hexValue) else {
+                return nil
+            }
             bytes.append(high << 4 | low)
         }
         return String(validating: bytes, as: UTF8.self)
@@ -119,7 +121,8 @@ extension StringProtocol {
         var encoded = ""
         for byte in utf8 {
             switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             default:

@@ -26,6 +26,12 @@ public struct Secret: Sendable, Hashable {
         hasher.combine(count)
     }
 
+    /// A new secret of `byteCount` bytes from the system's random source.
+    package static func random(byteCount: Int) -> Secret {
+        var generator = SystemRandomNumberGenerator()
+        return Secret(byteCount: byteCount, using: &generator)
+    }
+
     /// The number of bytes.
     public var count: Int { key.bitCount / 8 }
 

@@ -18,7 +18,7 @@ struct NonceBook: Sendable {
         let issued: Int64
     }
 
-    private let key = RandomID.secret(byteCount: 32)
+    private let key = Secret.random(byteCount: 32)
     private var used: ExpiringTable<String, Bool>
 
     init(capacity: Int = 100_000) {

@@ -29,7 +29,7 @@ struct PendingRegistration: Sendable {
         let configuration = moment.configuration
         self.user = user
         invitation = PushInvitation(
-            secret: RandomID.secret(byteCount: 32), challenge: RandomID.bytes(32),
+            secret: Secret.random(byteCount: 32), challenge: RandomID.bytes(32),
             messageID: MessageID.make("REGISTER", at: moment.now), registrationEndpoint: registration,
             authenticationEndpoint: authentication, loadBalancerCookie: configuration.loadBalancerCookie,
             resourceID: RandomID.uuid())

@@ -7,12 +7,7 @@ extension RandomID {
         Base64.encode(bytes(32), as: .url)
     }
 
-    static func secret(byteCount: Int) -> Secret {
-        var generator = SystemRandomNumberGenerator()
-        return Secret(byteCount: byteCount, using: &generator)
-    }
-
     static func bytes(_ count: Int) -> [UInt8] {
-        secret(byteCount: count).bytes
+        Secret.random(byteCount: count).bytes
     }
 }

@@ -9,7 +9,7 @@ struct UserKey: Sendable, Hashable {
 
 /// Who can log in. Of the passwords it keeps only keyed digests, which say nothing of a password's length.
 struct Directory: Sendable {
-    private let key = RandomID.secret(byteCount: 32)
+    private let key = Secret.random(byteCount: 32)
     private let digests: [UserKey: HMAC<SHA256>.MAC]
     private let nobody: HMAC<SHA256>.MAC
 
@@ -18,7 +18,7 @@ struct Directory: Sendable {
         digests = Dictionary(
             users.map { (UserKey(realm: RealmPath($0.realm), name: $0.name), Self.digest($0.password, key: key)) },
             uniquingKeysWith: { _, last in last })
-        nobody = Self.digest(RandomID.secret(byteCount: 32), key: key)
+        nobody = Self.digest(Secret.random(byteCount: 32), key: key)
     }
 
     func contains(_ user: UserKey) -> Bool {

@@ -18,8 +18,7 @@ public struct KeyFile: KeyCustodian {
     /// Makes the file with a new random key.
     /// - Throws: ``StoreError/Code/exists`` when something stands at the path; it is never replaced.
     public static func create(path: String) throws(StoreError) -> KeyFile {
-        var generator = SystemRandomNumberGenerator()
-        try PrivateFile.create(path, containing: Secret(byteCount: keyLength, using: &generator).bytes)
+        try PrivateFile.create(path, containing: Secret.random(byteCount: keyLength).bytes)
         return KeyFile(path: path)
     }
 
@@ -39,7 +38,8 @@ public struct KeyFile: KeyCustodian {
     private func key() throws(StoreError) -> Secret {
         guard PrivateFile.exists(path) else {
             throw StoreError(
-                .keyUnavailable, "open vault", "the key file \(path) is not there; put it back to open the vault, which was not touched")
+                .keyUnavailable, "open vault",
+                "the key file \(path) is not there; put it back to open the vault, which was not touched")
         }
         let bytes = try PrivateFile.contents(of: path, limit: Self.keyLength)
         guard bytes.count == Self.keyLength else {

@@ -110,7 +110,8 @@ public final class SQLiteStore: RecordStore {
 
     private static func createTable(_ database: Database) throws {
         try database.execute(
-            sql: "CREATE TABLE record (kind TEXT NOT NULL, name BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID"
+            sql:
+                "CREATE TABLE record (kind TEXT NOT NULL, name BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID"
         )
     }
 
@@ -120,7 +121,8 @@ public final class SQLiteStore: RecordStore {
         func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
             try attempt("read a record of kind \(key.kind.rawValue)") {
                 try Row.fetchOne(
-                    database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ? AND name = ?"), arguments: key.arguments
+                    database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ? AND name = ?"),
+                    arguments: key.arguments
                 ).map(Self.bytes)
             }
         }
@@ -136,14 +138,16 @@ public final class SQLiteStore: RecordStore {
         func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
             try attempt("write a record of kind \(key.kind.rawValue)") {
                 try database.cachedStatement(
-                    sql: "INSERT INTO record (kind, name, bytes) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET bytes = excluded.bytes"
+                    sql:
+                        "INSERT INTO record (kind, name, bytes) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET bytes = excluded.bytes"
                 ).execute(arguments: key.arguments + [bytes.databaseBlob])
             }
         }
 
         func remove(_ key: RecordKey) throws(StoreError) {
             try attempt("remove a record of kind \(key.kind.rawValue)") {
-                try database.cachedStatement(sql: "DELETE FROM record WHERE kind = ? AND name = ?").execute(arguments: key.arguments)
+                try database.cachedStatement(sql: "DELETE FROM record WHERE kind = ? AND name = ?").execute(
+                    arguments: key.arguments)
             }
         }
 

@@ -12,14 +12,15 @@ public struct Vault: RecordStore {
     /// Makes a vault in an empty store.
     /// - Throws: ``StoreError/Code/exists`` when the store holds a vault already.
     public static func create(in store: any RecordStore, custodian: any KeyCustodian) throws(StoreError) -> Vault {
-        var generator = SystemRandomNumberGenerator()
-        let dataKey = Secret(byteCount: 32, using: &generator)
-        let id = RandomID.uuid(using: &generator)
+        let dataKey = Secret.random(byteCount: 32)
+        let id = RandomID.uuid()
         let wrapped = try custodian.wrap(dataKey, context: VaultHeader.context(vault: id, custodian: custodian.name))
         let header = VaultHeader(
             format: VaultHeader.currentFormat, id: id,
             slots: [.init(custodian: custodian.name, wrapped: Base64.encode(wrapped, as: .standard))])
-        guard let bytes = try? JSON.encode(header) else { throw StoreError(.failed, "create vault", "the header cannot be written") }
+        guard let bytes = try? JSON.encode(header) else {
+            throw StoreError(.failed, "create vault", "the header cannot be written")
+        }
         try store.write { (records: any RecordWriter) throws(StoreError) in
             guard try records.record(headerKey) == nil else {
                 throw StoreError(.exists, "create vault", "there is a vault here already; nothing was changed")
@@ -41,7 +42,8 @@ public struct Vault: RecordStore {
             return Vault(store: store, header: header, dataKey: try custodian.unwrap(wrapped, context: context))
         }
         let names = header.slots.map(\.custodian).joined(separator: ", ")
-        throw StoreError(.keyUnavailable, "open vault", "it is sealed by \(names), which cannot be asked here; it was not touched")
+        throw StoreError(
+            .keyUnavailable, "open vault", "it is sealed by \(names), which cannot be asked here; it was not touched")
     }
 
     /// What the vault in `store` says of itself, without opening it.
@@ -53,7 +55,8 @@ public struct Vault: RecordStore {
         }
         guard format <= VaultHeader.currentFormat else {
             throw StoreError(
-                .newerFormat, "open vault", "format \(format) was written by a newer version; this one knows \(VaultHeader.currentFormat)")
+                .newerFormat, "open vault",
+                "format \(format) was written by a newer version; this one knows \(VaultHeader.currentFormat)")
         }
         guard let header = try? JSON.decode(VaultHeader.self, from: bytes) else {
             throw StoreError(.corrupt, "open vault", "the header is damaged")
@@ -92,7 +95,8 @@ extension Vault {
     private static let preamble: [UInt8] = [0x53, 0x47, 1, 1]
 
     fileprivate func hidden(_ key: RecordKey) -> RecordKey {
-        RecordKey(key.kind, name: Sealing.hiddenName(of: LengthPrefixed.bytes(Array(key.kind.rawValue.utf8)) + key.name, key: nameKey))
+        RecordKey(
+            key.kind, name: Sealing.hiddenName(of: LengthPrefixed.bytes(Array(key.kind.rawValue.utf8)) + key.name, key: nameKey))
     }
 
     /// Content is preceded by its record's name, so that a listing can check the binding too.
@@ -106,7 +110,8 @@ extension Vault {
             let bytes = Sealing.open(sealed.dropFirst(prefix.count), with: recordKey, context: context(key))
         else {
             throw StoreError(
-                .corrupt, "open a record of kind \(key.kind.rawValue)", "it is damaged, or not the record it should be; it was left as it is")
+                .corrupt, "open a record of kind \(key.kind.rawValue)",
+                "it is damaged, or not the record it should be; it was left as it is")
         }
         return bytes
     }

@@ -33,7 +33,9 @@ struct DemoPush {
         let login = try await begin("PushBiometricLogin")
         let message = try await nextMessage()
         let unseen = try await stage.attempt(["push", "approve", message])
-        guard unseen.status == Failure.Exit.notAllowed.rawValue else { throw DemoFailure("it was approved without anybody being asked") }
+        guard unseen.status == Failure.Exit.notAllowed.rawValue else {
+            throw DemoFailure("it was approved without anybody being asked")
+        }
         _ = try await stage.signet("push", "approve", message, "--stand-in-for-biometric")
         return try await success(of: login) + " (with a stand-in for the reader)"
     }
@@ -62,7 +64,9 @@ struct DemoPush {
     /// Waits at the desk for one message, as `signet push listen` in a terminal would. Returns its id.
     private func nextMessage() async throws -> String {
         let line = try await stage.signet("push", "listen", "--once", "--for", String(DemoStage.pushTimeout), "--json")
-        guard let id = try? JSON.decode(JSONValue.self, from: line.utf8)["id"]?.string else { throw DemoFailure("no message came") }
+        guard let id = try? JSON.decode(JSONValue.self, from: line.utf8)["id"]?.string else {
+            throw DemoFailure("no message came")
+        }
         return id
     }
 

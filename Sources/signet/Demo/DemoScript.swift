@@ -48,7 +48,8 @@ struct DemoScript {
     // MARK: One-time codes
 
     private func enrollCodes(_ browser: Browser, _ steps: inout DemoSteps) async throws -> OATHSettings {
-        let (state, settings, picture) = try await steps.perform("log in and ask for one-time codes; the server shows a QR code") {
+        let (state, settings, picture) = try await steps.perform("log in and ask for one-time codes; the server shows a QR code")
+        {
             let state = try await browser.begin("OATHRegistration")
             let (uri, picture) = try draw(try Browser.step(state), "totp.png")
             guard let settings = try EnrollmentURI.parse(uri).oath else { throw DemoFailure("the QR code offers no codes") }
@@ -101,11 +102,15 @@ struct DemoScript {
             try await waitForNextCode(totp)
             let code = try await stage.signet("code", browser.user)
             let oathtool = try await stage.oathtoolCode(totp)
-            guard oathtool == nil || oathtool == code else { throw DemoFailure("oathtool says \(oathtool ?? "nothing"), signet \(code)") }
+            guard oathtool == nil || oathtool == code else {
+                throw DemoFailure("oathtool says \(oathtool ?? "nothing"), signet \(code)")
+            }
             guard case .loggedIn = try await browser.enter(code: code, into: try await browser.begin("OATHLogin")) else {
                 throw DemoFailure("the server did not accept \(code)")
             }
-            return ((), "\(code) accepted by the server" + (oathtool == nil ? "; oathtool is not installed" : ", and oathtool agrees"))
+            return (
+                (), "\(code) accepted by the server" + (oathtool == nil ? "; oathtool is not installed" : ", and oathtool agrees")
+            )
         }
     }
 

@@ -15,7 +15,9 @@ struct DemoStage {
 
     init(transport: any HTTPTransport) throws {
         self.transport = transport
-        var template = Array((FileManager.default.temporaryDirectory.appending(path: "signet-demo-XXXXXX").path(percentEncoded: false)).utf8CString)
+        var template = Array(
+            (FileManager.default.temporaryDirectory.appending(path: "signet-demo-XXXXXX").path(percentEncoded: false)).utf8CString
+        )
         guard mkdtemp(&template) != nil else { throw DemoFailure("cannot make a temporary directory") }
         home = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -30,7 +32,8 @@ struct DemoStage {
     /// Starts `signet serve` and reads where it is.
     func startServer() async throws -> (process: BackgroundProcess, browser: Browser, url: String) {
         let process = try BackgroundProcess(
-            program, ["serve", "--port", "0", "--push-timeout", String(Self.pushTimeout), "--attached", "--json"], environment: environment)
+            program, ["serve", "--port", "0", "--push-timeout", String(Self.pushTimeout), "--attached", "--json"],
+            environment: environment)
         guard let line = await process.firstLine(), let ready = try? JSON.decode(JSONValue.self, from: line.utf8),
             let url = ready["url"]?.string, let user = ready["users"]?.array?.first,
             let name = user["name"]?.string, let password = user["password"]?.string
@@ -52,18 +55,22 @@ struct DemoStage {
     /// Runs `signet` and insists that it succeeds. Returns what it printed.
     func signet(_ arguments: String...) async throws -> String {
         let result = try await attempt(arguments)
-        guard result.status == 0 else { throw DemoFailure("'signet \(arguments[0])' ended with \(result.status): \(result.errors)") }
+        guard result.status == 0 else {
+            throw DemoFailure("'signet \(arguments[0])' ended with \(result.status): \(result.errors)")
+        }
         return result.output
     }
 
     /// What `oathtool` says the code is at this moment; nil when it is not installed. The secret goes by standard input.
     func oathtoolCode(_ settings: OATHSettings) async throws -> String? {
-        guard let path = ["/usr/bin/oathtool", "/usr/local/bin/oathtool"].first(where: FileManager.default.isExecutableFile) else {
+        guard let path = ["/usr/bin/oathtool", "/usr/local/bin/oathtool"].first(where: FileManager.default.isExecutableFile)
+        else {
             return nil
         }
         let secret = settings.secret.withUnsafeBytes { Base32.encode($0, padded: true) }
         let result = try await ChildProcess.run(
-            path, ["--totp", "--base32", "--digits", String(settings.digits.count), "-"], environment: environment, input: secret + "\n")
+            path, ["--totp", "--base32", "--digits", String(settings.digits.count), "-"], environment: environment,
+            input: secret + "\n")
         return result.status == 0 ? result.output : nil
     }
 }

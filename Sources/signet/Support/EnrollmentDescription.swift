@@ -28,7 +28,9 @@ struct EnrollmentDescription {
 
     /// All members but who it is, as text.
     var lines: [(String, String)] {
-        members.filter { $0.name != "issuer" && $0.name != "account" }.map { ($0.name, $0.value.string ?? JSONText.line($0.value)) }
+        members.filter { $0.name != "issuer" && $0.name != "account" }.map {
+            ($0.name, $0.value.string ?? JSONText.line($0.value))
+        }
     }
 
     private static func type(of enrollment: Enrollment) -> String {

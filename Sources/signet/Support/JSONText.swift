@@ -17,4 +17,3 @@ enum JSONText {
 extension JSONValue {
     static func string(_ text: String?) -> JSONValue? { text.map { .string($0) } }
 }
-

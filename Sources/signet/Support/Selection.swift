@@ -18,7 +18,8 @@ struct Selection {
         let matches = wanted.map { wanted in candidates.filter { $0.isCalled(wanted) } } ?? candidates
         guard let match = matches.first else {
             let purpose = kinds == [.push] ? "takes push messages" : "makes codes"
-            throw Failure(.notFound, "notFound", name.map { "no account called '\($0)' \(purpose)" } ?? "no account here \(purpose)")
+            throw Failure(
+                .notFound, "notFound", name.map { "no account called '\($0)' \(purpose)" } ?? "no account here \(purpose)")
         }
         guard matches.count == 1 else {
             let names = matches.map { "  \($0.fullName) (\($0.mechanism.kindName.rawValue))" }.joined(separator: "\n")
@@ -31,7 +32,9 @@ struct Selection {
 
     private func isCalled(_ name: String) -> Bool {
         let id = account.account.id
-        return [id.accountName, id.issuer, fullName, mechanism.uid, account.account.displayIssuer, account.account.displayAccountName]
-            .contains { $0?.lowercased() == name }
+        return [
+            id.accountName, id.issuer, fullName, mechanism.uid, account.account.displayIssuer, account.account.displayAccountName,
+        ]
+        .contains { $0?.lowercased() == name }
     }
 }

@@ -9,7 +9,8 @@ struct TerminalPresence: UserPresence {
     private struct NotConfirmed: Error {}
 
     func confirm(_ notification: PushNotification) async throws {
-        Console.error("This login asks for biometric approval. This machine has no reader: a stand-in is used, which recognises nobody.")
+        Console.error(
+            "This login asks for biometric approval. This machine has no reader: a stand-in is used, which recognises nobody.")
         if vouched { return }
         guard Console.canAsk else {
             Console.error("Nobody can be asked here; pass --stand-in-for-biometric to vouch yourself.")

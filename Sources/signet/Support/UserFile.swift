@@ -15,8 +15,7 @@ enum UserFile {
     /// The users in the file at `path`; without a path one user, `demo`, with a new random password.
     static func users(_ path: String?) throws -> [Entry] {
         guard let path else {
-            var generator = SystemRandomNumberGenerator()
-            let password = Secret(byteCount: 10, using: &generator).withUnsafeBytes { Base32.encode($0).lowercased() }
+            let password = Secret.random(byteCount: 10).withUnsafeBytes { Base32.encode($0).lowercased() }
             return [Entry(name: "demo", password: Secret(password.utf8), madeUpPassword: password)]
         }
         guard PrivateFile.exists(path) else { throw Failure(.notFound, "users", "\(path) does not exist") }

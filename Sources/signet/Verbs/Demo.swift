@@ -16,7 +16,9 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         let play = Task { try await Self.play() }
         let signals = Self.onInterrupt { play.cancel() }
-        defer { signals.forEach { $0.cancel() } }
+        defer {
+            for signal in signals { signal.cancel() }
+        }
         do {
             try await play.value
         } catch is CancellationError {

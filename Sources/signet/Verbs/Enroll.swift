@@ -16,7 +16,9 @@ struct Enroll: AsyncParsableCommand {
     @Flag(help: "Only show what would be enrolled, secrets redacted. Touches nothing and asks nobody.")
     var dryRun = false
 
-    @Option(name: .customLong("allow-http"), help: "A host that may be asked over plain http, besides this machine. For test networks.")
+    @Option(
+        name: .customLong("allow-http"),
+        help: "A host that may be asked over plain http, besides this machine. For test networks.")
     var plainHTTPHosts: [String] = []
 
     @Flag(help: "Print JSON with the members of the enrolment.")
@@ -51,7 +53,8 @@ enum EnrollmentSource {
     static func uri(from source: String) throws -> String {
         if source == "-" {
             guard let bytes = Console.input(limit: PictureReader.maximumBytes) else {
-                throw PictureError.tooLarge("standard input; at most \(PictureReader.maximumBytes / 1_000_000) million bytes are read")
+                throw PictureError.tooLarge(
+                    "standard input; at most \(PictureReader.maximumBytes / 1_000_000) million bytes are read")
             }
             return try uri(in: bytes)
         }

@@ -5,7 +5,9 @@ import SignetStorage
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make the vault.",
-        discussion: "A vault that is there already is never touched. Nothing is weaker than you ask for: the protection is yours to name.")
+        discussion:
+            "A vault that is there already is never touched. Nothing is weaker than you ask for: the protection is yours to name."
+    )
 
     /// Who can keep the vault's key.
     enum Protection: String, ExpressibleByArgument, CaseIterable {

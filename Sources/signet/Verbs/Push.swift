@@ -152,7 +152,8 @@ struct Push: AsyncParsableCommand {
             throw Failure(.notFound, "notFound", "no message has an id that begins with '\(prefix)'; see 'signet push list'")
         }
         guard matches.count == 1 else {
-            throw Failure(.badInput, "ambiguous", "\(matches.count) messages have ids that begin with '\(prefix)'; give more of it")
+            throw Failure(
+                .badInput, "ambiguous", "\(matches.count) messages have ids that begin with '\(prefix)'; give more of it")
         }
         return match.id
     }

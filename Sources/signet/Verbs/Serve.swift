@@ -26,7 +26,10 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 for any that is free.")
     var port = 8080
 
-    @Option(help: "A file with users: a JSON object of names and passwords, of mode 0600. Without it there is one user, demo, with a new password.")
+    @Option(
+        help:
+            "A file with users: a JSON object of names and passwords, of mode 0600. Without it there is one user, demo, with a new password."
+    )
     var users: String?
 
     @Option(help: ArgumentHelp("How long a push message can be answered.", valueName: "seconds"))
@@ -82,11 +85,14 @@ struct Serve: AsyncParsableCommand {
     private func cannotListen(_ error: any Error) -> Failure {
         let number = (error as? IOError)?.errnoCode
         let reason = number.map { String(cString: strerror($0)) } ?? "\(type(of: error))"
-        return Failure(number == EACCES ? .notAllowed : .unavailable, "listen", "cannot listen at \(host), port \(port): \(reason)")
+        return Failure(
+            number == EACCES ? .notAllowed : .unavailable, "listen", "cannot listen at \(host), port \(port): \(reason)")
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {
-        guard let level = Logger.Level(rawValue: name) else { throw ValidationError("--log-level: no level is called '\(name)'.") }
+        guard let level = Logger.Level(rawValue: name) else {
+            throw ValidationError("--log-level: no level is called '\(name)'.")
+        }
         return level
     }
 
@@ -95,7 +101,9 @@ struct Serve: AsyncParsableCommand {
             let users = users.map { user in
                 JSONText.object(["name": .string(user.name), "password": .string(user.madeUpPassword)])
             }
-            Console.line(JSONText.line(.object(["url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users)])))
+            Console.line(
+                JSONText.line(
+                    .object(["url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users)])))
             return
         }
         Console.line("Signet desk server: \(url)  (for desks and CI only; state is in memory)")

@@ -1,9 +1,29 @@
 import Foundation
+import Synchronization
 
 /// A TCP server on the loopback that answers as a test tells it to: for what no honest server does.
 final class RawServer: Sendable {
     let port: Int
-    private let descriptor: Int32
+    private let listening: Listening
+
+    /// A socket that is shut down or closed only while its number is still its own: a closed one is soon somebody else's.
+    private final class Listening: Sendable {
+        let descriptor: Int32
+        private let isOpen = Mutex(true)
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+        func stop() {
+            isOpen.withLock { if $0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }
+        }
+
+        func close() {
+            isOpen.withLock { isOpen in
+                isOpen = false
+                _ = Foundation.close(descriptor)
+            }
+        }
+    }
 
     struct CannotListen: Error {}
 
@@ -25,7 +45,8 @@ final class RawServer: Sendable {
         }
         guard let port else { throw CannotListen() }
         self.port = Int(port)
-        self.descriptor = descriptor
+        let listening = Listening(descriptor)
+        self.listening = listening
         Thread.detachNewThread {
             while case let connection = accept(descriptor, nil, nil), connection >= 0 {
                 _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
@@ -35,12 +56,12 @@ final class RawServer: Sendable {
                     close(connection)
                 }
             }
-            close(descriptor)
+            listening.close()
         }
     }
 
     /// Ends the listening: whoever comes now finds the port closed.
-    func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    func stop() { listening.stop() }
     deinit { stop() }
 }
 

@@ -107,7 +107,7 @@ extension OATHDevice {
     static func new(usesCounter: Bool = false, digits: OTPDigits = .six, algorithm: OTPAlgorithm = .sha1) -> OATHDevice {
         let factor: MovingFactor = usesCounter ? .counter(next: 0) : .time(period: .thirtySeconds)
         let settings = OATHSettings(
-            secret: RandomID.secret(byteCount: 20), algorithm: algorithm, digits: digits, factor: factor)
+            secret: Secret.random(byteCount: 20), algorithm: algorithm, digits: digits, factor: factor)
         return OATHDevice(verifier: OATHVerifier(settings: settings), resourceID: RandomID.uuid())
     }
 }
