@@ -43,6 +43,17 @@ enum ApprovalRow {
             let response = try await client.execute(post, timeout: .seconds(30))
             return try await response.body.collect(upTo: 1 << 20).readableBytes
         }
+        let request = try await desk.recordedRequest(over: transport)
+        let send = Contender.asyncCalls("transport.send") { _ in try await transport.send(request).body.count }
+        let alone = Contender("approve, instant") { approvals in
+            var total = Duration.zero
+            for _ in 0..<approvals { total += try await desk.approve(over: Instant()) }
+            return total
+        }
+        let out = try await Race(ours: send, reference: reference).run()
+        Terminal.out("send \(out)")
+        let out2 = try await Race(ours: alone, reference: reference).run()
+        Terminal.out("alone \(out2)")
         return try await Race(ours: ours, reference: reference).run()
     }
 }
@@ -123,4 +134,11 @@ extension HTTPClientRequest {
         for field in request.headers.fields { headers.add(name: field.name, value: field.value) }
         body = .bytes(request.body)
     }
+}
+
+private struct Instant: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { HTTPResponse(status: 200, body: Array("{}".utf8)) }
+    func stream(
+        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse { try await send(request) }
 }

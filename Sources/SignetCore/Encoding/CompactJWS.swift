@@ -16,7 +16,9 @@ public struct CompactJWS: Sendable {
         var text = text
         let dots = text.withUTF8 { bytes in bytes.indices.filter { bytes[$0] == UInt8(ascii: ".") } }
         guard dots.count == 2 else { throw .form }
-        let (first, second) = (text.utf8.index(text.startIndex, offsetBy: dots[0]), text.utf8.index(text.startIndex, offsetBy: dots[1]))
+        let (first, second) = (
+            text.utf8.index(text.startIndex, offsetBy: dots[0]), text.utf8.index(text.startIndex, offsetBy: dots[1])
+        )
         header = text[..<first]
         payload = text[text.utf8.index(after: first)..<second]
         signature = text[text.utf8.index(after: second)...]

@@ -70,7 +70,8 @@ private struct ReceivedClaims {
         u = try value("u")
         x = try value("x")
         other = try Dictionary(
-            claims.allKeys.map { ($0.stringValue, try Self.value($0, in: claims) ?? .null) }, uniquingKeysWith: { _, last in last })
+            claims.allKeys.map { ($0.stringValue, try Self.value($0, in: claims) ?? .null) },
+            uniquingKeysWith: { _, last in last })
     }
 
     /// Nearly every claim is a string, and decoding one directly is several times as fast as finding out what it is.
