@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "SignetCore", targets: ["SignetCore"]),
         .library(name: "SignetStorage", targets: ["SignetStorage"]),
         .library(name: "Storage", targets: ["Storage"]),
+        .library(name: "SignetNetwork", targets: ["SignetNetwork"]),
         .library(name: "SignetAuthenticator", targets: ["SignetAuthenticator"]),
         .library(name: "SignetJourney", targets: ["SignetJourney"]),
         .library(name: "FRAuthenticator", targets: ["FRAuthenticator"]),
@@ -42,12 +43,7 @@ let package = Package(
         .library(name: "SignetServer", targets: ["SignetServer"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
-    traits: [
-        .trait(name: "TPM", description: "Seal the vault with a TPM 2.0 (tss2, loaded at run time)."),
-        .trait(name: "SecretService", description: "Seal the vault with the desktop's Secret Service (libsecret)."),
-        .trait(name: "PostgreSQL", description: "Keep records in PostgreSQL (libpq)."),
-        .default(enabledTraits: []),
-    ],
+    // The traits TPM, SecretService and PostgreSQL come with their code; all will be off by default.
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),

@@ -20,6 +20,15 @@ struct Contender {
         }
     }
 
+    /// A contender whose operations time themselves, since they begin with something that does not count.
+    static func timed(_ name: String, _ operation: @escaping () async throws -> Duration) -> Contender {
+        Contender(name) { operations in
+            var total = Duration.zero
+            for _ in 0..<operations { total += try await operation() }
+            return total
+        }
+    }
+
     /// As ``calls(_:_:)``, for calls that may wait.
     static func asyncCalls(_ name: String, _ body: @escaping (_ operation: Int) async throws -> Int) -> Contender {
         Contender(name) { operations in

@@ -11,7 +11,8 @@ extension Authenticator {
 
     /// Enrols an account: registers for push if that is offered, then stores the account and its mechanisms in one
     /// transaction. When anything fails nothing is stored, and the same enrolment can be tried again for as long as the
-    /// server takes it.
+    /// server takes it. If it is the store that fails, after the server has registered the device, the server takes it no
+    /// longer: ask it for a new enrolment.
     ///
     /// An account that is there already keeps its names, its time and its other mechanisms.
     /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account has a mechanism of an offered kind; the

@@ -39,7 +39,12 @@ public struct Journey: Sendable {
             throw JourneyError(.serverMisbehaved, status: response.status, message: "the answer is not JSON; is this an AM?")
         }
         guard (200..<300).contains(response.status) else { throw JourneyError(status: response.status, body: json) }
-        guard json["authId"] != nil else { return .loggedIn(JourneySession(json)) }
+        guard json["authId"] != nil else {
+            guard ["tokenId", "successUrl", "realm"].contains(where: { json[$0] != nil }) else {
+                throw JourneyError(.serverMisbehaved, status: response.status, message: "neither a step nor a session came")
+            }
+            return .loggedIn(JourneySession(json))
+        }
         guard let step = try? JSON.decode(JourneyStep.self, from: response.body) else {
             throw JourneyError(.serverMisbehaved, status: response.status, message: "the step cannot be read")
         }

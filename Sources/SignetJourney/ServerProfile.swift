@@ -8,8 +8,9 @@ public struct ServerProfile: Sendable, Hashable {
     public let realm: String
 
     /// A profile.
-    /// - Throws: `EndpointError` when the address is not safe to send a password to.
+    /// - Throws: `EndpointError` when the address is not safe to send a password to, or has a query or a fragment.
     public init(url: String, realm: String = "root", policy: EndpointPolicy = .secure) throws(EndpointError) {
+        guard !url.contains("?"), !url.contains("#") else { throw .notAWebAddress }
         let trimmed = url.hasSuffix("/") ? String(url.dropLast()) : url
         baseURL = try Endpoint(trimmed, policy: policy)
         self.realm = realm
@@ -17,7 +18,7 @@ public struct ServerProfile: Sendable, Hashable {
 
     /// The realm as a path: every part under its own `realms/`, the root first (protocol/journey.md section 1.2).
     var realmPath: String {
-        var parts = realm.split(separator: "/").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
+        var parts = realm.split(separator: "/").map { $0.trimmingWhitespace() }.filter { !$0.isEmpty }
         if parts.first?.lowercased() != "root" { parts.insert("root", at: 0) }
         return parts.map { "realms/\($0.percentEncoded())" }.joined(separator: "/")
     }

@@ -105,7 +105,9 @@ extension TransportError {
         let (code, reason): (Code, String) =
             switch error {
             case let error as HTTPClientError: Self.meaning(of: error)
-            case is HTTPParserError: (.notHTTP, "the answer is not HTTP, or ends in the middle")
+            case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown:
+                (.interrupted, "the connection ended before the answer did")
+            case is HTTPParserError: (.notHTTP, "the answer is not HTTP")
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: (.tls, "the secure connection could not be made")
             case is NIOTooManyBytesError: (.tooLarge, "the answer is too large")
             case is CancellationError: (.cancelled, "given up")

@@ -27,6 +27,13 @@ public struct HTTPRequest: Sendable, Hashable {
     }
 }
 
+extension HTTPRequest: CustomStringConvertible, CustomReflectable {
+    /// Method, address without its query, and the length of the content: headers and content carry secrets.
+    public var description: String { "\(method) \(url.prefix { $0 != "?" }), \(body.count) bytes" }
+    /// Nothing: `dump` shows no child.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 /// A response, as a value.
 public struct HTTPResponse: Sendable, Hashable {
     /// The status code.

@@ -14,8 +14,13 @@ struct Signet: AsyncParsableCommand {
         subcommands: [Demo.self, Serve.self, Init.self, Enroll.self, Accounts.self, Code.self, Push.self])
 
     static func main() async {
+        var command: any ParsableCommand
         do {
-            var command = try parseAsRoot()
+            command = try parseAsRoot()
+        } catch {
+            Failure.reportUsage(error)
+        }
+        do {
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

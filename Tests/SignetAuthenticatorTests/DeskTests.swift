@@ -65,6 +65,31 @@ struct DeskTests {
         }
     }
 
+    @Test("what the app's handler throws is the app's own, and the message it was told of is kept")
+    func handlerThrows() async throws {
+        try await LiveDesk.with { desk in
+            let mechanism = try await desk.enrollPush()
+            _ = try await desk.begin("PushNumberLogin")
+            let listener = DeskListener(desk.authenticator, mechanismUID: mechanism.uid)
+            // An approval without the number fails before any request, with an error of the very type that refuses messages.
+            await #expect { try await listener.run(Self.approveBlindly(desk.authenticator)) } throws: { code($0) == .wrongNumber }
+            #expect(try await desk.authenticator.notifications().map(\.decision) == [nil])
+            // And an error that the network could have thrown is not taken for the network's.
+            await #expect(throws: TransportError(.timeout, host: "app", "its own")) {
+                try await listener.run { event in
+                    if case .received = event { throw TransportError(.timeout, host: "app", "its own") }
+                }
+            }
+        }
+    }
+
+    private static func approveBlindly(_ authenticator: Authenticator) -> @Sendable (DeskListener.Event) async throws -> Void {
+        { event in
+            guard case .received(let notification) = event else { return }
+            _ = try await authenticator.approve(notification.id)
+        }
+    }
+
     @Test("a combined enrolment gives codes and push in one step")
     func combined() async throws {
         try await LiveDesk.with { desk in

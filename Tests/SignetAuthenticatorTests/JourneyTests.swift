@@ -12,7 +12,8 @@ struct JourneyTests {
         arguments: [
             ("", "realms/root"), ("root", "realms/root"), ("/", "realms/root"), ("alpha", "realms/root/realms/alpha"),
             ("/alpha", "realms/root/realms/alpha"), ("root/alpha", "realms/root/realms/alpha"),
-            ("foo/bar", "realms/root/realms/foo/realms/bar"), ("a b", "realms/root/realms/ab"),
+            ("foo/bar", "realms/root/realms/foo/realms/bar"), ("a b", "realms/root/realms/a%20b"),
+            (" alpha ", "realms/root/realms/alpha"),
             ("a?b", "realms/root/realms/a%3Fb"),
         ])
     func realm(written: String, path: String) async throws {
@@ -60,7 +61,7 @@ struct JourneyTests {
             (400, #"{"code":400,"message":"Authentication Error: Invalid AuthId Signature"}"#, .refused),
             (404, #"{"code":404,"message":"Realm not found"}"#, .refused),
             (500, #"{"code":500}"#, .serverMisbehaved),
-            (200, "<html>", .serverMisbehaved),
+            (200, "<html>", .serverMisbehaved), (200, "{}", .serverMisbehaved), (200, #"{"ok":true}"#, .serverMisbehaved),
             (502, "Bad Gateway", .serverMisbehaved),
             (200, #"{"authId":"a","callbacks":"none"}"#, .serverMisbehaved),
         ])
@@ -68,6 +69,13 @@ struct JourneyTests {
         let transport = ScriptedTransport { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
         let journey = Journey(try ServerProfile(url: "https://am.example.test/am"), transport: transport)
         await #expect { try await journey.start("Login") } throws: { ($0 as? JourneyError)?.code == code }
+    }
+
+    @Test(
+        "has a base address without query and fragment",
+        arguments: ["https://am.example.test/am?x=1", "https://am.example.test/am#x"])
+    func baseAddress(url: String) {
+        #expect(throws: EndpointError.notAWebAddress) { try ServerProfile(url: url) }
     }
 
     @Test("is not started over plain http with another machine")

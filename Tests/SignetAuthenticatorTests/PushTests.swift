@@ -130,6 +130,27 @@ struct PushTests {
         #expect(bench.transport.requests.count == sent)
     }
 
+    @Test("what was answered first is what is kept, though the server takes a second answer too", .timeLimit(.minutes(1)))
+    func answeredTwice() async throws {
+        let (held, release) = AsyncStream<Void>.makeStream()
+        let isHolding = Toggle()
+        let bench = Bench { request in
+            if isHolding.isOn, request.url.hasSuffix("authenticate") { for await _ in held {} }
+            return HTTPResponse(status: 200)
+        }
+        let notification = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush()))
+        isHolding.turnOn()
+        let slow = Task { try await bench.authenticator.deny(notification.id) }
+        while bench.transport.requests.count < 2 { await Task.yield() }
+        let quick = Authenticator(
+            store: bench.store, transport: ScriptedTransport { _ in HTTPResponse(status: 200) },
+            device: PushDevice(token: "token-1", name: "Mira's desk"), clock: bench.clock)
+        #expect(try await quick.approve(notification.id).decision == .approved)
+        release.finish()
+        #expect(try await slow.value.decision == .approved)
+        #expect(try await bench.authenticator.notification(notification.id).decision == .approved)
+    }
+
     @Test("answers that do not arrive leave the message pending, to be answered again", arguments: TransportError.Code.allCases)
     func offline(code: TransportError.Code) async throws {
         let online = Toggle()

@@ -20,7 +20,7 @@ struct NetworkFaultTests {
             case .redirect: (76, "authenticator.serverMisbehaved", ["127.0.0.1", "HTTP 302"])
             case .refusal: (77, "authenticator.refusedByServer", ["127.0.0.1", "HTTP 400"])
             case .notFound: (77, "authenticator.refusedByServer", ["127.0.0.1", "HTTP 404"])
-            case .cutInHead, .cutInBody, .cutInChunk, .noAnswer: (76, "network.", ["127.0.0.1"])
+            case .cutInHead, .cutInBody, .cutInChunk, .noAnswer: (76, "network.interrupted", ["127.0.0.1", "ended before"])
             case .garbage: (76, "network.notHTTP", ["127.0.0.1", "not HTTP"])
             case .tooLarge: (76, "network.tooLarge", ["127.0.0.1", "too large"])
             case .closedPort: (69, "network.connect", ["127.0.0.1", "no connection", "try again"])

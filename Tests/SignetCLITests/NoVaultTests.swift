@@ -140,4 +140,30 @@ struct NoVaultTests {
     private func nothingExists(at place: Workplace) throws {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
     }
+
+    @Test("An enrolment URI in the wrong place is not repeated")
+    func misplacedURI() async throws {
+        try await Workplace.with(vault: false) { place in
+            let uri = OATHSample.uri()
+            let outcome = try await place.signet("enroll", "x.png", uri)
+            outcome.fails(64, "<URI>")
+            #expect(!outcome.errors.contains("secret="))
+            let json = try await place.signet("enroll", "x.png", uri, "--json")
+            #expect(json.jsonError?["code"]?.string == "usage")
+            #expect(!json.errors.contains("secret="))
+        }
+    }
+
+    @Test("Characters that could steer the terminal come out as escapes, and the JSON is the same")
+    func terminalSafe() async throws {
+        try await Workplace.with(vault: false) { place in
+            let policies = "{\"x\u{9B}31mEVIL\u{202E}\":{}}"
+            let uri = OATHSample.uri() + "&policies=" + Base64.encode(Array(policies.utf8), as: .url)
+            for arguments in [["enroll", "--dry-run", uri], ["enroll", "--dry-run", "--json", uri]] {
+                let output = try await place.start(arguments).end().succeeds().output
+                #expect(output.unicodeScalars.allSatisfy { $0 == "\n" || String($0).isSafeToShow })
+                #expect(output.contains("\\u009b31mEVIL\\u202e"))
+            }
+        }
+    }
 }

@@ -96,7 +96,8 @@ struct ServeTests {
             let outcome = try await place.signet("serve", "--port", String(taken.port), "--json", patience: .seconds(15))
             outcome.fails(69, String(taken.port), "in use")
             #expect(outcome.jsonError != nil)
-            try await place.signet("serve", "--host", "192.0.2.1", "--port", "0", patience: .seconds(15)).fails(69, "192.0.2.1")
+            try await place.signet("serve", "--host", "192.0.2.1", "--exposed", "--port", "0", patience: .seconds(15)).fails(
+                69, "192.0.2.1")
         }
     }
 
@@ -183,5 +184,18 @@ struct ServeTests {
         let listening = try place.start(["push", "listen"])
         try await listening.said { _, errors in errors.contains("Listening") }
         return listening
+    }
+
+    @Test("It listens where other machines can reach it only when that is said twice")
+    func exposed() async throws {
+        try await Workplace.with(vault: false) { place in
+            for host in ["0.0.0.0", "::", "192.0.2.1", "desk.example.test"] {
+                try await place.signet("serve", "--host", host, "--port", "0").fails(64, "--exposed")
+            }
+            let process = try place.start(["serve", "--host", "0.0.0.0", "--exposed", "--port", "0", "--json"])
+            try await process.said { output, _ in output.hasSuffix("\n") }
+            process.signal(SIGTERM)
+            try await process.end().succeeds()
+        }
     }
 }

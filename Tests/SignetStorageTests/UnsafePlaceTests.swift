@@ -133,6 +133,44 @@ struct UnsafePlaceTests {
         }
     }
 
+    @Test(
+        "on a disk of any size is made whole or not at all",
+        .enabled(if: SmallDisk.isPossible, "a small tmpfs cannot be mounted here"),
+        arguments: (2...12).map { $0 * 8 })
+    func nearlyFull(kilobytes: Int) async throws {
+        try await TemporaryDirectory.with { temporary in
+            let disk = try SmallDisk(at: temporary.file("disk"), kilobytes: kilobytes)
+            defer { disk.unmount() }
+            let directory = VaultDirectory(path: temporary.file("disk/vault"))
+            do {
+                _ = try directory.createVault()
+                #expect(try directory.openVault().get(RecordKey(.account, "x")) == nil)
+            } catch let error as StoreError {
+                #expect(error.code == .full, "\(error)")
+                let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+                #expect(directory.holdsVault || left.isEmpty, "\(left)")
+            }
+        }
+    }
+
+    @Test("stays one file for all, however often this process opens it", .enabled(if: Python.isThere, "python3 is not installed"))
+    func openedTwice() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            let first = try directory.createVault()
+            _ = try directory.openVault()
+            // Another process comes and goes. If this one's locks were gone, it would take the log away from under the first.
+            try Python.run(
+                "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('select count(*) from record').fetchall(); c.close()",
+                directory.recordsPath)
+            try first.put([1], RecordKey(.account, "x"))
+            #expect(try directory.openVault().get(RecordKey(.account, "x")) == [1])
+            try Python.run(
+                "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); assert c.execute(\"select count(*) from record where kind='account'\").fetchall() == [(1,)]",
+                directory.recordsPath)
+        }
+    }
+
     @Test("that is no database says that it is damaged, and is left as it is")
     func damaged() async throws {
         try await TemporaryDirectory.with { temporary in
@@ -182,5 +220,21 @@ struct SmallDisk {
         try process.run()
         process.waitUntilExit()
         return process.terminationStatus
+    }
+}
+
+/// Another process with SQLite in it.
+enum Python {
+    struct Failed: Error {}
+
+    static var isThere: Bool { (try? run("import sqlite3", "")) != nil }
+
+    static func run(_ program: String, _ argument: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", program, argument]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failed() }
     }
 }

@@ -96,8 +96,13 @@ extension Authenticator {
         var answered = notification
         answered.decision = answer == .deny ? .denied : .approved
         let record = answered
-        try await store.write { (records: any AccountWriter) throws(StoreError) in try records.save(record) }
-        return answered
+        return try await store.write { (records: any AccountWriter) throws(StoreError) in
+            // Servers take a repetition for a while: what was answered first is what counted.
+            let stored = try records.notification(mechanismUID: message.mechanismUID, messageID: record.messageID)
+            if let stored, stored.decision != nil { return stored }
+            try records.save(record)
+            return record
+        }
     }
 
     func mechanism(_ uid: String) async throws -> Mechanism {

@@ -38,22 +38,41 @@ public struct DeskListener: Sendable {
         guard let desk = push.deskEndpoint else {
             throw AuthenticatorError(.noDesk, "\(push.registrationEndpoint.host) hands out no push messages to desktops")
         }
+        do {
+            try await listen(at: desk, secret: push.secret) { event in
+                do {
+                    try await handle(event)
+                } catch {
+                    throw HandlerFailure(error: error)
+                }
+            }
+        } catch let failure as HandlerFailure {
+            throw failure.error
+        }
+    }
+
+    /// What the app's handler threw: in an envelope, so that it is not taken for a failure of the desk or of a message.
+    private struct HandlerFailure: Error {
+        let error: any Error
+    }
+
+    private func listen(at desk: Endpoint, secret: Secret, _ tell: @Sendable (Event) async throws -> Void) async throws {
         var progress = DeskProgress()
         while true {
             do {
-                try await connect(to: desk, secret: push.secret, progress: &progress, handle)
+                try await connect(to: desk, secret: secret, progress: &progress, tell)
                 throw TransportError(.interrupted, host: desk.host, "the desk ended the connection")
             } catch let error where error.isWorthAnotherTry {
                 try Task.checkCancellation()
                 let pause = progress.nextPause()
-                try await handle(.disconnected(error, pause: pause))
+                try await tell(.disconnected(error, pause: pause))
                 try await Task.sleep(for: pause)
             }
         }
     }
 
     private func connect(
-        to desk: Endpoint, secret: Secret, progress: inout DeskProgress, _ handle: @Sendable (Event) async throws -> Void
+        to desk: Endpoint, secret: Secret, progress: inout DeskProgress, _ tell: @Sendable (Event) async throws -> Void
     ) async throws {
         let proof = DeskProof(mechanismUid: mechanismUID, nonce: try await nonce(of: desk))
         var request = HTTPRequest("GET", desk.url, headers: ["Accept": "text/event-stream"])
@@ -63,11 +82,11 @@ public struct DeskListener: Sendable {
         let stream = DeskStream(progress)
         defer { progress = stream.progress }
         let response = try await authenticator.transport.stream(request) { piece in
-            for event in try stream.feed(piece) {
-                switch event {
-                case .opened: try await handle(.connected)
-                case .message(let event): try await take(event, handle)
-                }
+            let (isFirst, events) = try stream.feed(piece, from: desk)
+            if isFirst { try await tell(.connected) }
+            for event in events {
+                try await take(event, tell)
+                stream.took(event)
             }
         }
         guard (200..<300).contains(response.status) else {
@@ -84,14 +103,16 @@ public struct DeskListener: Sendable {
         return nonce
     }
 
-    private func take(_ event: ServerSentEvent, _ handle: @Sendable (Event) async throws -> Void) async throws {
+    private func take(_ event: ServerSentEvent, _ tell: @Sendable (Event) async throws -> Void) async throws {
         guard event.name == DeskProof.eventName else { return }
+        let notification: PushNotification
         do {
-            let delivery = try JSON.decode(PushDelivery.self, from: event.data.utf8)
-            try await handle(.received(try await authenticator.receive(delivery)))
+            notification = try await authenticator.receive(try JSON.decode(PushDelivery.self, from: event.data.utf8))
         } catch let error where error is PushMessageError || error is AuthenticatorError || error is DecodingError {
-            try await handle(.refused(error is DecodingError ? PushMessageError.form : error))
+            try await tell(.refused(error is DecodingError ? PushMessageError.form : error))
+            return
         }
+        try await tell(.received(notification))
     }
 }
 

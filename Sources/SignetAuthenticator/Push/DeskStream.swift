@@ -18,31 +18,44 @@ struct DeskProgress: Sendable {
     }
 }
 
-/// One connection to a desk: turns its bytes into events and remembers the last one.
+/// One connection to a desk: turns its bytes into events and remembers the last one that was taken.
 final class DeskStream: Sendable {
     private let state: Mutex<(parser: ServerSentEvent.Parser, progress: DeskProgress, isOpen: Bool)>
+    private let start = ContinuousClock.now
 
-    /// What a piece of the stream brought.
-    enum Event {
-        /// The first piece came.
-        case opened
-        case message(ServerSentEvent)
-    }
+    /// A connection that lasted so long was a good one, even if no message came.
+    private static let goodLength = Duration.seconds(30)
 
     init(_ progress: DeskProgress) {
         state = Mutex((ServerSentEvent.Parser(), progress, false))
     }
 
-    var progress: DeskProgress { state.withLock { $0.progress } }
+    /// How far the listener has come, as of now.
+    var progress: DeskProgress {
+        var progress = state.withLock { $0.progress }
+        if ContinuousClock.now - start > Self.goodLength { progress.succeeded() }
+        return progress
+    }
 
-    func feed(_ piece: [UInt8]) throws -> [Event] {
-        try state.withLock { state in
-            let events = try state.parser.feed(piece)
-            if let id = events.last(where: { $0.id != nil })?.id { state.progress.lastEventID = id }
-            let opening: [Event] = state.isOpen ? [] : [.opened]
-            state.isOpen = true
+    /// The events that a piece completes, and whether it is the stream's first.
+    func feed(_ piece: [UInt8], from desk: Endpoint) throws(TransportError) -> (isFirst: Bool, events: [ServerSentEvent]) {
+        let outcome = state.withLock { state in
+            defer { state.isOpen = true }
+            let isFirst = !state.isOpen
+            return Result { (isFirst, try state.parser.feed(piece)) }
+        }
+        do {
+            return try outcome.get()
+        } catch {
+            throw TransportError(.tooLarge, host: desk.host, "the desk sent an event that is too large")
+        }
+    }
+
+    /// Notes that an event has been dealt with: it need not come again.
+    func took(_ event: ServerSentEvent) {
+        state.withLock { state in
+            if let id = event.id { state.progress.lastEventID = id }
             state.progress.succeeded()
-            return opening + events.map(Event.message)
         }
     }
 }

@@ -52,14 +52,22 @@ public enum PushKind: Sendable, Hashable {
     }
 
     /// Reads the claims `k` and `n`. A kind that nobody knows is answered by a tap.
-    init(wireName: String?, numbers: String?) {
+    init(wireName: String?, numbers: JSONValue?) throws(PushMessageError) {
         switch wireName?.lowercased() {
-        case "challenge":
-            let choices = (numbers ?? "").split(separator: ",").compactMap { Int($0.trimmingWhitespace()) }
-            self = .number(choices: choices)
+        case "challenge": self = .number(choices: try Self.choices(numbers))
         case "biometric": self = .biometric
         default: self = .tap
         }
+    }
+
+    /// `34,56,82`, or an array. What is no number among others is left out, as the SDKs do; nothing but that is refused, since
+    /// without choices any number would do.
+    private static func choices(_ numbers: JSONValue?) throws(PushMessageError) -> [Int] {
+        guard let numbers else { return [] }
+        let items = numbers.array ?? numbers.string?.split(separator: ",").map { .string($0.trimmingWhitespace()) } ?? []
+        let choices = items.compactMap { $0.wholeNumber.map { Int($0) } }
+        guard !choices.isEmpty else { throw .claim("n") }
+        return choices
     }
 }
 

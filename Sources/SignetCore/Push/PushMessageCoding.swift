@@ -32,7 +32,7 @@ extension PushMessage: Decodable {
         } else {
             loadBalancerCookie = nil
         }
-        kind = PushKind(wireName: claims.k?.string, numbers: claims.n?.string)
+        kind = try PushKind(wireName: claims.k?.string, numbers: claims.n)
         text = claims.m?.string
         customPayload = try Self.text(of: claims.p, claim: "p")
         contextInfo = try Self.text(of: claims.x, claim: "x")

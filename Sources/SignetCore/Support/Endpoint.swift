@@ -89,7 +89,7 @@ public struct EndpointPolicy: Sendable, Hashable {
     }
 
     /// Whether `host` is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3), or `::1`. Names are not looked up.
-    static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127"

@@ -34,6 +34,15 @@ public final class SQLiteStore: RecordStore {
         }
     }
 
+    /// Moves everything from the write-ahead log into the file itself, so that the file alone is complete.
+    func checkpoint() throws(StoreError) {
+        do {
+            _ = try database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        } catch {
+            throw SQLiteFailure.storeError(error, "write")
+        }
+    }
+
     /// Closes the file; every later call fails.
     public func close() throws(StoreError) {
         do {

@@ -45,11 +45,13 @@ package enum PrivateFile {
     }
 
     /// Checks that `path` is a regular file of this user that nobody else can reach, and no link.
+    ///
+    /// It is not opened: to close any descriptor of a file gives up all the locks that this process has on it, and SQLite
+    /// would lose its own ("How To Corrupt An SQLite Database File", section 2.2).
     package static func check(_ path: String) throws(StoreError) {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open \(path)") }
-        defer { close(descriptor) }
-        try check(descriptor, path, type: S_IFREG)
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw failure("open \(path)") }
+        try check(status, path, type: S_IFREG)
     }
 
     /// Checks that `path` is a directory of this user that nobody else can reach, and no link.
@@ -114,7 +116,12 @@ package enum PrivateFile {
     private static func check(_ descriptor: Int32, _ path: String, type: mode_t) throws(StoreError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("examine \(path)") }
+        try check(status, path, type: type)
+    }
+
+    private static func check(_ status: stat, _ path: String, type: mode_t) throws(StoreError) {
         func refuse(_ reason: String) -> StoreError { StoreError(.unsafePlace, "open \(path)", reason) }
+        guard status.st_mode & S_IFMT != S_IFLNK else { throw refuse("it is a link") }
         guard status.st_mode & S_IFMT == type else {
             throw refuse(type == S_IFDIR ? "it is not a directory" : "it is not a regular file")
         }
@@ -154,15 +161,19 @@ package enum PrivateFile {
 struct DirectoryLock {
     private let descriptor: Int32
 
-    /// Waits until nobody else holds it.
-    init(_ path: String) throws(StoreError) {
+    /// Waits until nobody else holds it, `patience` seconds at most.
+    init(_ path: String, patience: Double) throws(StoreError) {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw PrivateFile.failure("open \(path)") }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else {
+        let end = ContinuousClock.now + .seconds(patience)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EINTR || errno == EWOULDBLOCK, ContinuousClock.now < end else {
+                let isHeld = errno == EWOULDBLOCK
+                let failure = PrivateFile.failure("lock \(path)")
                 close(descriptor)
-                throw PrivateFile.failure("lock \(path)")
+                throw isHeld ? StoreError(.busy, "create vault", "another process is making a vault in \(path)") : failure
             }
+            usleep(10_000)
         }
     }
 

@@ -38,7 +38,7 @@ public struct VaultDirectory: Sendable, Hashable {
     public func createVault(patience: Double = SQLiteStore.defaultPatience) throws(StoreError) -> Vault {
         _ = try PrivateFile.createDirectory(path)
         try PrivateFile.checkDirectory(path)
-        let lock = try DirectoryLock(path)
+        let lock = try DirectoryLock(path, patience: patience)
         defer { lock.release() }
         guard !holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(path) already; nothing was changed")
@@ -52,11 +52,14 @@ public struct VaultDirectory: Sendable, Hashable {
         do {
             let store = try SQLiteStore(path: unfinished, creating: true)
             _ = try Vault.create(in: store, custodian: key)
+            // Closing moves the log into the file too, but says nothing when it cannot.
+            try store.checkpoint()
             try store.close()
             try PrivateFile.move(unfinished, to: recordsPath)
         } catch {
             PrivateFile.removeDatabase(unfinished)
-            if madeKey { PrivateFile.remove(keyPath) }
+            // Once the records have their name, the key is theirs, whatever failed afterwards.
+            if madeKey, !holdsVault { PrivateFile.remove(keyPath) }
             throw error
         }
         return try openVault(patience: patience)

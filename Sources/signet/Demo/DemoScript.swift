@@ -60,7 +60,7 @@ struct DemoScript {
         }
         let code = try await steps.perform("type the code into the login page; the server accepts it") {
             let code = try await stage.signet("code", browser.user)
-            guard case .loggedIn = try await browser.enter(code: code, into: state) else {
+            guard case .loggedIn(let session) = try await browser.enter(code: code, into: state), session.token != nil else {
                 throw DemoFailure("the server did not accept \(code)")
             }
             return (code, "\(code) accepted")
@@ -79,7 +79,9 @@ struct DemoScript {
             let state = try await browser.begin("PushRegistration")
             let (_, picture) = try draw(try Browser.step(state), "push.png", inTerminal: false)
             let line = try await stage.signet("enroll", picture).components(separatedBy: "\n")[0]
-            guard case .loggedIn = try await browser.wait(from: state) else { throw DemoFailure("the login page did not notice") }
+            guard case .loggedIn(let session) = try await browser.wait(from: state), session.token != nil else {
+                throw DemoFailure("the login page did not notice")
+            }
             return ((), line)
         }
     }
@@ -105,7 +107,8 @@ struct DemoScript {
             guard oathtool == nil || oathtool == code else {
                 throw DemoFailure("oathtool says \(oathtool ?? "nothing"), signet \(code)")
             }
-            guard case .loggedIn = try await browser.enter(code: code, into: try await browser.begin("OATHLogin")) else {
+            let page = try await browser.begin("OATHLogin")
+            guard case .loggedIn(let session) = try await browser.enter(code: code, into: page), session.token != nil else {
                 throw DemoFailure("the server did not accept \(code)")
             }
             return (

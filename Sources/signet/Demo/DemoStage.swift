@@ -15,18 +15,22 @@ struct DemoStage {
 
     init(transport: any HTTPTransport) throws {
         self.transport = transport
+        program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         var template = Array(
             (FileManager.default.temporaryDirectory.appending(path: "signet-demo-XXXXXX").path(percentEncoded: false)).utf8CString
         )
         guard mkdtemp(&template) != nil else { throw DemoFailure("cannot make a temporary directory") }
         home = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         environment = ProcessInfo.processInfo.environment.merging(["SIGNET_HOME": home + "/vault"]) { _, new in new }
     }
 
-    func removeHome() {
-        // A file that is already gone needs no removing; one that cannot go is named by the caller's check.
-        try? FileManager.default.removeItem(atPath: home)
+    /// Removes everything the demo made.
+    func removeHome() throws {
+        do {
+            try FileManager.default.removeItem(atPath: home)
+        } catch {
+            throw DemoFailure("\(home) could not be removed")
+        }
     }
 
     /// Starts `signet serve` and reads where it is.

@@ -8,8 +8,8 @@ import Darwin
 
 /// A file on its way into memory. What it is and how large it is are known before a byte of it is read.
 enum PictureFile {
-    /// Everything in the file. Refuses a directory, a pipe, a device and a file of more than `limit` bytes unread.
-    static func contents(of path: String, atMost limit: Int) throws(PictureError) -> WipedMemory {
+    /// Everything in the file. Refuses a directory, a pipe, a device and a file of more than ``PictureReader/maximumBytes`` unread.
+    static func contents(of path: String) throws(PictureError) -> WipedMemory {
         guard !path.utf8.contains(0) else { throw .unreadable("the name has a NUL character in it") }
         // O_NONBLOCK: opening a named pipe must not wait for its writer.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)

@@ -5,7 +5,7 @@ enum PictureReader {
 
     /// Reads the file at `path`.
     static func read(path: String) throws(PictureError) -> GreyImage {
-        try decode(PictureFile.contents(of: path, atMost: maximumBytes))
+        try decode(PictureFile.contents(of: path))
     }
 
     /// Reads a picture that is already in memory, as standard input is.

@@ -47,7 +47,9 @@ struct Failure: Error {
         case let error as StoreError: self.init(store: error)
         case let error as TransportError: self.init(transport: error)
         case let error as AuthenticatorError: self.init(authenticator: error)
-        case let error as JourneyError: self.init(.notAllowed, "journey.\(error.code.rawValue)", error.description)
+        case let error as JourneyError:
+            let exit: Exit = error.code == .serverMisbehaved ? .protocolBroken : .notAllowed
+            self.init(exit, "journey.\(error.code.rawValue)", error.description)
         case let error as EndpointError: self.init(.badInput, "endpoint", error.description)
         case is CancellationError: self.init(.unavailable, "cancelled", "given up")
         default: self.init(.software, "unexpected", "unexpected failure: \(type(of: error))")
@@ -94,26 +96,30 @@ struct Failure: Error {
         self.init(exit, "picture", error.description)
     }
 
-    /// Says what went wrong and ends the process. Help, version and usage errors are the argument parser's own.
+    /// Says what went wrong and ends the process.
     static func report(_ error: any Error) -> Never {
-        guard isOurs(error) else { Signet.exit(withError: error) }
-        let failure = Failure(error)
-        if CommandLine.arguments.contains("--json") {
-            var members: [String: JSONValue] = ["code": .string(failure.code), "message": .string(failure.message)]
-            members["part"] = failure.part.map { .string($0) }
-            Console.error(JSONText.line(.object(["error": .object(members)])))
-        } else {
-            Console.error("signet: \(failure.message)")
-        }
-        Signet.exit(withError: ArgumentParser.ExitCode(failure.exit.rawValue))
+        // The parser's own ways to end: an exit code that was printed for already, and help that was asked for.
+        if error is ArgumentParser.ExitCode || Signet.exitCode(for: error) == .success { Signet.exit(withError: error) }
+        Failure(error).report()
     }
 
-    private static func isOurs(_ error: any Error) -> Bool {
-        switch error {
-        case is Failure, is EnrollmentError, is PictureError, is PushMessageError, is StoreError, is TransportError,
-            is AuthenticatorError, is JourneyError, is EndpointError, is CancellationError:
-            true
-        default: false
+    /// As ``report(_:)``, for arguments that cannot be understood. The parser repeats them; one that is a URI is a secret.
+    static func reportUsage(_ error: any Error) -> Never {
+        guard Signet.exitCode(for: error) == .validationFailure else { Signet.exit(withError: error) }
+        let arguments = CommandLine.arguments.filter { $0.contains("://") }
+        let words = Signet.fullMessage(for: error).trimmingPrefix("Error: ")
+        let message = arguments.reduce(String(words)) { $0.replacing($1, with: "<URI>") }
+        Failure(.usage, "usage", message).report()
+    }
+
+    private func report() -> Never {
+        if CommandLine.arguments.contains("--json") {
+            var members: [String: JSONValue] = ["code": .string(code), "message": .string(message)]
+            members["part"] = part.map { .string($0) }
+            Console.error(JSONText.line(.object(["error": .object(members)])))
+        } else {
+            Console.error("signet: \(message)")
         }
+        Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))
     }
 }

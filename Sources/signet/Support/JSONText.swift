@@ -2,10 +2,19 @@ import SignetCore
 
 /// JSON for programs that read our output.
 enum JSONText {
-    /// One line, members sorted.
+    /// One line, members sorted. Characters that could steer a terminal are written as escapes, which is the same JSON.
     static func line(_ value: JSONValue) -> String {
-        // A JSONValue holds nothing that cannot be encoded but infinite numbers, and no verb has any.
-        String(decoding: (try? JSON.encode(value)) ?? Array("null".utf8), as: UTF8.self)
+        // Every JSONValue can be encoded.
+        let text = String(decoding: (try? JSON.encode(value)) ?? Array("null".utf8), as: UTF8.self)
+        guard !text.isSafeToShow else { return text }
+        return text.unicodeScalars.map { String($0).isSafeToShow ? String($0) : escape($0) }.joined()
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        String(scalar).utf16.map { unit in
+            let digits = String(unit, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }.joined()
     }
 
     /// A member that is left out when there is no value.

@@ -22,8 +22,8 @@ struct Selection {
                 .notFound, "notFound", name.map { "no account called '\($0)' \(purpose)" } ?? "no account here \(purpose)")
         }
         guard matches.count == 1 else {
-            let names = matches.map { "  \($0.fullName) (\($0.mechanism.kindName.rawValue))" }.joined(separator: "\n")
-            throw Failure(.badInput, "ambiguous", "that can mean several; say issuer:account, and --type for a kind:\n\(names)")
+            let names = matches.map { "\($0.fullName) (\($0.mechanism.kindName.rawValue))" }.joined(separator: ", ")
+            throw Failure(.badInput, "ambiguous", "that can mean several; say issuer:account, and --type for a kind: \(names)")
         }
         return match
     }

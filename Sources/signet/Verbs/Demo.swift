@@ -48,8 +48,14 @@ struct Demo: AsyncParsableCommand {
             outcome = .failure(error)
         }
         await transport.close()
-        stage.removeHome()
+        let removal = Result { try stage.removeHome() }
         try outcome.get()
+        do {
+            try removal.get()
+        } catch {
+            Console.error("signet: \(error)")
+            throw error
+        }
     }
 
     /// Calls `action` when a person, or who supervises us, asks for an end.

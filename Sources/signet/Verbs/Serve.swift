@@ -15,13 +15,16 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run an AM-compatible server for the desk.",
         discussion: """
-            For desks and continuous integration, not for production: it listens on this machine only, and its state is in
-            memory and gone when it stops. Journeys: Login, OATHRegistration, OATHLogin, PushRegistration, PushLogin,
-            PushNumberLogin, PushBiometricLogin. See docs/desk.md.
+            For desks and continuous integration, not for production: it listens on this machine only, unless --exposed,
+            and its state is in memory and gone when it stops. Journeys: Login, OATHRegistration, OATHLogin, PushRegistration,
+            CombinedRegistration, PushLogin, PushNumberLogin, PushBiometricLogin. See docs/desk.md.
             """)
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
+
+    @Flag(help: "Allow a --host that other machines can reach. Passwords travel in plain http then.")
+    var exposed = false
 
     @Option(help: "The port to listen on; 0 for any that is free.")
     var port = 8080
@@ -46,6 +49,10 @@ struct Serve: AsyncParsableCommand {
     var logLevel = Logger.Level.warning
 
     func validate() throws {
+        guard exposed || EndpointPolicy.isLoopback(host) else {
+            throw ValidationError(
+                "--host \(host) can be reached by other machines, over plain http; pass --exposed if that is meant.")
+        }
         guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
         guard pushTimeout > 0 else { throw ValidationError("--push-timeout is a number of seconds, 1 or more.") }
     }

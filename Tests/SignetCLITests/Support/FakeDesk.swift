@@ -31,7 +31,7 @@ final class FakeDesk: Sendable {
     func send(_ event: ServerSentEvent) {
         book.state.withLock { state in
             state.events.append(event.encoded)
-            for stream in state.streams { stream.send(event.encoded) }
+            for stream in state.streams { stream.send(Book.chunk(event.encoded)) }
         }
     }
 
@@ -91,10 +91,11 @@ final class FakeDesk: Sendable {
             case "GET /desk" where request.header("authorization") == nil:
                 connection.answer("401 Unauthorized", headers: ["WWW-Authenticate: Signet-Desk nonce=\"once\""])
             case "GET /desk":
-                connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+                // In chunks, as real servers send it: a stream that is cut is an answer that ends in the middle.
+                connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
                 state.withLock { state in
                     state.lastEventIDs.append(request.header("last-event-id"))
-                    connection.send(":\n\n" + state.events.joined())
+                    connection.send(Self.chunk(":\n\n" + state.events.joined()))
                     state.streams.append(connection)
                 }
                 connection.waitForEnd()
@@ -102,6 +103,10 @@ final class FakeDesk: Sendable {
             default:
                 connection.answer("404 Not Found")
             }
+        }
+
+        static func chunk(_ text: String) -> String {
+            "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n"
         }
 
         private static func claims(_ request: RawConnection.Request) -> JSONValue {
