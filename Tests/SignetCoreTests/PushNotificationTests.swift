@@ -51,3 +51,22 @@ struct PushNotificationTests {
         #expect(notification.decision == nil)
     }
 }
+
+@Suite("The id of a notification")
+struct PushNotificationIDTests {
+    @Test("is the same for the same message, and another for every other pair, also for pairs that are equal when joined")
+    func pairs() {
+        func id(_ mechanism: String, _ message: String) -> String {
+            PushNotification.id(mechanismUID: mechanism, messageID: message)
+        }
+        #expect(id("a", "b") == id("a", "b"))
+        #expect(Set([id("a", "b"), id("b", "a"), id("ab", ""), id("", "ab"), id("a-", "b"), id("a", "-b")]).count == 6)
+    }
+
+    @Test("has the form of a UUID")
+    func form() throws {
+        #expect(
+            PushNotification.id(mechanismUID: "a", messageID: "b").wholeMatch(
+                of: /[0-9A-F]{8}-[0-9A-F]{4}-8[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}/) != nil)
+    }
+}

@@ -57,8 +57,8 @@ extension RecordBackedReader {
         }
     }
 
-    func notification(mechanismUID: String, messageID: String) throws(StoreError) -> PushNotification? {
-        try one(NotificationForm.self, .notification(mechanismUID, messageID))
+    func notification(id: String) throws(StoreError) -> PushNotification? {
+        try one(NotificationForm.self, .notification(id))
     }
 
     func notifications() throws(StoreError) -> [PushNotification] {
@@ -104,8 +104,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func save(_ notification: PushNotification) throws(StoreError) {
-        try put(
-            NotificationForm(notification), .notification(notification.message.mechanismUID, notification.messageID))
+        try put(NotificationForm(notification), .notification(notification.id))
     }
 
     private func put(_ record: some Encodable, _ key: RecordKey) throws(StoreError) {
@@ -119,7 +118,5 @@ private struct Writer: RecordBackedReader, AccountWriter {
 extension RecordKey {
     fileprivate static func account(_ id: AccountID) -> RecordKey { RecordKey(.account, id.issuer, id.accountName) }
     fileprivate static func mechanism(_ uid: String) -> RecordKey { RecordKey(.mechanism, uid) }
-    fileprivate static func notification(_ mechanismUID: String, _ messageID: String) -> RecordKey {
-        RecordKey(.notification, mechanismUID, messageID)
-    }
+    fileprivate static func notification(_ id: String) -> RecordKey { RecordKey(.notification, id) }
 }

@@ -31,8 +31,8 @@ public protocol AccountReader {
     func mechanism(_ uid: String) throws(StoreError) -> Mechanism?
     /// Every mechanism, the oldest first, and those of one moment by their kinds' names.
     func mechanisms() throws(StoreError) -> [Mechanism]
-    /// The notification with this message id for this mechanism.
-    func notification(mechanismUID: String, messageID: String) throws(StoreError) -> PushNotification?
+    /// The notification with this id, which `PushNotification.id(mechanismUID:messageID:)` makes.
+    func notification(id: String) throws(StoreError) -> PushNotification?
     /// Every notification, the newest first.
     func notifications() throws(StoreError) -> [PushNotification]
 }
@@ -51,10 +51,5 @@ extension AccountReader {
     /// The mechanisms of one account, the oldest first.
     public func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism] {
         try mechanisms().filter { $0.account == account }
-    }
-
-    /// The notification with this id here.
-    public func notification(id: String) throws(StoreError) -> PushNotification? {
-        try notifications().first { $0.id == id }
     }
 }

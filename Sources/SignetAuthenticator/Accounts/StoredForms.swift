@@ -115,23 +115,31 @@ struct MechanismForm: StoredForm {
 
 /// A ``PushNotification`` as it is stored: the claims as they came, and what became of them.
 struct NotificationForm: StoredForm {
-    private let id: String
-    private let messageID: String
-    private let claims: JSONValue
-    private let receivedAt: Date
-    private let decision: PushNotification.Decision?
+    private let notification: PushNotification
 
-    init(_ value: PushNotification) {
-        id = value.id
-        messageID = value.messageID
-        claims = .object(value.message.claims)
-        receivedAt = value.receivedAt
-        decision = value.decision
+    private enum Member: String, CodingKey {
+        case id, messageID, claims, receivedAt, decision
     }
 
-    func value() throws -> PushNotification {
-        PushNotification(
-            id: id, messageID: messageID, message: try JSON.decode(from: try JSON.encode(claims)), receivedAt: receivedAt,
-            decision: decision)
+    init(_ value: PushNotification) { notification = value }
+
+    func value() -> PushNotification { notification }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        notification = PushNotification(
+            id: try members.decode(String.self, forKey: .id), messageID: try members.decode(String.self, forKey: .messageID),
+            message: try members.decode(PushMessage.self, forKey: .claims),
+            receivedAt: try members.decode(Date.self, forKey: .receivedAt),
+            decision: try members.decodeIfPresent(PushNotification.Decision.self, forKey: .decision))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(notification.id, forKey: .id)
+        try members.encode(notification.messageID, forKey: .messageID)
+        try members.encode(notification.message.claims, forKey: .claims)
+        try members.encode(notification.receivedAt, forKey: .receivedAt)
+        try members.encodeIfPresent(notification.decision, forKey: .decision)
     }
 }

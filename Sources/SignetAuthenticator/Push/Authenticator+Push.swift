@@ -13,10 +13,11 @@ extension Authenticator {
         guard !delivery.messageId.isEmpty else { throw PushMessageError.form }
         guard let push = try await mechanism(uid).push else { throw AuthenticatorError.unknownMechanism(uid) }
         let new = PushNotification(
-            id: RandomID.uuid(), messageID: delivery.messageId, message: try sealed.open(with: push.secret), receivedAt: clock.now
+            id: PushNotification.id(mechanismUID: uid, messageID: delivery.messageId), messageID: delivery.messageId,
+            message: try sealed.open(with: push.secret), receivedAt: clock.now
         )
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
-            if let known = try records.notification(mechanismUID: uid, messageID: new.messageID) { return known }
+            if let known = try records.notification(id: new.id) { return known }
             try records.save(new)
             return new
         }
@@ -98,7 +99,7 @@ extension Authenticator {
         let record = answered
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
             // Servers take a repetition for a while: what was answered first is what counted.
-            let stored = try records.notification(mechanismUID: message.mechanismUID, messageID: record.messageID)
+            let stored = try records.notification(id: record.id)
             if let stored, stored.decision != nil { return stored }
             try records.save(record)
             return record

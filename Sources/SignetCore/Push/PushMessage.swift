@@ -101,7 +101,7 @@ public struct SealedPushMessage: Sendable {
     /// The content, after algorithm and signature have been checked.
     public func open(with secret: Secret) throws(PushMessageError) -> PushMessage {
         do {
-            return try JSON.decode(PushMessage.self, from: try jws.payload(verifiedWith: secret))
+            return try PushMessage(json: try jws.payload(verifiedWith: secret))
         } catch let error as JWSError {
             throw PushMessageError(error)
         } catch let error as PushMessageError {

@@ -8,7 +8,19 @@ extension PushMessage: Decodable {
     /// Reads the claims of a message whose signature has been checked.
     /// - Throws: ``PushMessageError/claim(_:)`` for the first claim that is missing or unusable.
     public init(from decoder: any Decoder) throws {
-        let claims = try ReceivedClaims(decoder.container(keyedBy: ClaimKey.self))
+        try self.init(ReceivedClaims(decoder.container(keyedBy: ClaimKey.self)))
+    }
+
+    /// Reads the payload of a message whose signature has been checked.
+    init(json: [UInt8]) throws {
+        if let members = PlainJSONObject.members(of: json) {
+            try self.init(ReceivedClaims(members))
+        } else {
+            self = try JSON.decode(from: json)
+        }
+    }
+
+    private init(_ claims: ReceivedClaims) throws {
         guard let challenge = claims.c?.string.flatMap({ try? Base64.decode($0) }), !challenge.isEmpty else {
             throw PushMessageError.claim("c")
         }
@@ -51,9 +63,9 @@ extension PushMessage: Decodable {
 
 /// The claims of a message as they came. One that is null is none.
 private struct ReceivedClaims {
-    let c, d, i, k, l, m, n, p, t, u, x: JSONValue?
+    var c, d, i, k, l, m, n, p, t, u, x: JSONValue?
     /// Those that have no meaning here, nulls included.
-    let other: [String: JSONValue]
+    var other: [String: JSONValue] = [:]
 
     init(_ claims: KeyedDecodingContainer<ClaimKey>) throws {
         func value(_ name: String) throws -> JSONValue? { try Self.value(ClaimKey(name), in: claims) }
@@ -72,6 +84,25 @@ private struct ReceivedClaims {
         other = try Dictionary(
             claims.allKeys.map { ($0.stringValue, try Self.value($0, in: claims) ?? .null) },
             uniquingKeysWith: { _, last in last })
+    }
+
+    init(_ members: [(name: String, text: String)]) {
+        for (name, text) in members {
+            switch name {
+            case "c": c = .string(text)
+            case "d": d = .string(text)
+            case "i": i = .string(text)
+            case "k": k = .string(text)
+            case "l": l = .string(text)
+            case "m": m = .string(text)
+            case "n": n = .string(text)
+            case "p": p = .string(text)
+            case "t": t = .string(text)
+            case "u": u = .string(text)
+            case "x": x = .string(text)
+            default: other[name] = .string(text)
+            }
+        }
     }
 
     /// Nearly every claim is a string, and decoding one directly is several times as fast as finding out what it is.

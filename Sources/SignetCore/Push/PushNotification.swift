@@ -1,3 +1,5 @@
+import Crypto
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -6,7 +8,7 @@ public import Foundation
 
 /// A push message that was verified and kept, with what has become of it.
 public struct PushNotification: Sendable, Hashable {
-    /// The id of the record here; unique, and unlike the legacy SDKs' not made from a time.
+    /// The id of the record here: ``id(mechanismUID:messageID:)``, unlike the legacy SDKs' not made from a time.
     public let id: String
     /// The server's id of the message; unique for a mechanism.
     public let messageID: String
@@ -44,6 +46,17 @@ public struct PushNotification: Sendable, Hashable {
         self.message = message
         self.receivedAt = receivedAt
         self.decision = decision
+    }
+
+    /// The id that a message has in every store: the same for the same mechanism and message id, and another for every other
+    /// pair, so that a message which comes twice cannot become two records.
+    public static func id(mechanismUID: String, messageID: String) -> String {
+        var hash = SHA256()
+        for part in [mechanismUID, messageID] {
+            withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }
+            hash.update(data: Array(part.utf8))
+        }
+        return UUIDText.text(of: hash.finalize(), version: 8)
     }
 
     /// When the server stops waiting. A message that claims to be sent after it arrived counts from its arrival.

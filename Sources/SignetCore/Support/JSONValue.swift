@@ -57,6 +57,11 @@ extension JSONValue {
 extension JSONValue: Codable {
     /// Decodes whatever comes next.
     public init(from decoder: any Decoder) throws {
+        // First what is most frequent: each wrong guess costs an error, and an error costs more than a decoding.
+        if let text = try? decoder.singleValueContainer().decode(String.self) {
+            self = .string(text)
+            return
+        }
         if let members = try? decoder.container(keyedBy: JSONKey.self) {
             self = .object(
                 try Dictionary(
@@ -73,8 +78,6 @@ extension JSONValue: Codable {
         let single = try decoder.singleValueContainer()
         if single.decodeNil() {
             self = .null
-        } else if let text = try? single.decode(String.self) {
-            self = .string(text)
         } else if let truth = try? single.decode(Bool.self) {
             self = .bool(truth)
         } else if let whole = try? single.decode(Int64.self) {

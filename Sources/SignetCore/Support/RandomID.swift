@@ -2,8 +2,16 @@
 package enum RandomID {
     /// A version 4 UUID (RFC 9562 section 5.4) in upper case, as the iOS SDKs write it.
     package static func uuid() -> String {
-        var bytes = Secret.random(byteCount: 16).bytes
-        bytes[6] = bytes[6] & 0x0F | 0x40
+        UUIDText.text(of: Secret.random(byteCount: 16).bytes, version: 4)
+    }
+}
+
+/// UUIDs as text.
+enum UUIDText {
+    /// The UUID with the first 16 of `bytes`, marked as being of a version (RFC 9562 section 4.2).
+    static func text(of bytes: some Sequence<UInt8>, version: UInt8) -> String {
+        var bytes = Array(bytes.prefix(16))
+        bytes[6] = bytes[6] & 0x0F | version << 4
         bytes[8] = bytes[8] & 0x3F | 0x80
         let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
         return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }.joined(separator: "-")
