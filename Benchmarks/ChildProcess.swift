@@ -24,19 +24,24 @@ final class ChildProcess {
             .first { access($0, X_OK) == 0 }
     }
 
+    /// This process's environment with `additions`, as programs take it. Made once and before anything is timed: it takes a
+    /// tenth of the time that a small program runs.
+    static func environment(adding additions: [String: String] = [:]) -> [String] {
+        ProcessInfo.processInfo.environment.merging(additions) { $1 }.map { "\($0)=\($1)" }
+    }
+
     /// Starts `command`, a path and arguments. What it says on standard error is dropped.
-    /// - Parameter environment: What is added to this process's environment.
-    init(_ command: [String], environment: [String: String] = [:], input: Stream, output: Stream) throws {
+    init(_ command: [String], environment: [String], input: Stream, output: Stream) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         let inputPipe = try Self.connect(STDIN_FILENO, to: input, flags: O_RDONLY, &actions)
         let outputPipe = try Self.connect(STDOUT_FILENO, to: output, flags: O_WRONLY | O_CREAT | O_TRUNC, &actions)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
         let status = withExtendedLifetime((inputPipe, outputPipe)) {
             command.withCStrings { arguments in
-                variables.withCStrings { variables in posix_spawn(&identifier, command[0], &actions, nil, arguments, variables) }
+                environment.withCStrings { variables in posix_spawn(&identifier, command[0], &actions, nil, arguments, variables)
+                }
             }
         }
         guard status == 0 else { throw BenchError("\(command[0]): \(String(cString: strerror(status)))") }

@@ -6,7 +6,7 @@ enum PeakMemory {
     ///
     /// Linux counts the memory of who started a program as the program's own first peak, and this process is larger than what
     /// it measures. So a shell, which is small, starts the program and leaves; this process adopts the orphan and waits for it.
-    static func mebibytes(of command: [String], _ environment: [String: String]) throws -> Double {
+    static func mebibytes(of command: [String], _ environment: [String]) throws -> Double {
         guard adoptsOrphans() else {
             throw BenchError("this system lets nobody adopt a process, so its memory cannot be measured")
         }

@@ -6,6 +6,9 @@ enum ProcessRows {
     private static let timeName = "signet code, beside oathtool"
     private static let memoryName = "signet code, peak memory"
     private static let memoryLimit = 28.0
+    /// A busy machine lets every process wait for its turn, the short one for as long as the long one. That brings the ratio
+    /// nearer to one: a limit that is missed would seem to hold.
+    private static let mostDisturbance = 1.3
 
     static func measure(signet: String) async throws -> [Row] {
         let vault = try SampleVault(signet: signet)
@@ -19,9 +22,15 @@ enum ProcessRows {
         try checkCodes(vault, command)
         let ours = Contender("signet code") { try time($0) { try vault.start(["code", SampleVault.account]).wait() } }
         let reference = Contender("oathtool") {
-            try time($0) { try ChildProcess(command, input: .file(vault.secretFile), output: .nowhere).wait() }
+            try time($0) {
+                try ChildProcess(command, environment: vault.environment, input: .file(vault.secretFile), output: .nowhere).wait()
+            }
         }
         let outcome = try await Race(ours: ours, reference: reference, rounds: 301, slice: .microseconds(1)).run()
+        guard outcome.disturbance < mostDisturbance else {
+            let times = outcome.disturbance.formatted(.number.precision(.fractionLength(1)))
+            return .skipped(timeName, because: "the machine is too busy: oathtool took \(times) times its fastest run")
+        }
         return Row(timeName, outcome, .atMost(12, ambition: 8))
     }
 
@@ -33,7 +42,8 @@ enum ProcessRows {
     private static func checkCodes(_ vault: SampleVault, _ command: [String]) throws {
         for _ in 1...2 {
             let ours = try vault.output(of: vault.start(["code", SampleVault.account], output: .pipe))
-            let theirs = try vault.output(of: ChildProcess(command, input: .file(vault.secretFile), output: .pipe))
+            let theirs = try vault.output(
+                of: ChildProcess(command, environment: vault.environment, input: .file(vault.secretFile), output: .pipe))
             if ours == theirs { return }
         }
         throw BenchError("signet and oathtool make different codes")
@@ -55,6 +65,8 @@ private struct SampleVault {
     static let account = "mira"
     private static let enrollment = "otpauth://totp/Harbor%20Bank:\(account)?secret=\(Sample.codeSecret)&issuer=Harbor%20Bank"
 
+    /// The environment with the vault's place in it.
+    let environment: [String]
     private let signet: String
     private let directory: String
 
@@ -63,6 +75,7 @@ private struct SampleVault {
         var template = Array((FileManager.default.temporaryDirectory.path + "/signet-bench-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw BenchError("no temporary directory: \(String(cString: strerror(errno)))") }
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        environment = ChildProcess.environment(adding: ["SIGNET_HOME": directory + "/vault"])
         do {
             try (Sample.codeSecret + "\n").write(toFile: secretFile, atomically: false, encoding: .utf8)
             try Self.enrollment.write(toFile: enrollmentFile, atomically: false, encoding: .utf8)
@@ -77,7 +90,6 @@ private struct SampleVault {
     /// A file with the account's secret, as oathtool reads it.
     var secretFile: String { directory + "/secret" }
     private var enrollmentFile: String { directory + "/enrollment" }
-    var environment: [String: String] { ["SIGNET_HOME": directory + "/vault"] }
 
     func command(_ arguments: [String]) -> [String] { [signet] + arguments }
 

@@ -21,7 +21,8 @@ final class PyOTP {
     /// Nil when there is no python3 with pyotp here.
     init?() throws {
         guard let python = ChildProcess.find("python3") else { return nil }
-        process = try ChildProcess([python, "-c", Self.program, Sample.codeSecret], input: .pipe, output: .pipe)
+        process = try ChildProcess(
+            [python, "-c", Self.program, Sample.codeSecret], environment: ChildProcess.environment(), input: .pipe, output: .pipe)
         guard process.readLine() == "ready" else {
             stop()
             return nil

@@ -55,6 +55,8 @@ struct Race {
         let ratio: Double
         let ours: Row.Figure
         let reference: Row.Figure
+        /// The reference's median over its fastest round: near to one when nothing else kept the machine busy.
+        let disturbance: Double
     }
 
     /// Warms both sides up, then lets them take turns.
@@ -68,7 +70,8 @@ struct Race {
         return Outcome(
             ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
             ours: Row.Figure(name: ours.name, value: times.ours.median, unit: "µs"),
-            reference: Row.Figure(name: reference.name, value: times.reference.median, unit: "µs"))
+            reference: Row.Figure(name: reference.name, value: times.reference.median, unit: "µs"),
+            disturbance: times.reference.median / (times.reference.min() ?? .nan))
     }
 
     /// How many operations fill a slice. Finding out is the warming up.

@@ -1,6 +1,9 @@
 import ArgumentParser
 
 /// `signet`: an authenticator and a server for the desk. One file a verb, in `Verbs/`.
+///
+/// Every verb spells its name out: to make one from the type's, the argument parser starts the regular expressions of ICU,
+/// which takes longer than all the rest of a short verb.
 @main
 struct Signet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,6 +17,13 @@ struct Signet: AsyncParsableCommand {
         subcommands: [Demo.self, Serve.self, Init.self, Enroll.self, Accounts.self, Code.self, Push.self])
 
     static func main() async {
+        if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) {
+            do {
+                return try await Code.printCode(name)
+            } catch {
+                Failure.report(error)
+            }
+        }
         var command: any ParsableCommand
         do {
             command = try parseAsRoot()

@@ -3,7 +3,9 @@ import SignetAuthenticator
 import SignetCore
 
 struct Accounts: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the accounts and what they can do.")
+    static let configuration = CommandConfiguration(
+        commandName: "accounts",
+        abstract: "List the accounts and what they can do.")
 
     @Flag(help: "Print JSON, one account a line.")
     var json = false

@@ -4,6 +4,7 @@ import SignetCore
 
 struct Code: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "code",
         abstract: "Print the one-time code of an account, and nothing else.",
         discussion: "A counter-based code is used up when it is printed; the next call prints the next one.")
 
@@ -23,11 +24,29 @@ struct Code: AsyncParsableCommand {
 
     func run() async throws {
         let session = try Session.open()
-        let (selection, code) = try await session.offline { authenticator in
+        let (selection, code) = try await Self.code(name, kinds, session)
+        Console.line(json ? JSONText.line(description(of: code, selection, session)) : code.digits)
+    }
+
+    /// `signet code NAME` with nothing else, which scripts call again and again: it does without the argument parser, which
+    /// takes as long as opening the vault. Nil for every other command.
+    static func plainName(in arguments: some Collection<String>) -> String? {
+        guard arguments.count == 2, arguments.first == configuration.commandName else { return nil }
+        return arguments.dropFirst().first { !$0.hasPrefix("-") }
+    }
+
+    /// What `signet code NAME` does.
+    static func printCode(_ name: String) async throws {
+        Console.line(try await code(name, [.totp, .hotp], try Session.open()).code.digits)
+    }
+
+    private static func code(
+        _ name: String, _ kinds: Set<Mechanism.KindName>, _ session: Session
+    ) async throws -> (selection: Selection, code: OneTimeCode) {
+        try await session.offline { authenticator in
             let selection = try Selection.find(name, kinds: kinds, in: try await authenticator.accounts())
             return (selection, try await authenticator.code(for: selection.mechanism.uid))
         }
-        Console.line(json ? JSONText.line(description(of: code, selection, session)) : code.digits)
     }
 
     private var kinds: Set<Mechanism.KindName> {

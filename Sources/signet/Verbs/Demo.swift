@@ -10,6 +10,7 @@ import Darwin
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "demo",
         abstract: "Watch it all work: a server, an authenticator, and logins by code and by push.",
         discussion: "Uses a fresh temporary directory and a free port, and leaves neither behind.")
 

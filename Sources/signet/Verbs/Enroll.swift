@@ -4,6 +4,7 @@ import SignetCore
 
 struct Enroll: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "enroll",
         abstract: "Add an account from an enrolment URI or a picture of a QR code.",
         discussion: """
             The URI of an otpauth, pushauth or mfauth code holds a secret: other users of the machine can read a command's

@@ -4,6 +4,7 @@ import SignetStorage
 
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "init",
         abstract: "Make the vault.",
         discussion:
             "A vault that is there already is never touched. Nothing is weaker than you ask for: the protection is yours to name."

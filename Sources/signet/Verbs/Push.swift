@@ -5,11 +5,12 @@ import SignetStorage
 
 struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Receive push messages and answer them.", subcommands: [Listen.self, List.self, Approve.self, Deny.self])
+        commandName: "push", abstract: "Receive push messages and answer them.",
+        subcommands: [Listen.self, List.self, Approve.self, Deny.self])
 
     struct Listen: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Wait for push messages at the server's desk and keep them in the vault.",
+            commandName: "listen", abstract: "Wait for push messages at the server's desk and keep them in the vault.",
             discussion: """
                 Goes on until it is interrupted. A connection that breaks is made again; messages that came meanwhile are not
                 lost. With --once it ends after the first message that can still be answered.
@@ -82,7 +83,8 @@ struct Push: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the push messages that wait for an answer.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the push messages that wait for an answer.")
 
         @Flag(help: "Also those that were answered or have expired.")
         var all = false
@@ -102,7 +104,8 @@ struct Push: AsyncParsableCommand {
     }
 
     struct Approve: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Answer a push message with yes.")
+        static let configuration = CommandConfiguration(
+            commandName: "approve", abstract: "Answer a push message with yes.")
 
         @Argument(help: "The message's id, or as much of its beginning as is unique.")
         var id: String
@@ -123,7 +126,8 @@ struct Push: AsyncParsableCommand {
     }
 
     struct Deny: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Answer a push message with no.")
+        static let configuration = CommandConfiguration(
+            commandName: "deny", abstract: "Answer a push message with no.")
 
         @Argument(help: "The message's id, or as much of its beginning as is unique.")
         var id: String

@@ -13,6 +13,7 @@ import Darwin
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Run an AM-compatible server for the desk.",
         discussion: """
             For desks and continuous integration, not for production: it listens on this machine only, unless --exposed,
