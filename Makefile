@@ -18,7 +18,8 @@ export PYTHONDONTWRITEBYTECODE := 1
 TEST_ARGS ?=
 
 DEBUG := --scratch-path $(SCRATCH)/debug
-RELEASE := -c release --static-swift-stdlib --scratch-path $(SCRATCH)/release
+# Without --no-export-dynamic the executable offers all its symbols to libraries it might load, and keeps them in memory.
+RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path $(SCRATCH)/release
 TSAN := --sanitize=thread --scratch-path $(SCRATCH)/tsan
 ASAN := --sanitize=address --scratch-path $(SCRATCH)/asan
 DOCS := --scratch-path $(SCRATCH)/docs

@@ -8,8 +8,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
     private let client: HTTPClient
     private let largestBody: Int
 
-    /// A stream whose peer says nothing for so long, not even a keep-alive, is taken for dead.
-    private static let longestSilence = TimeAmount.seconds(45)
+    /// A peer that says nothing for so long, not even a keep-alive, is taken for dead.
+    private static let longestSilence = TimeAmount.seconds(30)
 
     /// A transport with its own connections.
     /// - Parameter largestBody: The most bytes of a response that ``send(_:)`` takes.
@@ -65,18 +65,17 @@ public final class AsyncHTTPTransport: HTTPTransport {
         return result
     }
 
-    /// The client's own timeout ends with the head of the response; this one bounds the body.
+    /// The client's own timeout ends with the head of the response. The body is given up at the first piece that comes too
+    /// late, and by the client when no piece comes for ``longestSilence``: a task that sleeps beside every body would cost more
+    /// than the exchange.
     private func collect(_ body: HTTPClientResponse.Body, until end: ContinuousClock.Instant) async throws -> [UInt8] {
-        let limit = largestBody
-        return try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            group.addTask { Array(buffer: try await body.collect(upTo: limit)) }
-            group.addTask {
-                try await Task.sleep(until: end)
-                throw HTTPClientError.deadlineExceeded
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? []
+        var bytes: [UInt8] = []
+        for try await piece in body {
+            guard ContinuousClock.now < end else { throw HTTPClientError.deadlineExceeded }
+            guard bytes.count + piece.readableBytes <= largestBody else { throw NIOTooManyBytesError(maxBytes: largestBody) }
+            bytes += piece.readableBytesView
         }
+        return bytes
     }
 
     private static func message(_ request: HTTPRequest) -> HTTPClientRequest {

@@ -8,8 +8,8 @@ public struct HTTPRequest: Sendable, Hashable {
     public var headers: HTTPHeaders
     /// The content, possibly empty.
     public var body: [UInt8]
-    /// How long to wait: for ``HTTPTransport/send(_:)`` until the whole response is there, for
-    /// ``HTTPTransport/stream(_:receive:)`` until its head is there.
+    /// How long to wait: for ``HTTPTransport/send(_:)`` until the whole response is there (a body that falls silent may take
+    /// up to 30 seconds more to be given up), for ``HTTPTransport/stream(_:receive:)`` until its head is there.
     public var timeout: Duration
 
     /// The wait that is used when none is given: 30 seconds, as the Android SDK has it.
