@@ -97,9 +97,9 @@ struct EndpointTests {
 
     @Test("An address read back from a store is not judged by a policy again, but must still be an address")
     func enrolled() throws {
-        #expect(try Endpoint(enrolled: "http://am.lab.test:8080/a?b").host == "am.lab.test")
+        #expect(try Endpoint(unchecked: "http://am.lab.test:8080/a?b").host == "am.lab.test")
         for url in ["", "ftp://am.lab.test/", "http://user:pw@am.lab.test/", "http://am%2Elab.test/"] {
-            #expect(throws: EndpointError.self) { try Endpoint(enrolled: url) }
+            #expect(throws: EndpointError.self) { try Endpoint(unchecked: url) }
         }
     }
 
@@ -119,5 +119,26 @@ struct EndpointTests {
         let endpoint = try Endpoint("https://am.example.test/push" + rest)
         #expect(endpoint.description == "https://am.example.test/push")
         #expect("\(endpoint)" == endpoint.description)
+    }
+
+    @Test(
+        "One that was stored comes back as it was",
+        arguments: [
+            "https://am.example.test/am/json?_action=register", "http://127.0.0.1:8080/am", "https://AM.example.test:8443",
+            "http://[::1]:80/x#y",
+            "https://h?x=http://y:1/", "https://h/a:b@c", "HTTPS://H/X",
+        ])
+    func stored(url: String) throws {
+        #expect(try Endpoint(stored: url) == Endpoint(url))
+    }
+
+    @Test(
+        "One that was stored and is none any more is refused",
+        arguments: [
+            "", "https:", "https://", "https:///x", "ftp://h", "httpsx//h", "https://u@h", "https://h:0", "https://h:x",
+            "https://%41",
+        ])
+    func damaged(url: String) {
+        #expect(throws: EndpointError.self) { try Endpoint(stored: url) }
     }
 }

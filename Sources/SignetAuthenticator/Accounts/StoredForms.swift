@@ -103,10 +103,10 @@ struct MechanismForm: StoredForm {
         case (nil, let push?):
             return .push(
                 PushSettings(
-                    secret: secret, registrationEndpoint: try Endpoint(enrolled: push.registrationEndpoint),
-                    authenticationEndpoint: try Endpoint(enrolled: push.authenticationEndpoint),
+                    secret: secret, registrationEndpoint: try Endpoint(stored: push.registrationEndpoint),
+                    authenticationEndpoint: try Endpoint(stored: push.authenticationEndpoint),
                     loadBalancerCookie: push.loadBalancerCookie,
-                    deskEndpoint: try push.deskEndpoint.map { try Endpoint(enrolled: $0) }))
+                    deskEndpoint: try push.deskEndpoint.map { try Endpoint(stored: $0) }))
         default:
             throw Damaged()
         }

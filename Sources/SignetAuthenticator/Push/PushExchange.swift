@@ -20,7 +20,10 @@ struct PushExchange {
         let response = try await transport.send(request)
         switch response.status {
         case 200..<300:
-            guard response.body.isEmpty || (try? JSON.decode(JSONValue.self, from: response.body))?.object != nil else {
+            guard
+                response.body.isEmpty || response.body.elementsEqual("{}".utf8)
+                    || (try? JSON.decode(JSONValue.self, from: response.body))?.object != nil
+            else {
                 throw AuthenticatorError(
                     .serverMisbehaved, "\(endpoint.host) did not answer with JSON; is this the right server?",
                     status: response.status)
@@ -59,7 +62,7 @@ enum DeskLink {
                 parts.dropFirst().contains("rel=\"\(DeskProof.linkRelation)\"")
             else { continue }
             let url = String(target.dropFirst().dropLast())
-            if let desk = try? Endpoint(enrolled: url), desk.hasSameOrigin(as: registration) { return desk }
+            if let desk = try? Endpoint(unchecked: url), desk.hasSameOrigin(as: registration) { return desk }
         }
         return nil
     }

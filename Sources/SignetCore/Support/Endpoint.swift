@@ -57,9 +57,25 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         return digits.isEmpty ? standard : UInt16(digits).flatMap { $0 > 0 ? Int($0) : nil }
     }
 
-    /// An address that passed a policy when it was enrolled, read back from a store.
-    package init(enrolled url: String) throws(EndpointError) {
+    /// An address that no policy has been asked about: for comparing it with one that has passed.
+    package init(unchecked url: String) throws(EndpointError) {
         try self.init(url, policy: nil)
+    }
+
+    /// An address that passed every check when it was enrolled, read back from a store. It is only cut into its parts: the
+    /// full reading takes longer than all the rest of a record.
+    package init(stored url: String) throws(EndpointError) {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        let authority = url.dropFirst(scheme.count + 3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let host = authority.hasPrefix("[") ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
+        guard scheme == "https" || scheme == "http", url.dropFirst(scheme.count).hasPrefix("://"), !host.isEmpty,
+            let port = Self.port(in: url, default: scheme == "https" ? 443 : 80)
+        else { throw .notAWebAddress }
+        self.url = url
+        self.scheme = scheme
+        self.host = host.lowercased()
+        self.port = port
+        guard Self.isPlain(self.host) else { throw .notAWebAddress }
     }
 
     /// Whether `other` has the same scheme, host and port.
