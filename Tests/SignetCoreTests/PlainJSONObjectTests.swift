@@ -26,6 +26,24 @@ struct PlainJSONObjectTests {
     func other(json: String) {
         #expect(PlainJSONObject.members(of: Array(json.utf8)) == nil)
     }
+
+    @Test("never says anything else than the decoder, over thousands of random texts, whole and damaged")
+    func differential() throws {
+        let pieces = [
+            "{", "}", "\"", "\\", "/", ":", ",", "a", "b", "\\\"", "\\/", "\\u0041", " ", "1", "ü", "{\"a\":\"b\"",
+            ",\"c\":\"d\"", "}",
+        ]
+        var agreed = 0
+        for _ in 0..<20_000 {
+            var text = (0..<Int.random(in: 1...7)).map { _ in pieces[Int.random(in: 0..<pieces.count)] }.joined()
+            if Bool.random() { text = "{\"x\":\"" + text + "\"}" }
+            guard let short = PlainJSONObject.members(of: Array(text.utf8)) else { continue }
+            let long = try JSON.decode([String: String].self, from: text.utf8)
+            #expect(Dictionary(uniqueKeysWithValues: short.map { ($0.name, $0.text) }) == long, "\(text)")
+            agreed += 1
+        }
+        #expect(agreed > 1000)
+    }
 }
 
 private func == (left: [(name: String, text: String)]?, right: [(name: String, text: String)]?) -> Bool {
