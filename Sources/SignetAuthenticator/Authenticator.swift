@@ -81,4 +81,8 @@ extension AuthenticatorError {
     static func unknownMechanism(_ uid: String) -> AuthenticatorError {
         AuthenticatorError(.unknownMechanism, "no mechanism has the id \(uid)")
     }
+
+    static func unknownNotification(_ id: String) -> AuthenticatorError {
+        AuthenticatorError(.unknownNotification, "no notification has the id \(id)")
+    }
 }

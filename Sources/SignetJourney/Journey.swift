@@ -35,7 +35,7 @@ public struct Journey: Sendable {
                     "Accept-API-Version": "resource=2.1, protocol=1.0", "Content-Type": "application/json",
                     "Accept": "application/json",
                 ], body: body))
-        guard let json = try? JSON.decode(JSONValue.self, from: response.body), json.object != nil else {
+        guard let json = try? JSON.value(of: response.body), json.object != nil else {
             throw JourneyError(.serverMisbehaved, status: response.status, message: "the answer is not JSON; is this an AM?")
         }
         guard (200..<300).contains(response.status) else { throw JourneyError(status: response.status, body: json) }

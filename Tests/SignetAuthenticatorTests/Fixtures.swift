@@ -75,7 +75,7 @@ struct Bench {
             mechanismUID: mechanism.uid, challenge: Array("challenge".utf8), kind: kind, timeToLive: ttl, sentAt: sentAt,
             text: "Login at Harbor Bank", loadBalancerCookie: "amlbcookie=02")
         guard let key = secret ?? mechanism.push?.secret else { throw AuthenticatorTestError.noPush }
-        return PushDelivery(messageId: id, message: try message.sealed(with: key))
+        return PushDelivery(messageId: id, message: message.sealed(with: key))
     }
 }
 

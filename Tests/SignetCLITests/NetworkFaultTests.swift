@@ -105,8 +105,7 @@ struct NetworkFaultTests {
             #expect(request.header("cookie") == "amlbcookie=01")
             #expect(request.header("content-type") == "application/json")
             let body = try JSON.decode(PushRequestBody.self, from: Array(request.body.utf8))
-            let claims = try JSON.decode(
-                JSONValue.self, from: CompactJWS(body.jwt).payload(verifiedWith: PushInvitation.sampleSecret))
+            let claims = try JSON.value(of: CompactJWS(body.jwt).payload(verifiedWith: PushInvitation.sampleSecret))
             let account = try #require(try await place.accounts().first)
             #expect(account["mechanisms"]?.array?.first?["id"] == claims["mechanismUid"])
             #expect(body.messageId == "REGISTER:1")

@@ -142,8 +142,8 @@ struct ServeTests {
                     "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nX-OpenAM-Username: mira\r\nX-OpenAM-Password: \(password)\r\n"
                         + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
                 let reply = client.receive()
-                let step = try JSON.decode(
-                    JSONValue.self, from: Array(reply[(reply.firstRange(of: "\r\n\r\n")?.upperBound ?? reply.endIndex)...].utf8))
+                let step = try JSON.value(
+                    of: Array(reply[(reply.firstRange(of: "\r\n\r\n")?.upperBound ?? reply.endIndex)...].utf8))
                 let body = Self.filled(step, password)
                 client.send(
                     "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
@@ -165,8 +165,7 @@ struct ServeTests {
             callback["input"] = .array([.object(["name": name, "value": .string(answers[min(index, 1)])])])
             return .object(callback)
         }
-        let body = JSONValue.object(["authId": step["authId"] ?? .null, "callbacks": .array(callbacks)])
-        return String(decoding: (try? JSON.encode(body)) ?? [], as: UTF8.self)
+        return JSON.text(of: .object(["authId": step["authId"] ?? .null, "callbacks": .array(callbacks)]))
     }
 
     /// Starts a server and waits for its first line.

@@ -47,7 +47,7 @@ struct JWTKitTests {
             mechanismUID: Sample.mechanismUID, challenge: [1, 2, 3], kind: .biometric, timeToLive: 120,
             sentAt: Sample.newYear2025,
             text: "Zürich / 🚀")
-        let jwt = try message.sealed(with: Sample.pushSecret)
+        let jwt = message.sealed(with: try Sample.pushSecret)
         let claims = try await keys(Base64.decode(Sample.pushSecretText)).verify(jwt, as: Claims.self)
         #expect(claims == Claims(u: Sample.mechanismUID, c: "AQID", t: "120"))
     }

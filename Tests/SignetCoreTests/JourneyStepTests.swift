@@ -5,7 +5,7 @@ import Testing
 @Suite("One step of a journey")
 struct JourneyStepTests {
     private func step(_ text: String) throws -> JourneyStep { try JSON.decode(JourneyStep.self, from: text.utf8) }
-    private func value(_ text: some Sequence<UInt8>) throws -> JSONValue { try JSON.decode(JSONValue.self, from: text) }
+    private func value(_ text: some Sequence<UInt8>) throws -> JSONValue { try JSON.value(of: text) }
 
     private static let usernamePassword = """
         { "authId": "<jwt>", "stage": "UsernamePassword",

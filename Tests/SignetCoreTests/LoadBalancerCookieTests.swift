@@ -14,7 +14,7 @@ struct LoadBalancerCookieTests {
             fromURI = .failure(PartError(part: error.part))
         }
         let claims: JSONValue = .object(["u": .string("1"), "c": .string("AAAA"), "l": .string(value)])
-        let message = CompactJWS.sign(try JSON.encode(claims), with: try Sample.pushSecret)
+        let message = CompactJWS.sign(JSON.encode(claims), with: try Sample.pushSecret)
         let fromMessage: Result<String?, PartError>
         let secret = try Sample.pushSecret
         do throws(PushMessageError) {

@@ -121,6 +121,18 @@ struct PushMessageTests {
         #expect(message.customPayload == #"{"a":true,"b":1}"#)
     }
 
+    @Test("Claims stay as they came, also those whose form is unusual and those that mean nothing here")
+    func claimsAsTheyCame() throws {
+        let odd: [String: JSONValue] = [
+            "t": .integer(60), "k": .string("holographic"), "m": .null, "n": .array([.integer(1)]), "x": .object(["a": .null]),
+        ]
+        let message = try open(odd)
+        #expect(message.kind == .tap)
+        #expect(message.text == nil)
+        #expect(message.claims.filter { odd[$0.key] != nil } == odd)
+        #expect(try PushMessage(claims: message.claims) == message)
+    }
+
     @Test("A message that a server makes is opened as it was made, to the millisecond", arguments: 0..<200)
     func serverSide(millisecond: Int) throws {
         let sentAt = Date(timeIntervalSince1970: Double(1_735_689_600_000 + millisecond) / 1000)
@@ -135,9 +147,16 @@ struct PushMessageTests {
 
     @Test("A send time at the end of all numbers is no reason to crash", arguments: [.max, .max - 1, 1 << 62] as [Int64])
     func absurdSendTime(milliseconds: Int64) throws {
-        guard let message = try? open(["i": .string(String(milliseconds))]) else { return }
-        _ = message.claims
-        _ = try message.sealed(with: Sample.pushSecret)
+        let message = try open(["i": .string(String(milliseconds))])
+        #expect(try #require(message.sentAt) > .distantFuture)
+        #expect(try SealedPushMessage(message.sealed(with: Sample.pushSecret)).open(with: Sample.pushSecret) == message)
+    }
+
+    @Test("A server whose clock says no time at all sends none")
+    func noSendTime() {
+        let message = PushMessage(
+            mechanismUID: "1", challenge: [1], kind: .tap, timeToLive: 60, sentAt: Date(timeIntervalSince1970: 1e300), text: nil)
+        #expect(message.claims["i"] == nil)
     }
 
     @Test("Whose message it claims to be can be read before it is believed, and only that")

@@ -1,6 +1,7 @@
 import Foundation
-import SignetCore
 import Testing
+
+@testable import SignetCore
 
 @Suite("What has become of a push message")
 struct PushNotificationTests {
@@ -11,7 +12,7 @@ struct PushNotificationTests {
         let jwt = CompactJWS.sign(try JSON.encode(claims), with: try Sample.pushSecret)
         let message = try SealedPushMessage(jwt).open(with: Sample.pushSecret)
         return PushNotification(
-            id: "n", messageID: "AUTHENTICATE:1", message: message, receivedAt: Sample.newYear2025, decision: decision)
+            messageID: "AUTHENTICATE:1", message: message, receivedAt: Sample.newYear2025, decision: decision)
     }
 
     @Test(

@@ -37,49 +37,51 @@ private protocol RecordBackedReader: AccountReader {
 
 extension RecordBackedReader {
     func account(_ id: AccountID) throws(StoreError) -> Account? {
-        try one(AccountForm.self, .account(id))
+        try one(Account.self, .account(id))
     }
 
     func accounts() throws(StoreError) -> [Account] {
-        try all(AccountForm.self, .account).sorted {
+        try all(Account.self, .account).sorted {
             ($0.timeAdded, $0.id.legacyIdentifier) < ($1.timeAdded, $1.id.legacyIdentifier)
         }
     }
 
     func mechanism(_ uid: String) throws(StoreError) -> Mechanism? {
-        try one(MechanismForm.self, .mechanism(uid))
+        try one(Mechanism.self, .mechanism(uid))
     }
 
     func mechanisms() throws(StoreError) -> [Mechanism] {
         // Those that were enrolled together in the order of their names: hotp, push, totp.
-        try all(MechanismForm.self, .mechanism).sorted {
+        try all(Mechanism.self, .mechanism).sorted {
             ($0.timeAdded, $0.kindName.rawValue, $0.uid) < ($1.timeAdded, $1.kindName.rawValue, $1.uid)
         }
     }
 
     func notification(id: String) throws(StoreError) -> PushNotification? {
-        try one(NotificationForm.self, .notification(id))
+        try one(PushNotification.self, .notification(id))
     }
 
     func notifications() throws(StoreError) -> [PushNotification] {
-        try all(NotificationForm.self, .notification).sorted { ($0.receivedAt, $0.id) > ($1.receivedAt, $1.id) }
+        try all(PushNotification.self, .notification).sorted { ($0.receivedAt, $0.id) > ($1.receivedAt, $1.id) }
     }
 
-    private func one<Form: StoredForm>(_ form: Form.Type, _ key: RecordKey) throws(StoreError) -> Form.Value? {
+    private func one<Value: StoredForm>(_ type: Value.Type, _ key: RecordKey) throws(StoreError) -> Value? {
         guard let bytes = try reader.record(key) else { return nil }
-        return try value(form, bytes, key.kind)
+        return try value(type, bytes, key.kind)
     }
 
-    private func all<Form: StoredForm>(_ form: Form.Type, _ kind: RecordKind) throws(StoreError) -> [Form.Value] {
-        var values: [Form.Value] = []
-        for bytes in try reader.records(kind) { values.append(try value(form, bytes, kind)) }
+    private func all<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [Value] {
+        var values: [Value] = []
+        for bytes in try reader.records(kind) { values.append(try value(type, bytes, kind)) }
         return values
     }
 
-    private func value<Form: StoredForm>(_ form: Form.Type, _ bytes: [UInt8], _ kind: RecordKind) throws(StoreError) -> Form.Value
-    {
+    private func value<Value: StoredForm>(
+        _ type: Value.Type, _ bytes: [UInt8], _ kind: RecordKind
+    ) throws(StoreError) -> Value {
         do {
-            return try JSON.decode(form, from: bytes).value()
+            guard let members = try JSON.value(of: bytes).object else { throw Damaged() }
+            return try Value(stored: JSONMembers(members))
         } catch {
             throw StoreError(
                 .corrupt, "read a record of kind \(kind.rawValue)", "its content is not what was written; it was left as it is")
@@ -96,22 +98,19 @@ private struct Writer: RecordBackedReader, AccountWriter {
     var reader: any RecordReader { records }
 
     func save(_ account: Account) throws(StoreError) {
-        try put(AccountForm(account), .account(account.id))
+        try put(account, .account(account.id))
     }
 
     func save(_ mechanism: Mechanism) throws(StoreError) {
-        try put(MechanismForm(mechanism), .mechanism(mechanism.uid))
+        try put(mechanism, .mechanism(mechanism.uid))
     }
 
     func save(_ notification: PushNotification) throws(StoreError) {
-        try put(NotificationForm(notification), .notification(notification.id))
+        try put(notification, .notification(notification.id))
     }
 
-    private func put(_ record: some Encodable, _ key: RecordKey) throws(StoreError) {
-        guard let bytes = try? JSON.encode(record) else {
-            throw StoreError(.failed, "write a record of kind \(key.kind.rawValue)", "it cannot be encoded")
-        }
-        try records.put(bytes, key)
+    private func put(_ value: some StoredForm, _ key: RecordKey) throws(StoreError) {
+        try records.put(JSON.encode(.object(value.storedMembers)), key)
     }
 }
 

@@ -6,140 +6,156 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The form in which a value is stored.
-///
-/// Values that hold secrets are not Codable, so that no log or request can encode one by accident. Their stored forms are,
-/// and leave this module only into a store.
-protocol StoredForm: Codable {
-    associatedtype Value
-    init(_ value: Value)
+/// A value that is stored as a JSON object. Values that hold secrets are neither Codable nor a ``JSONObject``, so that no log
+/// or request can encode one by accident: this protocol does not leave the module, and its values leave it only into a store.
+protocol StoredForm {
+    /// The members of the object.
+    var storedMembers: [String: JSONValue] { get }
     /// The value again.
-    /// - Throws: ``Damaged`` when the form holds what no value can be.
-    func value() throws -> Value
+    /// - Throws: ``Damaged`` or ``JSONMemberError`` when the members are not those of any value, or what refuses one of them.
+    init(stored members: JSONMembers) throws
 }
 
-/// A stored form holds what no value can be.
+/// A stored object holds what no value can be.
 struct Damaged: Error {}
 
-/// An ``Account`` holds no secret and is its own stored form.
-struct AccountForm: StoredForm {
-    private let account: Account
-    init(_ value: Account) { account = value }
-    init(from decoder: any Decoder) throws { account = try Account(from: decoder) }
-    func encode(to encoder: any Encoder) throws { try account.encode(to: encoder) }
-    func value() -> Account { account }
+/// A moment: seconds since the beginning of 2001 in UTC, as `Date` counts, so that none is ever rounded.
+extension JSONValue {
+    fileprivate static func date(_ date: Date) -> JSONValue { .number(date.timeIntervalSinceReferenceDate) }
 }
 
-/// A ``Mechanism`` as it is stored.
-struct MechanismForm: StoredForm {
-    private let uid: String
-    private let account: AccountID
-    private let timeAdded: Date
-    private let userID: String?
-    private let resourceID: String?
-    /// The shared secret, in base64.
-    private let secret: String
-    private let oath: OATH?
-    private let push: Push?
+extension JSONMembers {
+    fileprivate func date(_ name: String) throws -> Date { Date(timeIntervalSinceReferenceDate: try number(name)) }
+}
 
-    private struct OATH: Codable {
-        var algorithm: OTPAlgorithm
-        var digits: Int
-        var period: Int?
-        var counter: UInt64?
+// MARK: Accounts
+
+extension AccountID: StoredForm {
+    var storedMembers: [String: JSONValue] { Dictionary(texts: ["issuer": issuer, "accountName": accountName]) }
+
+    init(stored members: JSONMembers) throws {
+        self.init(issuer: try members.text("issuer"), accountName: try members.text("accountName"))
+    }
+}
+
+extension Account: StoredForm {
+    var storedMembers: [String: JSONValue] {
+        var members = Dictionary(texts: [
+            "displayIssuer": displayIssuer, "displayAccountName": displayAccountName, "imageURL": imageURL,
+            "backgroundColor": backgroundColor,
+        ])
+        members["id"] = .object(id.storedMembers)
+        members["timeAdded"] = .date(timeAdded)
+        members["policies"] = .object(policies)
+        return members
     }
 
-    private struct Push: Codable {
-        var registrationEndpoint: String
-        var authenticationEndpoint: String
-        var loadBalancerCookie: String?
-        var deskEndpoint: String?
+    init(stored members: JSONMembers) throws {
+        self.init(
+            id: try AccountID(stored: members.object("id")), displayIssuer: try members.optionalText("displayIssuer"),
+            displayAccountName: try members.optionalText("displayAccountName"), imageURL: try members.optionalText("imageURL"),
+            backgroundColor: try members.optionalText("backgroundColor"), timeAdded: try members.date("timeAdded"),
+            policies: try members.object("policies").all)
     }
+}
 
-    init(_ value: Mechanism) {
-        uid = value.uid
-        account = value.account
-        timeAdded = value.timeAdded
-        userID = value.userID
-        resourceID = value.resourceID
-        switch value.kind {
+// MARK: Mechanisms
+
+extension Mechanism: StoredForm {
+    var storedMembers: [String: JSONValue] {
+        var members = Dictionary(texts: ["uid": uid, "userID": userID, "resourceID": resourceID])
+        members["account"] = .object(account.storedMembers)
+        members["timeAdded"] = .date(timeAdded)
+        switch kind {
         case .oath(let settings):
-            secret = Base64.encode(settings.secret.bytes, as: .standard)
-            var form = OATH(algorithm: settings.algorithm, digits: settings.digits.count)
-            switch settings.factor {
-            case .time(let period): form.period = period.seconds
-            case .counter(let next): form.counter = next
-            }
-            oath = form
-            push = nil
+            members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
+            members["oath"] = .object(settings.storedMembers)
         case .push(let settings):
-            secret = Base64.encode(settings.secret.bytes, as: .standard)
-            oath = nil
-            push = Push(
-                registrationEndpoint: settings.registrationEndpoint.url,
-                authenticationEndpoint: settings.authenticationEndpoint.url,
-                loadBalancerCookie: settings.loadBalancerCookie, deskEndpoint: settings.deskEndpoint?.url)
+            members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
+            members["push"] = .object(settings.storedMembers)
         }
+        return members
     }
 
-    func value() throws -> Mechanism {
-        Mechanism(uid: uid, account: account, kind: try kind(), timeAdded: timeAdded, userID: userID, resourceID: resourceID)
-    }
-
-    private func kind() throws -> Mechanism.Kind {
-        let secret = Secret(try Base64.decode(secret))
-        switch (oath, push) {
-        case (let oath?, nil):
-            guard let digits = OTPDigits(oath.digits) else { throw Damaged() }
-            let factor: MovingFactor
-            switch (oath.period, oath.counter) {
-            case (let seconds?, nil):
-                guard let period = OTPPeriod(seconds: seconds) else { throw Damaged() }
-                factor = .time(period: period)
-            case (nil, let counter?): factor = .counter(next: counter)
-            default: throw Damaged()
-            }
-            return .oath(OATHSettings(secret: secret, algorithm: oath.algorithm, digits: digits, factor: factor))
-        case (nil, let push?):
-            return .push(
-                PushSettings(
-                    secret: secret, registrationEndpoint: try Endpoint(stored: push.registrationEndpoint),
-                    authenticationEndpoint: try Endpoint(stored: push.authenticationEndpoint),
-                    loadBalancerCookie: push.loadBalancerCookie,
-                    deskEndpoint: try push.deskEndpoint.map { try Endpoint(stored: $0) }))
-        default:
-            throw Damaged()
+    init(stored members: JSONMembers) throws {
+        let secret = Secret(try Base64.decode(try members.text("secret")))
+        let kind: Kind
+        switch (try members.optionalObject("oath"), try members.optionalObject("push")) {
+        case (let oath?, nil): kind = .oath(try OATHSettings(stored: oath, secret: secret))
+        case (nil, let push?): kind = .push(try PushSettings(stored: push, secret: secret))
+        default: throw Damaged()
         }
+        self.init(
+            uid: try members.text("uid"), account: try AccountID(stored: members.object("account")), kind: kind,
+            timeAdded: try members.date("timeAdded"), userID: try members.optionalText("userID"),
+            resourceID: try members.optionalText("resourceID"))
     }
 }
 
-/// A ``PushNotification`` as it is stored: the claims as they came, and what became of them.
-struct NotificationForm: StoredForm {
-    private let notification: PushNotification
-
-    private enum Member: String, CodingKey {
-        case id, messageID, claims, receivedAt, decision
+extension OATHSettings {
+    fileprivate var storedMembers: [String: JSONValue] {
+        var members: [String: JSONValue] = ["algorithm": .string(algorithm.rawValue), "digits": .integer(Int64(digits.count))]
+        switch factor {
+        case .time(let period): members["period"] = .integer(Int64(period.seconds))
+        // As text: a counter has 64 bits without a sign, and a JSON number of that size is not exact everywhere.
+        case .counter(let next): members["counter"] = .string(String(next))
+        }
+        return members
     }
 
-    init(_ value: PushNotification) { notification = value }
+    fileprivate init(stored members: JSONMembers, secret: Secret) throws {
+        guard let algorithm = OTPAlgorithm(rawValue: try members.text("algorithm")),
+            let digits = OTPDigits(try members.integer("digits"))
+        else { throw Damaged() }
+        let factor: MovingFactor
+        switch (try members.optionalInteger("period"), try members.optionalText("counter")) {
+        case (let seconds?, nil):
+            guard let period = OTPPeriod(seconds: seconds) else { throw Damaged() }
+            factor = .time(period: period)
+        case (nil, let counter?):
+            guard let next = UInt64(counter) else { throw Damaged() }
+            factor = .counter(next: next)
+        default: throw Damaged()
+        }
+        self.init(secret: secret, algorithm: algorithm, digits: digits, factor: factor)
+    }
+}
 
-    func value() -> PushNotification { notification }
-
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Member.self)
-        notification = PushNotification(
-            id: try members.decode(String.self, forKey: .id), messageID: try members.decode(String.self, forKey: .messageID),
-            message: try members.decode(PushMessage.self, forKey: .claims),
-            receivedAt: try members.decode(Date.self, forKey: .receivedAt),
-            decision: try members.decodeIfPresent(PushNotification.Decision.self, forKey: .decision))
+extension PushSettings {
+    fileprivate var storedMembers: [String: JSONValue] {
+        Dictionary(texts: [
+            "registrationEndpoint": registrationEndpoint.url, "authenticationEndpoint": authenticationEndpoint.url,
+            "loadBalancerCookie": loadBalancerCookie, "deskEndpoint": deskEndpoint?.url,
+        ])
     }
 
-    func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Member.self)
-        try members.encode(notification.id, forKey: .id)
-        try members.encode(notification.messageID, forKey: .messageID)
-        try members.encode(notification.message.claims, forKey: .claims)
-        try members.encode(notification.receivedAt, forKey: .receivedAt)
-        try members.encodeIfPresent(notification.decision, forKey: .decision)
+    fileprivate init(stored members: JSONMembers, secret: Secret) throws {
+        self.init(
+            secret: secret, registrationEndpoint: try Endpoint(stored: members.text("registrationEndpoint")),
+            authenticationEndpoint: try Endpoint(stored: members.text("authenticationEndpoint")),
+            loadBalancerCookie: try members.optionalText("loadBalancerCookie"),
+            deskEndpoint: try members.optionalText("deskEndpoint").map { try Endpoint(stored: $0) })
+    }
+}
+
+// MARK: Notifications
+
+/// The claims as they came, and what became of them.
+extension PushNotification: StoredForm {
+    var storedMembers: [String: JSONValue] {
+        var members = Dictionary(texts: ["messageID": messageID, "decision": decision?.rawValue])
+        members["claims"] = .object(message.claims)
+        members["receivedAt"] = .date(receivedAt)
+        return members
+    }
+
+    init(stored members: JSONMembers) throws {
+        let decision = try members.optionalText("decision").map { text in
+            guard let decision = Decision(rawValue: text) else { throw Damaged() }
+            return decision
+        }
+        self.init(
+            messageID: try members.text("messageID"), message: try PushMessage(claims: members.object("claims").all),
+            receivedAt: try members.date("receivedAt"), decision: decision)
     }
 }

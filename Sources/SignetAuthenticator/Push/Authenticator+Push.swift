@@ -13,9 +13,7 @@ extension Authenticator {
         guard !delivery.messageId.isEmpty else { throw PushMessageError.form }
         guard let push = try await mechanism(uid).push else { throw AuthenticatorError.unknownMechanism(uid) }
         let new = PushNotification(
-            id: PushNotification.id(mechanismUID: uid, messageID: delivery.messageId), messageID: delivery.messageId,
-            message: try sealed.open(with: push.secret), receivedAt: clock.now
-        )
+            messageID: delivery.messageId, message: try sealed.open(with: push.secret), receivedAt: clock.now)
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
             if let known = try records.notification(id: new.id) { return known }
             try records.save(new)
@@ -31,7 +29,7 @@ extension Authenticator {
     /// The notification with this id.
     public func notification(_ id: String) async throws -> PushNotification {
         let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.notification(id: id) }
-        guard let found else { throw AuthenticatorError(.unknownNotification, "no notification has the id \(id)") }
+        guard let found else { throw AuthenticatorError.unknownNotification(id) }
         return found
     }
 
@@ -43,7 +41,7 @@ extension Authenticator {
     ///   one of those offered, or the person was not recognised; `TransportError` when the server cannot be reached, and
     ///   ``AuthenticatorError/Code/refusedByServer`` when it refuses. The notification stays as it was in all of these cases.
     public func approve(_ id: String, number: Int? = nil, presence: (any UserPresence)? = nil) async throws -> PushNotification {
-        let notification = try await pendingNotification(id)
+        let (notification, push) = try await pending(id)
         let answer: PushAnswer
         switch notification.message.kind {
         case .tap:
@@ -66,18 +64,28 @@ extension Authenticator {
             }
             answer = .approve
         }
-        return try await send(answer, to: notification)
+        return try await send(answer, to: notification, with: push)
     }
 
     /// Denies a notification of any kind. Fails as ``approve(_:number:presence:)`` does.
     public func deny(_ id: String) async throws -> PushNotification {
-        try await send(.deny, to: try await pendingNotification(id))
+        let (notification, push) = try await pending(id)
+        return try await send(.deny, to: notification, with: push)
     }
 
-    private func pendingNotification(_ id: String) async throws -> PushNotification {
-        let notification = try await notification(id)
+    /// A notification that can be answered, and what to answer it with.
+    private func pending(_ id: String) async throws -> (PushNotification, PushSettings) {
+        let found = try await store.read {
+            (records: any AccountReader) throws(StoreError) -> (PushNotification, Mechanism?)? in
+            guard let notification = try records.notification(id: id) else { return nil }
+            return (notification, try records.mechanism(notification.message.mechanismUID))
+        }
+        guard let (notification, mechanism) = found else { throw AuthenticatorError.unknownNotification(id) }
+        guard let push = mechanism?.push else {
+            throw AuthenticatorError.unknownMechanism(notification.message.mechanismUID)
+        }
         switch notification.state(at: clock.now) {
-        case .pending: return notification
+        case .pending: return (notification, push)
         case .expired: throw AuthenticatorError(.expired, "the login it belongs to is no longer waiting; start it again")
         case .approved: throw AuthenticatorError(.alreadyAnswered, "it was approved before")
         case .denied: throw AuthenticatorError(.alreadyAnswered, "it was denied before")
@@ -85,13 +93,12 @@ extension Authenticator {
     }
 
     /// Sends the answer, and stores it once the server has accepted it.
-    private func send(_ answer: PushAnswer, to notification: PushNotification) async throws -> PushNotification {
+    private func send(
+        _ answer: PushAnswer, to notification: PushNotification, with push: PushSettings
+    ) async throws -> PushNotification {
         let message = notification.message
-        guard let push = try await mechanism(message.mechanismUID).push else {
-            throw AuthenticatorError.unknownMechanism(message.mechanismUID)
-        }
         let claims = PushClaims.Answer(answer, challenge: message.challenge, secret: push.secret)
-        let body = try PushClaims.body(messageID: notification.messageID, claims: claims, secret: push.secret)
+        let body = PushClaims.body(messageID: notification.messageID, claims: claims, secret: push.secret)
         _ = try await PushExchange(transport: transport).post(
             body, to: push.authenticationEndpoint, cookie: message.loadBalancerCookie)
         var answered = notification

@@ -76,7 +76,7 @@ public struct DeskListener: Sendable {
     ) async throws {
         let proof = DeskProof(mechanismUid: mechanismUID, nonce: try await nonce(of: desk))
         var request = HTTPRequest("GET", desk.url, headers: ["Accept": "text/event-stream"])
-        request.headers.append("Authorization", "\(DeskProof.scheme) \(CompactJWS.sign(try JSON.encode(proof), with: secret))")
+        request.headers.append("Authorization", "\(DeskProof.scheme) \(CompactJWS.sign(JSON.encode(proof), with: secret))")
         if let last = progress.lastEventID { request.headers.append("Last-Event-ID", last) }
 
         let stream = DeskStream(progress)
@@ -105,12 +105,14 @@ public struct DeskListener: Sendable {
 
     private func take(_ event: ServerSentEvent, _ tell: @Sendable (Event) async throws -> Void) async throws {
         guard event.name == DeskProof.eventName else { return }
+        guard let delivery = try? JSON.decode(PushDelivery.self, from: event.data.utf8) else {
+            return try await tell(.refused(PushMessageError.form))
+        }
         let notification: PushNotification
         do {
-            notification = try await authenticator.receive(try JSON.decode(PushDelivery.self, from: event.data.utf8))
-        } catch let error where error is PushMessageError || error is AuthenticatorError || error is DecodingError {
-            try await tell(.refused(error is DecodingError ? PushMessageError.form : error))
-            return
+            notification = try await authenticator.receive(delivery)
+        } catch let error where error is PushMessageError || error is AuthenticatorError {
+            return try await tell(.refused(error))
         }
         try await tell(.received(notification))
     }

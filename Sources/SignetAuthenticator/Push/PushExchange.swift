@@ -15,14 +15,14 @@ struct PushExchange {
             headers: [
                 "Accept-API-Version": "resource=1.0, protocol=1.0", "Content-Type": "application/json",
                 "Accept": "application/json",
-            ], body: try JSON.encode(body))
+            ], body: JSON.encode(body))
         if let cookie { request.headers.append("Cookie", cookie) }
         let response = try await transport.send(request)
         switch response.status {
         case 200..<300:
             guard
                 response.body.isEmpty || response.body.elementsEqual("{}".utf8)
-                    || (try? JSON.decode(JSONValue.self, from: response.body))?.object != nil
+                    || (try? JSON.value(of: response.body))?.object != nil
             else {
                 throw AuthenticatorError(
                     .serverMisbehaved, "\(endpoint.host) did not answer with JSON; is this the right server?",
@@ -45,7 +45,7 @@ extension Authenticator {
         let claims = PushClaims.Registration(
             response: PushClaims.response(to: invitation.challenge, secret: invitation.secret), mechanismUid: mechanismUID,
             deviceId: device.token, deviceName: device.name, deviceType: device.type, communicationType: device.communicationType)
-        let body = try PushClaims.body(messageID: invitation.messageID, claims: claims, secret: invitation.secret)
+        let body = PushClaims.body(messageID: invitation.messageID, claims: claims, secret: invitation.secret)
         let response = try await PushExchange(transport: transport).post(
             body, to: invitation.registrationEndpoint, cookie: invitation.loadBalancerCookie)
         return DeskLink.endpoint(in: response.headers, of: invitation.registrationEndpoint)

@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 /// An account in an authenticator: who, how it looks, and the rules it lives under. What it can do is in its mechanisms.
-public struct Account: Sendable, Hashable, Codable {
+public struct Account: Sendable, Hashable {
     /// Issuer and name.
     public let id: AccountID
     /// The issuer to show, if the person chose another.

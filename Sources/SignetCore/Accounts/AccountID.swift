@@ -1,6 +1,6 @@
 /// Who an account belongs to: an issuer and a name there. It is a pair and stays one: two different pairs are never equal,
 /// whatever characters they contain.
-public struct AccountID: Sendable, Hashable, Codable {
+public struct AccountID: Sendable, Hashable {
     /// The organisation, for example `Harbor Bank`.
     public let issuer: String
     /// The person's name there, for example `mira`.

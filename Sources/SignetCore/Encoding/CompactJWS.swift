@@ -52,7 +52,7 @@ public struct CompactJWS: Sendable {
 
     private func hasExpectedAlgorithm() throws(JWSError) -> Bool {
         if header == Self.standardHeader { return true }
-        guard let bytes = try? Base64.decode(header), let json = try? JSON.decode(JSONValue.self, from: bytes) else {
+        guard let bytes = try? Base64.decode(header), let json = try? JSON.value(of: bytes) else {
             throw .form
         }
         // RFC 7515 section 4.1.11: what the header calls critical must be understood, and nothing beyond the basics is.

@@ -87,6 +87,7 @@ struct EnrollmentURIParts {
 
 extension StringProtocol {
     package func trimmingWhitespace() -> String {
+        if utf8.allSatisfy({ (0x21...0x7E).contains($0) }) { return String(self) }
         let start = self.drop { $0.isWhitespace }
         guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
         return String(start[...last])
@@ -118,18 +119,18 @@ extension StringProtocol {
 
     /// The text with everything but the unreserved characters of RFC 3986 section 2.3 written `%XX`.
     package func percentEncoded() -> String {
-        var encoded = ""
+        var encoded: [UInt8] = []
         for byte in utf8 {
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+                encoded.append(byte)
             default:
-                encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+                encoded += [UInt8(ascii: "%")] + byte.hexDigits
             }
         }
-        return encoded
+        return String(decoding: encoded, as: UTF8.self)
     }
 
     /// Whether the text has no control characters and no marks that change the direction of what follows, so that it cannot
@@ -140,17 +141,6 @@ extension StringProtocol {
             case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: false
             default: true
             }
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
         }
     }
 }

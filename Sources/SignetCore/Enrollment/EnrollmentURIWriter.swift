@@ -62,8 +62,8 @@ struct EnrollmentURIWriter {
             parameters.append(("image", isPlain ? image.percentEncoded() : image.base64URL()))
         }
         if let color = enrollment.backgroundColor { parameters.append(("b", String(color.drop { $0 == "#" }))) }
-        if !enrollment.policies.isEmpty, let json = try? JSON.encode(JSONValue.object(enrollment.policies)) {
-            parameters.append(("policies", Base64.encode(json, as: .url)))
+        if !enrollment.policies.isEmpty {
+            parameters.append(("policies", Base64.encode(JSON.encode(.object(enrollment.policies)), as: .url)))
         }
     }
 }

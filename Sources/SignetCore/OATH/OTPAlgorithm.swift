@@ -1,5 +1,5 @@
 /// The hash function under the HMAC of a one-time code (RFC 6238 section 1.2).
-public enum OTPAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
+public enum OTPAlgorithm: String, Sendable, Hashable, CaseIterable {
     /// HMAC-SHA-1, the default everywhere.
     case sha1 = "SHA1"
     /// HMAC-SHA-256.

@@ -1,7 +1,7 @@
 /// How a desktop authenticator shows a desk that it holds a mechanism's secret, without sending it (docs/desk.md).
 ///
 /// The desk hands out a nonce; the device signs it together with the mechanism's id; each nonce is good for one proof.
-package struct DeskProof: Codable, Sendable, Hashable {
+package struct DeskProof: Sendable, Hashable {
     /// The mechanism whose messages are asked for.
     package var mechanismUid: String
     /// The desk's nonce, byte for byte.
@@ -21,7 +21,7 @@ package struct DeskProof: Codable, Sendable, Hashable {
 }
 
 /// A message as a desk hands it out: the same two values that a phone finds in a notification.
-public struct PushDelivery: Sendable, Hashable, Codable {
+public struct PushDelivery: Sendable, Hashable {
     /// The id of the message.
     public let messageId: String
     /// The signed message.
@@ -31,5 +31,21 @@ public struct PushDelivery: Sendable, Hashable, Codable {
     public init(messageId: String, message: String) {
         self.messageId = messageId
         self.message = message
+    }
+}
+
+extension DeskProof: JSONObject {
+    package var members: [String: JSONValue] { ["mechanismUid": .string(mechanismUid), "nonce": .string(nonce)] }
+
+    package init(_ members: JSONMembers) throws {
+        self.init(mechanismUid: try members.text("mechanismUid"), nonce: try members.text("nonce"))
+    }
+}
+
+extension PushDelivery: JSONObject {
+    package var members: [String: JSONValue] { ["messageId": .string(messageId), "message": .string(message)] }
+
+    package init(_ members: JSONMembers) throws {
+        self.init(messageId: try members.text("messageId"), message: try members.text("message"))
     }
 }

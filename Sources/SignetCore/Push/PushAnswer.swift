@@ -11,7 +11,7 @@ public enum PushAnswer: Sendable, Hashable {
 }
 
 /// The body of a request to `push/sns/message`: a message id and a signed JWT (protocol/authenticator.md sections 3.2, 4.4).
-public struct PushRequestBody: Sendable, Hashable, Codable {
+public struct PushRequestBody: Sendable, Hashable {
     /// The id that the server gave, byte for byte.
     public let messageId: String
     /// The signed claims.
@@ -27,7 +27,7 @@ public struct PushRequestBody: Sendable, Hashable, Codable {
 /// The claims that a device signs, and the rule they rest on: the server's challenge, authenticated with the shared secret.
 package enum PushClaims {
     /// What a device says of itself when it registers (section 3.3).
-    package struct Registration: Codable, Sendable, Hashable {
+    package struct Registration: Sendable, Hashable {
         package var response: String
         package var mechanismUid: String
         package var deviceId: String
@@ -49,7 +49,7 @@ package enum PushClaims {
     }
 
     /// What a device answers to a message (section 4.4).
-    package struct Answer: Codable, Sendable, Hashable {
+    package struct Answer: Sendable, Hashable {
         package var response: String
         package var challengeResponse: String?
         package var deny: Bool?
@@ -70,7 +70,45 @@ package enum PushClaims {
     }
 
     /// Signs claims of either kind into a request body.
-    package static func body(messageID: String, claims: some Encodable, secret: Secret) throws -> PushRequestBody {
-        PushRequestBody(messageId: messageID, jwt: CompactJWS.sign(try JSON.encode(claims), with: secret))
+    package static func body(messageID: String, claims: some JSONObject, secret: Secret) -> PushRequestBody {
+        PushRequestBody(messageId: messageID, jwt: CompactJWS.sign(JSON.encode(claims), with: secret))
+    }
+}
+
+extension PushRequestBody: JSONObject {
+    package var members: [String: JSONValue] { ["messageId": .string(messageId), "jwt": .string(jwt)] }
+
+    package init(_ members: JSONMembers) throws {
+        self.init(messageId: try members.text("messageId"), jwt: try members.text("jwt"))
+    }
+}
+
+extension PushClaims.Registration: JSONObject {
+    package var members: [String: JSONValue] {
+        [
+            "response": .string(response), "mechanismUid": .string(mechanismUid), "deviceId": .string(deviceId),
+            "deviceName": .string(deviceName), "deviceType": .string(deviceType), "communicationType": .string(communicationType),
+        ]
+    }
+
+    package init(_ members: JSONMembers) throws {
+        self.init(
+            response: try members.text("response"), mechanismUid: try members.text("mechanismUid"),
+            deviceId: try members.text("deviceId"), deviceName: try members.text("deviceName"),
+            deviceType: try members.text("deviceType"), communicationType: try members.text("communicationType"))
+    }
+}
+
+extension PushClaims.Answer: JSONObject {
+    package var members: [String: JSONValue] {
+        var members = Dictionary(texts: ["response": response, "challengeResponse": challengeResponse])
+        members["deny"] = deny.map { .bool($0) }
+        return members
+    }
+
+    package init(_ members: JSONMembers) throws {
+        response = try members.text("response")
+        challengeResponse = try members.optionalText("challengeResponse")
+        deny = try members.optionalTruth("deny")
     }
 }

@@ -26,8 +26,8 @@ public struct PushMessage: Sendable, Hashable {
     public let contextInfo: String?
     /// The user's id on the server.
     public let userID: String?
-    /// Claims that are not listed above, by name.
-    public let otherClaims: [String: JSONValue]
+    /// The claims as they came, those above among them.
+    package let claims: [String: JSONValue]
 
     /// The seconds a server waits when it does not say.
     public static let defaultTimeToLive = 120
@@ -87,28 +87,26 @@ public struct SealedPushMessage: Sendable {
     /// The mechanism that the message says it is for, unverified: only for looking up whose secret to ``open(with:)`` it with.
     public func claimedMechanismUID() throws(PushMessageError) -> String {
         do {
-            let claims = try JSON.decode(JSONValue.self, from: try jws.unverifiedPayload())
-            guard claims.object != nil else { throw PushMessageError.form }
+            let claims = try Self.claims(try jws.unverifiedPayload())
             guard let uid = claims["u"]?.string, !uid.isEmpty else { throw PushMessageError.claim("u") }
             return uid
-        } catch let error as PushMessageError {
-            throw error
         } catch {
-            throw .form
+            throw PushMessageError(error)
         }
     }
 
     /// The content, after algorithm and signature have been checked.
     public func open(with secret: Secret) throws(PushMessageError) -> PushMessage {
         do {
-            return try PushMessage(json: try jws.payload(verifiedWith: secret))
-        } catch let error as JWSError {
-            throw PushMessageError(error)
-        } catch let error as PushMessageError {
-            throw error
+            return try PushMessage(claims: try Self.claims(try jws.payload(verifiedWith: secret)))
         } catch {
-            throw .form
+            throw PushMessageError(error)
         }
+    }
+
+    private static func claims(_ payload: [UInt8]) throws -> [String: JSONValue] {
+        guard let claims = try JSON.value(of: payload).object else { throw PushMessageError.form }
+        return claims
     }
 }
 
@@ -123,12 +121,13 @@ public enum PushMessageError: Error, Sendable, Hashable, CustomStringConvertible
     /// The claim of this name is missing or unusable.
     case claim(String)
 
-    init(_ error: JWSError) {
+    init(_ error: any Error) {
         self =
             switch error {
-            case .form: .form
-            case .algorithm: .algorithm
-            case .signature: .signature
+            case let error as PushMessageError: error
+            case JWSError.algorithm: .algorithm
+            case JWSError.signature: .signature
+            default: .form
             }
     }
 

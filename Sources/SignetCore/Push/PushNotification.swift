@@ -8,7 +8,7 @@ public import Foundation
 
 /// A push message that was verified and kept, with what has become of it.
 public struct PushNotification: Sendable, Hashable {
-    /// The id of the record here: ``id(mechanismUID:messageID:)``, unlike the legacy SDKs' not made from a time.
+    /// The id of the record here, made of the mechanism and the message id; the legacy SDKs make theirs of a time.
     public let id: String
     /// The server's id of the message; unique for a mechanism.
     public let messageID: String
@@ -20,7 +20,7 @@ public struct PushNotification: Sendable, Hashable {
     public var decision: Decision?
 
     /// What was answered.
-    public enum Decision: String, Sendable, Hashable, Codable {
+    public enum Decision: String, Sendable, Hashable {
         /// The person said yes.
         case approved
         /// The person said no.
@@ -39,9 +39,9 @@ public struct PushNotification: Sendable, Hashable {
         case expired
     }
 
-    /// A message that has just come.
-    public init(id: String, messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil) {
-        self.id = id
+    /// A message that has come.
+    public init(messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil) {
+        id = Self.id(mechanismUID: message.mechanismUID, messageID: messageID)
         self.messageID = messageID
         self.message = message
         self.receivedAt = receivedAt
@@ -50,7 +50,7 @@ public struct PushNotification: Sendable, Hashable {
 
     /// The id that a message has in every store: the same for the same mechanism and message id, and another for every other
     /// pair, so that a message which comes twice cannot become two records.
-    public static func id(mechanismUID: String, messageID: String) -> String {
+    static func id(mechanismUID: String, messageID: String) -> String {
         var hash = SHA256()
         for part in [mechanismUID, messageID] {
             withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }

@@ -51,10 +51,19 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// The port that `url` names, or `standard` when it names none; nil when there is no such port.
     private static func port(in url: String, default standard: Int) -> Int? {
-        let authority = url.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return standard }
-        let digits = authority[authority.index(after: colon)...]
+        let authority = authority(of: url)
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), !authority[colon...].contains(UInt8(ascii: "]")) else {
+            return standard
+        }
+        let digits = Substring(authority[authority.index(after: colon)...])
         return digits.isEmpty ? standard : UInt16(digits).flatMap { $0 > 0 ? Int($0) : nil }
+    }
+
+    /// What stands between `://` and the path.
+    private static func authority(of url: String) -> Substring.UTF8View {
+        url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3).prefix {
+            $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+        }
     }
 
     /// An address that no policy has been asked about: for comparing it with one that has passed.
@@ -65,15 +74,16 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// An address that passed every check when it was enrolled, read back from a store. It is only cut into its parts: the
     /// full reading takes longer than all the rest of a record.
     package init(stored url: String) throws(EndpointError) {
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        let authority = url.dropFirst(scheme.count + 3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        let host = authority.hasPrefix("[") ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
-        guard scheme == "https" || scheme == "http", url.dropFirst(scheme.count).hasPrefix("://"), !host.isEmpty,
-            let port = Self.port(in: url, default: scheme == "https" ? 443 : 80)
+        let scheme = Substring(url.utf8.prefix { $0 != UInt8(ascii: ":") }).lowercased()
+        let authority = Self.authority(of: url)
+        let isBracketed = authority.first == UInt8(ascii: "[")
+        let host = authority.dropFirst(isBracketed ? 1 : 0).prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
+        guard scheme == "https" || scheme == "http", url.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8),
+            !host.isEmpty, let port = Self.port(in: url, default: scheme == "https" ? 443 : 80)
         else { throw .notAWebAddress }
         self.url = url
         self.scheme = scheme
-        self.host = host.lowercased()
+        self.host = Substring(host).lowercased()
         self.port = port
         guard Self.isPlain(self.host) else { throw .notAWebAddress }
     }

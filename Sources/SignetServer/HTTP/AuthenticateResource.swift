@@ -32,7 +32,7 @@ struct AuthenticateResource: Sendable {
             throw Refusal(.unsupportedMediaType, "The request's body is not application/json.")
         }
         guard !bytes.isEmpty else { return .object([:]) }
-        guard let json = try? JSON.decode(JSONValue.self, from: bytes), json.object != nil else {
+        guard let json = try? JSON.value(of: bytes), json.object != nil else {
             throw Refusal(.badRequest, "The request's body is not a JSON object.")
         }
         return json

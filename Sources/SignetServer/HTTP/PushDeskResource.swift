@@ -66,7 +66,7 @@ struct PushDeskResource: Sendable {
                         state.pushes.retained(for: stream.mechanismUID, after: last, at: moment.now)
                     }
                     last = pushes.last?.eventID ?? last
-                    try await writer.write(ByteBuffer(string: try Self.text(of: pushes)))
+                    try await writer.write(ByteBuffer(string: Self.text(of: pushes)))
                 }
             } onGracefulShutdown: {
                 stream.end()
@@ -75,13 +75,12 @@ struct PushDeskResource: Sendable {
     }
 
     /// The messages as events; a comment when there is none, as a sign of life.
-    private static func text(of pushes: [PendingPush]) throws -> String {
+    private static func text(of pushes: [PendingPush]) -> String {
         guard !pushes.isEmpty else { return ":\n\n" }
-        return try pushes.map { push in
+        return pushes.map { push in
             let delivery = PushDelivery(messageId: push.messageID, message: push.sealed)
             return ServerSentEvent(
-                id: String(push.eventID), name: DeskProof.eventName,
-                data: String(decoding: try JSON.encode(delivery), as: UTF8.self)
+                id: String(push.eventID), name: DeskProof.eventName, data: JSON.text(of: delivery)
             ).encoded
         }.joined()
     }

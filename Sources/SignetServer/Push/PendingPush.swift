@@ -42,7 +42,7 @@ struct PendingPush: Sendable {
     /// a third try would always be right.
     static let wrongNumbersAllowed = 1
 
-    init(_ prompt: PushPrompt, to device: PushDevice, _ moment: Moment) throws {
+    init(_ prompt: PushPrompt, to device: PushDevice, _ moment: Moment) {
         let lifetime = moment.configuration.pushLifetime
         messageID = MessageID.make("AUTHENTICATE", at: moment.now)
         realm = device.owner.realm
@@ -52,7 +52,7 @@ struct PendingPush: Sendable {
         number = if case .number(let choices) = prompt.kind { choices.randomElement() } else { nil }
         sentAt = moment.now
         deadline = moment.now.addingTimeInterval(Double(lifetime))
-        sealed = try PushMessage(
+        sealed = PushMessage(
             mechanismUID: device.mechanismUID, challenge: challenge, kind: prompt.kind, timeToLive: lifetime, sentAt: sentAt,
             text: prompt.text, loadBalancerCookie: moment.configuration.loadBalancerCookie, contextInfo: prompt.contextInfo,
             userID: device.owner.name
@@ -97,7 +97,7 @@ struct SignedClaims: Sendable {
         } catch {
             throw error == .form ? .form : .signature
         }
-        guard let claims = try? JSON.decode(JSONValue.self, from: payload).object else { throw .form }
+        guard let claims = try? JSON.value(of: payload).object else { throw .form }
         self.claims = claims
     }
 

@@ -18,14 +18,11 @@ public struct Vault: RecordStore {
         let header = VaultHeader(
             format: VaultHeader.currentFormat, id: id,
             slots: [.init(custodian: custodian.name, wrapped: Base64.encode(wrapped, as: .standard))])
-        guard let bytes = try? JSON.encode(header) else {
-            throw StoreError(.failed, "create vault", "the header cannot be written")
-        }
         try store.write { (records: any RecordWriter) throws(StoreError) in
             guard try records.record(headerKey) == nil else {
                 throw StoreError(.exists, "create vault", "there is a vault here already; nothing was changed")
             }
-            try records.put(bytes, headerKey)
+            try records.put(JSON.encode(header), headerKey)
         }
         return Vault(store: store, header: header, dataKey: dataKey)
     }
@@ -50,7 +47,7 @@ public struct Vault: RecordStore {
     public static func header(of store: any RecordStore) throws(StoreError) -> VaultHeader {
         let found = try store.read { (records: any RecordReader) throws(StoreError) in try records.record(headerKey) }
         guard let bytes = found else { throw StoreError(.noVault, "open vault", "the store holds no vault") }
-        guard let json = try? JSON.decode(JSONValue.self, from: bytes), let format = json["format"]?.wholeNumber else {
+        guard let json = try? JSON.value(of: bytes), let format = json["format"]?.wholeNumber else {
             throw StoreError(.corrupt, "open vault", "the header is damaged")
         }
         guard format <= VaultHeader.currentFormat else {

@@ -64,7 +64,7 @@ struct DemoPush {
     /// Waits at the desk for one message, as `signet push listen` in a terminal would. Returns its id.
     private func nextMessage() async throws -> String {
         let line = try await stage.signet("push", "listen", "--once", "--for", String(DemoStage.pushTimeout), "--json")
-        guard let id = try? JSON.decode(JSONValue.self, from: line.utf8)["id"]?.string else {
+        guard let id = try? JSON.value(of: line.utf8)["id"]?.string else {
             throw DemoFailure("no message came")
         }
         return id
@@ -72,7 +72,7 @@ struct DemoPush {
 
     private func wrongNumber(_ message: String, _ right: Int) async throws -> Int {
         let lines = try await stage.signet("push", "list", "--json").split(separator: "\n")
-        let messages = lines.compactMap { try? JSON.decode(JSONValue.self, from: $0.utf8) }
+        let messages = lines.compactMap { try? JSON.value(of: $0.utf8) }
         let numbers = messages.first { $0["id"]?.string == message }?["numbers"]?.array?.compactMap(\.wholeNumber) ?? []
         guard let wrong = numbers.first(where: { $0 != right }) else { throw DemoFailure("the message offers no other number") }
         return Int(wrong)

@@ -38,7 +38,7 @@ struct DemoStage {
         let process = try BackgroundProcess(
             program, ["serve", "--port", "0", "--push-timeout", String(Self.pushTimeout), "--attached", "--json"],
             environment: environment)
-        guard let line = await process.firstLine(), let ready = try? JSON.decode(JSONValue.self, from: line.utf8),
+        guard let line = await process.firstLine(), let ready = try? JSON.value(of: line.utf8),
             let url = ready["url"]?.string, let user = ready["users"]?.array?.first,
             let name = user["name"]?.string, let password = user["password"]?.string
         else {

@@ -4,8 +4,7 @@ import SignetCore
 enum JSONText {
     /// One line, members sorted. Characters that could steer a terminal are written as escapes, which is the same JSON.
     static func line(_ value: JSONValue) -> String {
-        // Every JSONValue can be encoded.
-        let text = String(decoding: (try? JSON.encode(value)) ?? Array("null".utf8), as: UTF8.self)
+        let text = JSON.text(of: value)
         guard !text.isSafeToShow else { return text }
         return text.unicodeScalars.map { String($0).isSafeToShow ? String($0) : escape($0) }.joined()
     }

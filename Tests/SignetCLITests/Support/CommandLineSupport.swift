@@ -129,7 +129,7 @@ struct Outcome: Sendable {
     var jsonError: JSONValue? { Self.json(errors)["error"] }
 
     private static func json(_ text: some StringProtocol) -> JSONValue {
-        (try? JSON.decode(JSONValue.self, from: Array(text.utf8))) ?? .null
+        (try? JSON.value(of: Array(text.utf8))) ?? .null
     }
 }
 

@@ -36,8 +36,8 @@ final class FakeDesk: Sendable {
     }
 
     /// Hands out a message under an event id.
-    func send(_ delivery: PushDelivery, id: String) throws {
-        send(ServerSentEvent(id: id, name: "push", data: String(decoding: try JSON.encode(delivery), as: UTF8.self)))
+    func send(_ delivery: PushDelivery, id: String) {
+        send(ServerSentEvent(id: id, name: "push", data: JSON.text(of: delivery)))
     }
 
     /// A message to the mechanism that registered, or to another; signed with its secret, or another.
@@ -50,7 +50,7 @@ final class FakeDesk: Sendable {
             mechanismUID: mechanismUID ?? self.mechanismUID, challenge: [1, 2, 3], kind: kind, timeToLive: timeToLive,
             sentAt: sentAt,
             text: text)
-        return PushDelivery(messageId: id, message: try message.sealed(with: secret))
+        return PushDelivery(messageId: id, message: message.sealed(with: secret))
     }
 
     /// Answers to answers with this status from now on.
@@ -112,7 +112,7 @@ final class FakeDesk: Sendable {
         private static func claims(_ request: RawConnection.Request) -> JSONValue {
             let body = try? JSON.decode(PushRequestBody.self, from: Array(request.body.utf8))
             let payload = try? body.map { try CompactJWS($0.jwt).payload(verifiedWith: PushInvitation.sampleSecret) }
-            return payload.flatMap { try? JSON.decode(JSONValue.self, from: $0) } ?? .null
+            return payload.flatMap { try? JSON.value(of: $0) } ?? .null
         }
     }
 }

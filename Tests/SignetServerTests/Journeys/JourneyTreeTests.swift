@@ -91,7 +91,7 @@ struct JourneyTreeTests {
             guard case .step(var step) = reply else { throw Unexpected() }
             #expect(step.callbacks.count == 1)
             step.callbacks[0].answer(.string(value))
-            let callbacks = try JSON.decode(JSONValue.self, from: JSON.encode(step.callbacks))
+            let callbacks = try JSON.value(of: JSON.encode(step.callbacks))
             reply = try desk.proceed(
                 JourneyContinuation(realm: .root, authID: step.authId, callbacks: callbacks, noSession: false), .sample())
         }

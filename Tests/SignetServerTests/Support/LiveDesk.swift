@@ -39,8 +39,8 @@ extension TestDesk {
 }
 
 extension Phone {
-    func proof(_ nonce: String, secret: Secret? = nil, uid: String? = nil) throws -> String {
-        CompactJWS.sign(try JSON.encode(DeskProof(mechanismUid: uid ?? self.uid, nonce: nonce)), with: secret ?? self.secret)
+    func proof(_ nonce: String, secret: Secret? = nil, uid: String? = nil) -> String {
+        CompactJWS.sign(JSON.encode(DeskProof(mechanismUid: uid ?? self.uid, nonce: nonce)), with: secret ?? self.secret)
     }
 
     /// Opens a stream over a socket.
@@ -48,7 +48,7 @@ extension Phone {
         let connection = try DeskConnection(port: port)
         var lines = [
             "GET /am/json/push/desk HTTP/1.1", "Host: 127.0.0.1",
-            "Authorization: Signet-Desk \(try proof(try await desk.nonce()))",
+            "Authorization: Signet-Desk \(proof(try await desk.nonce()))",
         ]
         if let last { lines.append("Last-Event-ID: \(last)") }
         connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n")

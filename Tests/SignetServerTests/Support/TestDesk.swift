@@ -32,7 +32,7 @@ struct Reply: Sendable {
         status = response.status.code
         headers = response.headers
         text = String(buffer: response.body)
-        json = (try? JSON.decode(JSONValue.self, from: response.body.readableBytesView)) ?? .null
+        json = (try? JSON.value(of: response.body.readableBytesView)) ?? .null
     }
 
     func header(_ name: String) -> String? { headers.first { $0.name.canonicalName == name.lowercased() }?.value }
@@ -92,6 +92,10 @@ struct TestDesk: Sendable {
 
     func post(_ uri: String, _ body: some Encodable) async throws -> Reply {
         try await send(.post, uri, body: String(decoding: try JSON.encode(body), as: UTF8.self))
+    }
+
+    func post(_ uri: String, _ body: PushRequestBody) async throws -> Reply {
+        try await send(.post, uri, body: JSON.text(of: body))
     }
 
     /// The messages that wait for a mechanism.

@@ -27,7 +27,7 @@ struct PushSenderNode: NodeKind {
         guard desk.pushes.hasRoom(for: device.mechanismUID, at: moment.now) else { return .fail("too many messages are waiting") }
         let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: moment.configuration.issuer)
         let prompt = PushPrompt(kind: kind(), text: text, contextInfo: Self.contextInfo(journey.userAgent))
-        guard let push = try? PendingPush(prompt, to: device, moment) else { return .fail("the message cannot be written") }
+        let push = PendingPush(prompt, to: device, moment)
         desk.pushes.add(push, until: max(push.deadline, journey.expiresAt), at: moment.now)
         desk.streams.wake(device.mechanismUID)
         journey.pushMessageID = push.messageID
@@ -45,8 +45,7 @@ struct PushSenderNode: NodeKind {
 
     /// What the person is told about where the login comes from: JSON, as in the claim `x`.
     private static func contextInfo(_ userAgent: String?) -> String? {
-        guard let userAgent, let json = try? JSON.encode(JSONValue.object(["userAgent": .string(userAgent)])) else { return nil }
-        return String(decoding: json, as: UTF8.self)
+        userAgent.map { JSON.text(of: .object(["userAgent": .string($0)])) }
     }
 }
 

@@ -1,0 +1,204 @@
+/// Reads JSON text (RFC 8259, UTF-8) straight into a ``JSONValue``. Why there is one beside Foundation's decoder, and what
+/// holds it to that decoder: docs/decisions/003-json-values.md.
+struct JSONReader {
+    private let text: [UInt8]
+    private var position = 0
+
+    /// Deeper than any server nests, and shallow enough for any thread's stack.
+    private static let deepest = 512
+
+    /// The value that `text` spells; of members with the same name the last counts (RFC 7519 section 4).
+    static func value(of text: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
+        var reader = JSONReader(text: text)
+        let value = try reader.value(depth: 0)
+        reader.skipSpace()
+        guard reader.position == text.count else { throw reader.error("nothing more was expected") }
+        return value
+    }
+
+    private init(text: [UInt8]) { self.text = text }
+
+    private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        guard depth <= Self.deepest else { throw error("nested too deeply") }
+        skipSpace()
+        switch next {
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "{"): return .object(try object(depth: depth))
+        case UInt8(ascii: "["): return .array(try array(depth: depth))
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
+        default: return try number()
+        }
+    }
+
+    private mutating func object(depth: Int) throws(JSONSyntaxError) -> [String: JSONValue] {
+        var members = [String: JSONValue](minimumCapacity: 8)
+        position += 1
+        skipSpace()
+        if take(UInt8(ascii: "}")) { return members }
+        repeat {
+            skipSpace()
+            let name = try string()
+            skipSpace()
+            guard take(UInt8(ascii: ":")) else { throw error("':' was expected") }
+            members[name] = try value(depth: depth + 1)
+            skipSpace()
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "}")) else { throw error("',' or '}' was expected") }
+        return members
+    }
+
+    private mutating func array(depth: Int) throws(JSONSyntaxError) -> [JSONValue] {
+        var elements: [JSONValue] = []
+        position += 1
+        skipSpace()
+        if take(UInt8(ascii: "]")) { return elements }
+        repeat {
+            elements.append(try value(depth: depth + 1))
+            skipSpace()
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "]")) else { throw error("',' or ']' was expected") }
+        return elements
+    }
+
+    private mutating func literal(_ name: StaticString, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
+        let end = position + name.utf8CodeUnitCount
+        let isThere = end <= text.count && name.withUTF8Buffer { text[position..<end].elementsEqual($0) }
+        guard isThere else { throw error("a value was expected") }
+        position = end
+        return value
+    }
+
+    // MARK: Numbers
+
+    private mutating func number() throws(JSONSyntaxError) -> JSONValue {
+        let start = position
+        _ = take(UInt8(ascii: "-"))
+        if !take(UInt8(ascii: "0")) { try digits() }
+        var isWhole = true
+        if take(UInt8(ascii: ".")) {
+            isWhole = false
+            try digits()
+        }
+        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            isWhole = false
+            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            try digits()
+        }
+        let spelling = String(decoding: text[start..<position], as: UTF8.self)
+        if isWhole, let number = Int64(spelling) { return .integer(number) }
+        guard let number = Double(spelling), number.isFinite else { throw error("the number is too large") }
+        guard !isWhole, number.magnitude < 0x1p63, let whole = Int64(exactly: number) else { return .number(number) }
+        return .integer(whole)
+    }
+
+    private mutating func digits() throws(JSONSyntaxError) {
+        let start = position
+        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        guard position > start else { throw error("a value was expected") }
+    }
+
+    // MARK: Strings
+
+    private mutating func string() throws(JSONSyntaxError) -> String {
+        guard take(UInt8(ascii: "\"")) else { throw error("a string was expected") }
+        let start = position
+        while let byte = next, byte >= 0x20 {
+            switch byte {
+            case UInt8(ascii: "\""):
+                position += 1
+                return try string(text[start..<(position - 1)])
+            case UInt8(ascii: "\\"): return try escapedString(from: start)
+            default: position += 1
+            }
+        }
+        throw error("the string has no end")
+    }
+
+    /// The rest of a string that has an escape at the position.
+    private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
+        var bytes = Array(text[start..<position])
+        while let byte = next, byte >= 0x20 {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return try string(bytes[...])
+            case UInt8(ascii: "\\"): try appendEscape(to: &bytes)
+            default: bytes.append(byte)
+            }
+        }
+        throw error("the string has no end")
+    }
+
+    private mutating func appendEscape(to bytes: inout [UInt8]) throws(JSONSyntaxError) {
+        guard let byte = next else { throw error("the string has no end") }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
+        case UInt8(ascii: "b"): bytes.append(0x08)
+        case UInt8(ascii: "f"): bytes.append(0x0C)
+        case UInt8(ascii: "n"): bytes.append(0x0A)
+        case UInt8(ascii: "r"): bytes.append(0x0D)
+        case UInt8(ascii: "t"): bytes.append(0x09)
+        case UInt8(ascii: "u"): bytes += UTF8.encode(try escapedScalar()).map(Array.init) ?? []
+        default: throw error("there is no such escape")
+        }
+    }
+
+    /// What `\u` stands for: four digits, or a pair of surrogates.
+    private mutating func escapedScalar() throws(JSONSyntaxError) -> Unicode.Scalar {
+        let first = try codeUnit()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard UTF16.isLeadSurrogate(first), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+            throw error("half a character")
+        }
+        let second = try codeUnit()
+        guard UTF16.isTrailSurrogate(second) else { throw error("half a character") }
+        return UTF16.decode(UTF16.EncodedScalar([first, second]))
+    }
+
+    private mutating func codeUnit() throws(JSONSyntaxError) -> UInt16 {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let digit = next?.hexValue else {
+                throw error("four hexadecimal digits were expected")
+            }
+            unit = unit << 4 | UInt16(digit)
+            position += 1
+        }
+        return unit
+    }
+
+    /// A string of these bytes. Validating takes longer than all the rest, and plain ASCII needs none.
+    private func string(_ bytes: ArraySlice<UInt8>) throws(JSONSyntaxError) -> String {
+        guard bytes.reduce(0, |) >= 0x80 else { return String(decoding: bytes, as: UTF8.self) }
+        guard let string = String(validating: bytes, as: UTF8.self) else { throw error("a string is not UTF-8") }
+        return string
+    }
+
+    // MARK: Bytes
+
+    private var next: UInt8? { position < text.count ? text[position] : nil }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard next == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skipSpace() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+
+    private func error(_ reason: String) -> JSONSyntaxError { JSONSyntaxError(offset: position, reason: reason) }
+}
+
+/// A text that is not JSON: what is wrong and where, without a word of the text.
+package struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The byte at which reading ended.
+    package let offset: Int
+    /// What is wrong there.
+    package let reason: String
+
+    package var description: String { "not JSON at byte \(offset): \(reason)" }
+}

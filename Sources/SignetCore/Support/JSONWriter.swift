@@ -1,0 +1,72 @@
+/// Writes a ``JSONValue`` as text, byte for byte as Foundation's encoder with the options of ``JSON/encode(_:pretty:)``.
+struct JSONWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .integer(let value): bytes += String(value).utf8
+        case .number(let value): write(value)
+        case .string(let value): write(value)
+        case .array(let elements): write(elements)
+        case .object(let members): write(members)
+        }
+    }
+
+    private mutating func write(_ number: Double) {
+        guard number.isFinite else {
+            bytes += "null".utf8
+            return
+        }
+        let text = number.description
+        bytes += text.utf8.dropLast(text.hasSuffix(".0") ? 2 : 0)
+    }
+
+    private mutating func write(_ elements: [JSONValue]) {
+        bytes.append(UInt8(ascii: "["))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            write(element)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    private mutating func write(_ members: [String: JSONValue]) {
+        bytes.append(UInt8(ascii: "{"))
+        for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            write(member.key)
+            bytes.append(UInt8(ascii: ":"))
+            write(member.value)
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    private mutating func write(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        if text.utf8.contains(where: Self.isEscaped) {
+            for byte in text.utf8 { writeEscaped(byte) }
+        } else {
+            bytes += text.utf8
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func writeEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0x08: bytes += "\\b".utf8
+        case 0x0C: bytes += "\\f".utf8
+        case 0x0A: bytes += "\\n".utf8
+        case 0x0D: bytes += "\\r".utf8
+        case 0x09: bytes += "\\t".utf8
+        case 0..<0x20: bytes += "\\u00\(byte < 0x10 ? "0" : "1")\(String(byte & 0x0F, radix: 16))".utf8
+        default: bytes.append(byte)
+        }
+    }
+}
