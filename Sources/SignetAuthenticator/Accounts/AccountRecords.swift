@@ -11,7 +11,7 @@ public struct AccountRecords: ImmediateAccountStore {
     }
 
     /// Accounts in clear in a store that protects them itself, or that nobody else can read. The name of the label is a
-    /// reminder: on a disk, use a ``Vault``.
+    /// reminder: on a disk, use a `Vault`.
     public init(unsealed store: any RecordStore) {
         self.store = store
     }

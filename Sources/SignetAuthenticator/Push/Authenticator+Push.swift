@@ -35,6 +35,7 @@ extension Authenticator {
 
     /// Approves a notification.
     /// - Parameters:
+    ///   - id: The notification's id.
     ///   - number: The number that the login page shows, for a notification that asks for one.
     ///   - presence: Who recognises the person, for a notification that asks for that.
     /// - Throws: ``AuthenticatorError`` before any request when the notification is expired or answered, the number is not

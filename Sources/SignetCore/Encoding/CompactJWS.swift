@@ -4,7 +4,7 @@ import Crypto
 /// registration and answer.
 ///
 /// The form and the algorithm are checked first, then the signature over the bytes as they came, in constant time; only then
-/// are the claims looked at. The one exception is ``unverifiedPayload()``, which says in its name what it is.
+/// are the claims looked at. The one exception is `unverifiedPayload()`, which says in its name what it is.
 public struct CompactJWS: Sendable {
     private let signingInput: Substring
     private let header: Substring

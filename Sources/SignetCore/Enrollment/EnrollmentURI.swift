@@ -7,8 +7,10 @@ public enum EnrollmentURI {
     /// The most bytes a URI may have; a QR code holds 2,953.
     public static let longest = 16_384
 
-    /// Reads `text`.
-    /// - Parameter policy: which push endpoints are acceptable.
+    /// Reads an enrolment URI.
+    /// - Parameters:
+    ///   - text: The URI, white space around it allowed.
+    ///   - policy: Which push endpoints are acceptable.
     /// - Throws: ``EnrollmentError``, which names the wrong part and contains nothing of it.
     public static func parse(_ text: String, policy: EndpointPolicy = .secure) throws(EnrollmentError) -> Enrollment {
         try EnrollmentURIReader(text, policy: policy).read()

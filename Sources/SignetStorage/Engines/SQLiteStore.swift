@@ -17,8 +17,9 @@ public final class SQLiteStore: RecordStore {
     /// How long a transaction waits for another process before it fails with ``StoreError/Code/busy``, in seconds.
     public static let defaultPatience = 5.0
 
-    /// Opens the file at `path`.
+    /// Opens a file of records.
     /// - Parameters:
+    ///   - path: Where it is.
     ///   - creating: Whether to make the file. If it is there already, making it fails with ``StoreError/Code/exists``.
     ///   - patience: How long to wait for another process, in seconds.
     public init(path: String, creating: Bool = false, patience: Double = defaultPatience) throws(StoreError) {
