@@ -12,6 +12,7 @@ let rules: [SwiftSetting] = [
 ]
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -43,7 +44,12 @@ let package = Package(
         .library(name: "SignetServer", targets: ["SignetServer"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
-    // The traits TPM, SecretService and PostgreSQL come with their code; all will be off by default.
+    // Each needs the headers of a C library to build, and loads the library itself only when it is used.
+    traits: [
+        .trait(name: "TPM", description: "Keys in a TPM 2.0 (libtss2-dev)."),
+        .trait(name: "SecretService", description: "Keys in the desktop's keyring (libsecret)."),
+        .trait(name: "PostgreSQL", description: "Records in PostgreSQL (libpq-dev)."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -62,7 +68,18 @@ let package = Package(
         .target(name: "SignetCore", dependencies: [crypto], swiftSettings: rules),
 
         // Where bytes live, and how they travel.
-        .target(name: "SignetStorage", dependencies: ["SignetCore", crypto, grdb], swiftSettings: rules),
+        .target(
+            name: "SignetStorage",
+            dependencies: [
+                "SignetCore", crypto, cryptoExtras, grdb,
+                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
+                .target(name: "CSecretService", condition: .when(platforms: [.linux], traits: ["SecretService"])),
+                .target(name: "CPostgreSQL", condition: .when(platforms: [.linux], traits: ["PostgreSQL"])),
+            ], swiftSettings: rules),
+        // Functions that are looked up in a library at run time, with the types of its headers.
+        .target(name: "CTSS2"),
+        .target(name: "CSecretService"),
+        .target(name: "CPostgreSQL"),
         .target(
             name: "SignetNetwork", dependencies: [httpClient, nioCore, nioHTTP1, nioSSL], swiftSettings: rules),
 

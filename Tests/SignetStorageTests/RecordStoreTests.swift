@@ -113,7 +113,11 @@ extension RecordStore {
     }
 
     func all(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
-        try read { (records: any RecordReader) throws(StoreError) in try records.records(kind) }
+        try read { (records: any RecordReader) throws(StoreError) in
+            var all: [[UInt8]] = []
+            try records.forEachRecord(of: kind) { (record) throws(StoreError) in all.append(try record.content.get()) }
+            return all
+        }
     }
 
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {

@@ -178,7 +178,9 @@ final class DumpableStore: RecordStore {
         let records: any RecordWriter
         let names: NameList
         func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? { try records.record(key) }
-        func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] { try records.records(kind) }
+        func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
+            try records.records(kind, after: name, limit: limit)
+        }
         func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
             names.note(key)
             try records.put(bytes, key)

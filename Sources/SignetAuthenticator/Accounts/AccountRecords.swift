@@ -72,7 +72,9 @@ extension RecordBackedReader {
 
     private func all<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [Value] {
         var values: [Value] = []
-        for bytes in try reader.records(kind) { values.append(try value(type, bytes, kind)) }
+        try reader.forEachRecord(of: kind) { (record) throws(StoreError) in
+            values.append(try value(type, try record.content.get(), kind))
+        }
         return values
     }
 

@@ -29,7 +29,13 @@ public final class MemoryStore: RecordStore {
         init(records: [RecordKey: [UInt8]]) { self.records = records }
 
         func record(_ key: RecordKey) -> [UInt8]? { records[key] }
-        func records(_ kind: RecordKind) -> [[UInt8]] { records.filter { $0.key.kind == kind }.map(\.value) }
+
+        func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) -> [StoredRecord] {
+            records.filter { $0.key.kind == kind && (name?.lexicographicallyPrecedes($0.key.name) ?? true) }
+                .sorted { $0.key.name.lexicographicallyPrecedes($1.key.name) }
+                .prefix(limit).map { StoredRecord(name: $0.key.name, content: .success($0.value)) }
+        }
+
         func put(_ bytes: [UInt8], _ key: RecordKey) { records[key] = bytes }
         func remove(_ key: RecordKey) { records[key] = nil }
     }

@@ -132,15 +132,20 @@ public final class SQLiteStore: RecordStore {
                 try Row.fetchOne(
                     database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ? AND name = ?"),
                     arguments: key.arguments
-                ).map(Self.bytes)
+                ).map { try Self.bytes($0, 0) }
             }
         }
 
-        func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
+        func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
             try attempt("list the records of kind \(kind.rawValue)") {
-                try Row.fetchAll(
-                    database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ?"), arguments: [kind.rawValue]
-                ).map(Self.bytes)
+                let (condition, arguments) =
+                    name.map { ("AND name > ?", [kind.rawValue, $0.databaseBlob, limit] as StatementArguments) }
+                    ?? ("", [kind.rawValue, limit])
+                return try Row.fetchAll(
+                    database.cachedStatement(
+                        sql: "SELECT bytes, name FROM record WHERE kind = ? \(condition) ORDER BY name LIMIT ?"),
+                    arguments: arguments
+                ).map { StoredRecord(name: try Self.bytes($0, 1), content: .success(try Self.bytes($0, 0))) }
             }
         }
 
@@ -168,8 +173,8 @@ public final class SQLiteStore: RecordStore {
             }
         }
 
-        private static func bytes(_ row: Row) throws -> [UInt8] {
-            try row.withUnsafeData(atIndex: 0) { Array($0 ?? .init()) }
+        private static func bytes(_ row: Row, _ column: Int) throws -> [UInt8] {
+            try row.withUnsafeData(atIndex: column) { Array($0 ?? .init()) }
         }
     }
 }

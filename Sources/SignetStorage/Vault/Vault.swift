@@ -113,11 +113,6 @@ extension Vault {
         return bytes
     }
 
-    fileprivate func open(listed sealed: [UInt8], _ kind: RecordKind) throws(StoreError) -> [UInt8] {
-        let name = sealed.dropFirst(Self.preamble.count).prefix(16)
-        return try open(sealed, RecordKey(kind, name: Array(name)))
-    }
-
     private func context(_ hiddenKey: RecordKey) -> [UInt8] {
         Self.preamble + [Array(hiddenKey.kind.rawValue.utf8), hiddenKey.name].flatMap(LengthPrefixed.bytes)
     }
@@ -133,10 +128,14 @@ private struct SealedReader: RecordReader {
         return try vault.open(sealed, key)
     }
 
-    func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
-        var opened: [[UInt8]] = []
-        for sealed in try records.records(kind) { opened.append(try vault.open(listed: sealed, kind)) }
-        return opened
+    func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
+        try records.records(kind, after: name, limit: limit).map { record in
+            StoredRecord(
+                name: record.name,
+                content: Result { () throws(StoreError) in
+                    try vault.open(try record.content.get(), RecordKey(kind, name: record.name))
+                })
+        }
     }
 }
 
@@ -148,8 +147,8 @@ private struct SealedWriter: RecordWriter {
         try SealedReader(records: records, vault: vault).record(key)
     }
 
-    func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
-        try SealedReader(records: records, vault: vault).records(kind)
+    func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
+        try SealedReader(records: records, vault: vault).records(kind, after: name, limit: limit)
     }
 
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {

@@ -1,0 +1,1 @@
+#include "CTSS2.h"
