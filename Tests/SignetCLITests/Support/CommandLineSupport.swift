@@ -94,7 +94,7 @@ enum Program {
 
     /// What of our own environment a child gets.
     static let environment = ProcessInfo.processInfo.environment.filter {
-        ["PATH", "LANG", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"].contains($0.key)
+        ["PATH", "LANG", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE", "ASAN_OPTIONS"].contains($0.key)
     }
 }
 
