@@ -22,6 +22,8 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case keyUnavailable
         /// The key is not the one this was sealed with.
         case keyMismatch
+        /// It is an older copy of what was there before.
+        case rolledBack
         /// The store failed for a reason of its own.
         case failed
     }

@@ -17,7 +17,7 @@ struct RecordStoreTests {
                 case .sqlite: try await body(SQLiteStore(path: directory.file("store"), creating: true))
                 case .vaultInMemory:
                     try await body(Vault.create(in: MemoryStore(), custodian: KeyFile.create(path: directory.file("key"))))
-                case .vaultInSQLite: try await body(VaultDirectory(path: directory.file("vault")).createVault())
+                case .vaultInSQLite: try await body(VaultDirectory(path: directory.file("vault")).createVault(.keyFile))
                 }
             }
         }

@@ -32,10 +32,20 @@ public struct VaultDirectory: Sendable, Hashable {
     /// Whether there is a vault here; it may still not open.
     public var holdsVault: Bool { PrivateFile.exists(recordsPath) }
 
-    /// Makes a vault sealed by a key file beside it. A vault that is there is never touched.
+    /// Who is to keep the key of a new vault.
+    public enum Seal: Sendable {
+        /// A file of mode 0600 beside the records. It protects what is copied without it, and nothing else.
+        case keyFile
+        /// A custodian.
+        case custodian(any KeyCustodian)
+    }
+
+    /// Makes a vault. A vault that is there is never touched.
     ///
     /// The records appear under their name only when they are complete: whoever is interrupted can begin again.
-    public func createVault(patience: Double = SQLiteStore.defaultPatience) throws(StoreError) -> Vault {
+    public func createVault(
+        _ seal: Seal, patience: Double = SQLiteStore.defaultPatience
+    ) throws(StoreError) -> Vault {
         _ = try PrivateFile.createDirectory(path)
         try PrivateFile.checkDirectory(path)
         let lock = try DirectoryLock(path, patience: patience)
@@ -43,34 +53,95 @@ public struct VaultDirectory: Sendable, Hashable {
         guard !holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(path) already; nothing was changed")
         }
+        switch seal {
+        case .custodian(let custodian): try createRecords(custodian)
+        case .keyFile: try createRecordsAndKey()
+        }
+        return try openVault(custodians: seal.custodians, patience: patience)
+    }
+
+    private func createRecordsAndKey() throws(StoreError) {
         // Who was interrupted before the key was written has sealed nothing with it.
         if PrivateFile.isEmpty(keyPath) { PrivateFile.remove(keyPath) }
         let madeKey = !PrivateFile.exists(keyPath)
         let key = madeKey ? try KeyFile.create(path: keyPath) : KeyFile(path: keyPath)
+        do {
+            try createRecords(key)
+        } catch {
+            // Once the records have their name, the key is theirs, whatever failed afterwards.
+            if madeKey, !holdsVault { PrivateFile.remove(keyPath) }
+            throw error
+        }
+    }
+
+    private func createRecords(_ custodian: any KeyCustodian) throws(StoreError) {
         let unfinished = recordsPath + ".new"
         PrivateFile.removeDatabase(unfinished)
         do {
             let store = try SQLiteStore(path: unfinished, creating: true)
-            _ = try Vault.create(in: store, custodian: key)
+            _ = try Vault.create(in: store, custodian: custodian)
             // Closing moves the log into the file too, but says nothing when it cannot.
             try store.checkpoint()
             try store.close()
             try PrivateFile.move(unfinished, to: recordsPath)
         } catch {
             PrivateFile.removeDatabase(unfinished)
-            // Once the records have their name, the key is theirs, whatever failed afterwards.
-            if madeKey, !holdsVault { PrivateFile.remove(keyPath) }
             throw error
         }
-        return try openVault(patience: patience)
     }
 
     /// Opens the vault here.
-    /// - Throws: ``StoreError/Code/noVault`` when there is none; nothing is created.
-    public func openVault(patience: Double = SQLiteStore.defaultPatience) throws(StoreError) -> Vault {
+    /// - Parameters:
+    ///   - custodians: Who can be asked for the key, in this order; the key file, where there is one, comes last.
+    ///   - acceptingRollback: See ``Vault/open(_:custodians:acceptingRollback:)``.
+    /// - Throws: ``StoreError/Code/noVault`` when there is none; nothing is created. And what opening a vault throws.
+    public func openVault(
+        custodians: [any KeyCustodian] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
+    ) throws(StoreError) -> Vault {
+        try Vault.open(
+            openRecords(patience: patience), custodians: custodians + [KeyFile(path: keyPath)],
+            acceptingRollback: acceptingRollback)
+    }
+
+    /// As ``openVault(custodians:acceptingRollback:patience:)``, on a thread of its own.
+    public func unlockVault(
+        custodians: [any KeyCustodian] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
+    ) async throws(StoreError) -> Vault {
+        try await Blocking.run { () throws(StoreError) in
+            try openVault(custodians: custodians, acceptingRollback: acceptingRollback, patience: patience)
+        }
+    }
+
+    /// What the vault here says of itself, without opening it; unproved.
+    public func header() throws(StoreError) -> VaultHeader {
+        try Vault.header(of: openRecords(patience: SQLiteStore.defaultPatience))
+    }
+
+    /// Removes the vault here and everything in it, openable or not. There is no way back.
+    /// - Parameter id: The vault's id; see ``Vault/reset(_:confirming:)``.
+    public func reset(confirming id: String?) throws(StoreError) {
+        let lock = try DirectoryLock(path, patience: SQLiteStore.defaultPatience)
+        defer { lock.release() }
+        let store = try openRecords(patience: SQLiteStore.defaultPatience)
+        try Vault.reset(store, confirming: id)
+        try store.close()
+        PrivateFile.removeDatabase(recordsPath)
+        PrivateFile.remove(keyPath)
+    }
+
+    private func openRecords(patience: Double) throws(StoreError) -> SQLiteStore {
         guard PrivateFile.exists(path) else { throw StoreError(.noVault, "open vault", "\(path) does not exist") }
         try PrivateFile.checkDirectory(path)
         guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
-        return try Vault.open(SQLiteStore(path: recordsPath, patience: patience), custodians: [KeyFile(path: keyPath)])
+        return try SQLiteStore(path: recordsPath, patience: patience)
+    }
+}
+
+extension VaultDirectory.Seal {
+    fileprivate var custodians: [any KeyCustodian] {
+        switch self {
+        case .keyFile: []
+        case .custodian(let custodian): [custodian]
+        }
     }
 }

@@ -59,7 +59,7 @@ struct Failure: Error {
     private init(store error: StoreError) {
         let exit: Exit =
             switch error.code {
-            case .noVault, .keyUnavailable, .keyMismatch, .newerFormat: .noVault
+            case .noVault, .keyUnavailable, .keyMismatch, .newerFormat, .rolledBack: .noVault
             case .exists: .alreadyExists
             case .busy: .busy
             case .denied, .unsafePlace: .notAllowed

@@ -23,7 +23,7 @@ struct Init: ParsableCommand {
 
     func run() throws {
         let directory = try Session.directory()
-        let vault = try directory.createVault()
+        let vault = try directory.createVault(.keyFile)
         let protection = vault.header.slots.map(\.custodian).joined(separator: ", ")
         if json {
             Console.line(JSONText.line(.object(["path": .string(directory.path), "protection": .string(protection)])))
