@@ -47,10 +47,6 @@ public final class Vault: RecordStore {
     /// What the vault says of itself in clear, as far as this process knows.
     public var header: VaultHeader { state.withLock { $0.header } }
 
-    /// Whether so much was sealed with the data key that it should be rotated (``rotateKey(_:)``): a quarter of what AES-GCM
-    /// with random nonces allows.
-    public var isRotationDue: Bool { header.seals >= VaultState.sealsUntilDue }
-
     /// Reads a consistent state.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
         try store.read { (records: any RecordReader) throws(StoreError) in

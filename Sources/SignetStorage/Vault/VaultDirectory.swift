@@ -117,6 +117,16 @@ public struct VaultDirectory: Sendable, Hashable {
         try Vault.header(of: openRecords(patience: SQLiteStore.defaultPatience))
     }
 
+    /// What is wrong with the place: a directory or a file that others can reach, that belongs to somebody else, or is a link.
+    /// Looking opens nothing.
+    public func placeProblems() -> [StoreError] {
+        guard PrivateFile.exists(path) else { return [] }
+        let directory = Result { () throws(StoreError) in try PrivateFile.checkDirectory(path) }
+        let files = [recordsPath, recordsPath + "-wal", recordsPath + "-shm", keyPath].filter(PrivateFile.exists)
+            .map { file in Result { () throws(StoreError) in try PrivateFile.check(file) } }
+        return ([directory] + files).compactMap { if case .failure(let error) = $0 { error } else { nil } }
+    }
+
     /// Removes the vault here and everything in it, openable or not. There is no way back.
     /// - Parameter id: The vault's id; see ``Vault/reset(_:confirming:)``.
     public func reset(confirming id: String?) throws(StoreError) {

@@ -48,6 +48,10 @@ public struct VaultHeader: Sendable, Hashable {
         check = []
     }
 
+    /// Whether so much was sealed with the data key that it should be rotated (``Vault/rotateKey(_:)``): a quarter of what
+    /// AES-GCM with random nonces allows.
+    public var isRotationDue: Bool { seals >= VaultState.sealsUntilDue }
+
     /// What a slot's wrapping is bound to, so that it is good for this vault and this data key only.
     func context(custodian: String) -> [UInt8] {
         [Array("signet vault slot".utf8), Array(id.utf8), keyID, Array(custodian.utf8)].flatMap(LengthPrefixed.bytes)

@@ -28,9 +28,17 @@ struct Session {
         return directory
     }
 
-    /// Opens the vault; creates nothing.
-    static func open() throws -> Session {
-        Session(vault: try directory().openVault())
+    /// Who can be asked for a vault's key.
+    static func custodians(_ directory: VaultDirectory, _ options: VaultOptions?) -> Custodians {
+        Custodians(
+            directory: directory, environment: ProcessInfo.processInfo.environment,
+            passphrase: options?.passphrase ?? PassphraseSource())
+    }
+
+    /// Opens the vault; creates nothing. The process has nothing else to do meanwhile, so it just waits.
+    static func open(_ options: VaultOptions? = nil) throws -> Session {
+        let directory = try directory()
+        return Session(vault: try directory.openVault(custodians: custodians(directory, options).all))
     }
 
     var now: Date { clock.now }

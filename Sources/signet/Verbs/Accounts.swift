@@ -8,11 +8,13 @@ struct Accounts: AsyncParsableCommand {
         commandName: "accounts",
         abstract: "List the accounts and what they can do.")
 
+    @OptionGroup var options: VaultOptions
+
     @Flag(help: "Print JSON, one account a line.")
     var json = false
 
     func run() async throws {
-        let (accounts, damaged) = try await Session.open().offline { authenticator in
+        let (accounts, damaged) = try await Session.open(options).offline { authenticator in
             (try await authenticator.accounts(), try await authenticator.damagedRecords())
         }
         if !json, accounts.isEmpty { Console.line("No accounts yet. Add one with 'signet enroll FILE'.") }
