@@ -122,6 +122,8 @@ let package = Package(
         .testTarget(
             name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules
         ),
+        // The documents' own samples, under the name that they import.
+        .testTarget(name: "SeedSamples", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
         .testTarget(
             name: "SignetAuthenticatorTests",
             dependencies: [

@@ -24,6 +24,10 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case keyMismatch
         /// It is an older copy of what was there before.
         case rolledBack
+        /// What is stored is whole, and not of the type that was asked for.
+        case otherType
+        /// What was to be stored cannot be: it has no name, or no form in bytes. The caller's to mend; nothing was changed.
+        case invalid
         /// The store failed for a reason of its own.
         case failed
     }

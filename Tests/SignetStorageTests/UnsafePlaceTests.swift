@@ -80,9 +80,14 @@ struct UnsafePlaceTests {
     }
 
     @Test(
-        "is where SIGNET_HOME says, else XDG_DATA_HOME, else the home directory",
+        "is where SIGNET_HOME says, else the service's directory, else XDG_DATA_HOME, else the home directory",
         arguments: [
             (["SIGNET_HOME": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/a"),
+            (["SIGNET_HOME": "/a", "STATE_DIRECTORY": "/s", "HOME": "/c"], "/a"),
+            (["STATE_DIRECTORY": "/s", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/s/signet"),
+            (["STATE_DIRECTORY": "/s:/t", "HOME": "/c"], "/s/signet"),
+            (["STATE_DIRECTORY": "relative", "HOME": "/c"], "/c/.local/share/signet"),
+            (["STATE_DIRECTORY": ":", "HOME": "/c"], "/c/.local/share/signet"),
             (["SIGNET_HOME": "", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/b/signet"),
             (["XDG_DATA_HOME": "relative", "HOME": "/c"], "/c/.local/share/signet"),
             (["HOME": "/c"], "/c/.local/share/signet"),

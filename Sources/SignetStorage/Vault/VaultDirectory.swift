@@ -10,12 +10,16 @@ public struct VaultDirectory: Sendable, Hashable {
         self.path = String(path)
     }
 
-    /// The usual place: `$SIGNET_HOME`, or `$XDG_DATA_HOME/signet`, or `~/.local/share/signet` (XDG Base Directory).
-    /// Relative values of the XDG variable are ignored, as the specification asks. Nil when not even a home is known.
+    /// The usual place: `$SIGNET_HOME`; for a service `$STATE_DIRECTORY/signet`, where systemd gives it a directory
+    /// (`StateDirectory=`, systemd.exec(5); the first, if there are several); else `$XDG_DATA_HOME/signet` or
+    /// `~/.local/share/signet` (XDG Base Directory). The service's directory may be open to others, the one in it never is.
+    /// Relative values of the two are ignored, as the specifications ask. Nil when not even a home is known.
     public init?(environment: [String: String]) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let home = value("SIGNET_HOME") {
             self.init(path: home)
+        } else if let state = value("STATE_DIRECTORY")?.split(separator: ":").first, state.hasPrefix("/") {
+            self.init(path: state + "/signet")
         } else if let data = value("XDG_DATA_HOME"), data.hasPrefix("/") {
             self.init(path: data + "/signet")
         } else if let home = value("HOME") {

@@ -63,7 +63,8 @@ struct Failure: Error {
             case .exists: .alreadyExists
             case .busy: .busy
             case .denied, .unsafePlace: .notAllowed
-            case .full, .corrupt, .failed: .store
+            case .full, .corrupt, .otherType, .failed: .store
+            case .invalid: .badInput
             }
         let way = error.code == .noVault ? "; make one with 'signet init --protect keyfile'" : ""
         self.init(exit, "store.\(error.code.rawValue)", error.description + way)
