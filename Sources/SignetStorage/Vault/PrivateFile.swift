@@ -31,6 +31,11 @@ package enum PrivateFile {
         guard descriptor >= 0 else { throw failure("open \(path)") }
         defer { close(descriptor) }
         try check(descriptor, path, type: S_IFREG)
+        return try contents(of: descriptor, path, limit: limit)
+    }
+
+    /// What is left to read of an open file, `limit` bytes at most.
+    static func contents(of descriptor: Int32, _ path: String, limit: Int) throws(StoreError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var count = 0
         while count < bytes.count {
@@ -144,7 +149,7 @@ package enum PrivateFile {
     }
 
     /// The present `errno` as an error.
-    fileprivate static func failure(_ operation: String) -> StoreError {
+    static func failure(_ operation: String) -> StoreError {
         let status = errno
         switch status {
         case ENOENT: return StoreError(.noVault, operation, "it does not exist", status: status)
