@@ -44,6 +44,11 @@ public final class Vault: RecordStore {
         openedBy = slot
     }
 
+    /// The same vault, whose records are in another place now.
+    func moved(to store: any RecordStore) -> Vault {
+        Vault(store: store, state: state.withLock { $0 }, openedBy: openedBy, keeper: keeper)
+    }
+
     /// What the vault says of itself in clear, as far as this process knows.
     public var header: VaultHeader { state.withLock { $0.header } }
 

@@ -57,20 +57,22 @@ public struct VaultDirectory: Sendable, Hashable {
         guard !holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(path) already; nothing was changed")
         }
-        switch seal {
-        case .custodian(let custodian): try createRecords(custodian)
-        case .keyFile: try createRecordsAndKey()
-        }
-        return try openVault(custodians: seal.custodians, patience: patience)
+        let vault =
+            switch seal {
+            case .custodian(let custodian): try createRecords(custodian)
+            case .keyFile: try createRecordsAndKey()
+            }
+        // Not opened anew: a person would be asked for the same passphrase twice.
+        return vault.moved(to: try openRecords(patience: patience))
     }
 
-    private func createRecordsAndKey() throws(StoreError) {
+    private func createRecordsAndKey() throws(StoreError) -> Vault {
         // Who was interrupted before the key was written has sealed nothing with it.
         if PrivateFile.isEmpty(keyPath) { PrivateFile.remove(keyPath) }
         let madeKey = !PrivateFile.exists(keyPath)
         let key = madeKey ? try KeyFile.create(path: keyPath) : KeyFile(path: keyPath)
         do {
-            try createRecords(key)
+            return try createRecords(key)
         } catch {
             // Once the records have their name, the key is theirs, whatever failed afterwards.
             if madeKey, !holdsVault { PrivateFile.remove(keyPath) }
@@ -78,16 +80,17 @@ public struct VaultDirectory: Sendable, Hashable {
         }
     }
 
-    private func createRecords(_ custodian: any KeyCustodian) throws(StoreError) {
+    private func createRecords(_ custodian: any KeyCustodian) throws(StoreError) -> Vault {
         let unfinished = recordsPath + ".new"
         PrivateFile.removeDatabase(unfinished)
         do {
             let store = try SQLiteStore(path: unfinished, creating: true)
-            _ = try Vault.create(in: store, custodian: custodian)
+            let vault = try Vault.create(in: store, custodian: custodian)
             // Closing moves the log into the file too, but says nothing when it cannot.
             try store.checkpoint()
             try store.close()
             try PrivateFile.move(unfinished, to: recordsPath)
+            return vault
         } catch {
             PrivateFile.removeDatabase(unfinished)
             throw error
@@ -148,14 +151,5 @@ public struct VaultDirectory: Sendable, Hashable {
         try PrivateFile.checkDirectory(path)
         guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
         return try SQLiteStore(path: recordsPath, patience: patience)
-    }
-}
-
-extension VaultDirectory.Seal {
-    fileprivate var custodians: [any KeyCustodian] {
-        switch self {
-        case .keyFile: []
-        case .custodian(let custodian): [custodian]
-        }
     }
 }

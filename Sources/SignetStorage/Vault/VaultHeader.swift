@@ -28,7 +28,7 @@ public struct VaultHeader: Sendable, Hashable {
 
     /// The data key, wrapped by one custodian.
     public struct Slot: Sendable, Hashable {
-        /// Its number, by which it is named. A number is not used again.
+        /// Its number, by which it is named as long as it is there.
         public let number: Int
         /// The custodian's name.
         public let custodian: String

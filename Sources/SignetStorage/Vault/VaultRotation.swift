@@ -16,10 +16,12 @@ extension Vault {
         var header = draft
         for slot in old.0.slots {
             let custodian = try custodian(slot)
-            guard custodian.name == slot.custodian else {
-                throw StoreError(.failed, "rotate key", "slot \(slot.number) belongs to \(slot.custodian)")
+            // Who cannot open the old slot, for one because of a slip in a passphrase, would lock everybody out of the new.
+            let known = try custodian.unwrap(slot.wrapped, context: old.0.context(custodian: custodian.name))
+            guard custodian.name == slot.custodian, known == old.1.dataKey else {
+                throw StoreError(.keyMismatch, "rotate key", "slot \(slot.number) belongs to another \(slot.custodian)")
             }
-            _ = try header.addSlot(custodian, dataKey: keys.dataKey)
+            _ = try header.addSlot(custodian, dataKey: keys.dataKey, number: slot.number)
         }
         learn(keys)
         let told = try store.write { (records: any RecordWriter) throws(StoreError) in

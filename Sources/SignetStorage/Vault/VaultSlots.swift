@@ -61,9 +61,11 @@ extension Vault {
 
 extension VaultHeader {
     /// Has a custodian wrap the data key, and adds what it made.
-    mutating func addSlot(_ custodian: any KeyCustodian, dataKey: Secret) throws(StoreError) -> Slot {
+    mutating func addSlot(
+        _ custodian: any KeyCustodian, dataKey: Secret, number: Int? = nil
+    ) throws(StoreError) -> Slot {
         let wrapped = try custodian.wrap(dataKey, context: context(custodian: custodian.name))
-        let slot = Slot(number: nextSlotNumber, custodian: custodian.name, wrapped: wrapped)
+        let slot = Slot(number: number ?? nextSlotNumber, custodian: custodian.name, wrapped: wrapped)
         slots.append(slot)
         return slot
     }

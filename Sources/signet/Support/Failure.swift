@@ -66,7 +66,7 @@ struct Failure: Error {
             case .full, .corrupt, .otherType, .failed: .store
             case .invalid: .badInput
             }
-        let way = error.code == .noVault ? "; make one with 'signet init --protect keyfile'" : ""
+        let way = error.code == .noVault ? "; make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key" : ""
         self.init(exit, "store.\(error.code.rawValue)", error.description + way)
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SignetCore
 import SignetStorage
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -19,6 +20,17 @@ struct PassphraseSource: Sendable {
     var isNew = false
 
     private static let longest = 1024
+
+    /// The same source, asked at most once.
+    func remembered() -> @Sendable () throws(StoreError) -> Secret {
+        let memory = PassphraseMemory(source: self)
+        return { () throws(StoreError) in try memory.passphrase() }
+    }
+
+    /// A source of a passphrase that is to be used from now on: a person types it twice.
+    static func forNewPassphrase(_ descriptor: Int32?) -> PassphraseSource {
+        PassphraseSource(descriptor: descriptor, prompt: "New passphrase: ", isNew: descriptor == nil)
+    }
 
     /// Whether there is anybody or anything to ask.
     var isUsable: Bool { descriptor != nil || Terminal.isThere }
@@ -58,6 +70,23 @@ struct PassphraseSource: Sendable {
             bytes.append(byte)
         }
         return nil
+    }
+}
+
+/// A passphrase that was given once in this process.
+private final class PassphraseMemory: Sendable {
+    private let source: PassphraseSource
+    private let known = Mutex<Secret?>(nil)
+
+    init(source: PassphraseSource) { self.source = source }
+
+    func passphrase() throws(StoreError) -> Secret {
+        try known.withLock { (known) throws(StoreError) in
+            if let known { return known }
+            let given = try source.passphrase()
+            known = given
+            return given
+        }
     }
 }
 

@@ -32,7 +32,20 @@ enum Protection: String, ExpressibleByArgument, CaseIterable {
 struct Custodians {
     let directory: VaultDirectory
     let environment: [String: String]
-    var passphrase = PassphraseSource()
+    private let passphrase: PassphraseSource
+    private let ask: @Sendable () throws(StoreError) -> Secret
+
+    init(directory: VaultDirectory, environment: [String: String], passphrase: PassphraseSource) {
+        self.directory = directory
+        self.environment = environment
+        self.passphrase = passphrase
+        ask = passphrase.remembered()
+    }
+
+    /// The same, with another source of passphrases.
+    func asking(_ passphrase: PassphraseSource) -> Custodians {
+        Custodians(directory: directory, environment: environment, passphrase: passphrase)
+    }
 
     /// The variable that names another way to a TPM than the kernel's device, for tests.
     static let tctiVariable = "SIGNET_TCTI"
@@ -42,7 +55,7 @@ struct Custodians {
         case .tpm: tpm
         case .secretService: SecretServiceCustodian()
         case .credential: CredentialCustodian(environment: environment)
-        case .passphrase: PassphraseCustodian { [passphrase] () throws(StoreError) in try passphrase.passphrase() }
+        case .passphrase: PassphraseCustodian(ask: ask)
         case .keyfile: KeyFile(path: directory.keyPath)
         }
     }
@@ -58,7 +71,9 @@ struct Custodians {
         case .credential: CredentialCustodian(environment: environment).availability()
         case .passphrase:
             passphrase.isUsable ? .usable : .unusable("there is no terminal to ask at, and no --passphrase-fd was given")
-        case .keyfile: .usable
+        case .keyfile:
+            directory.holdsVault && !PrivateFile.exists(directory.keyPath)
+                ? .unusable("there is no \(directory.keyPath)") : .usable
         }
     }
 

@@ -18,7 +18,14 @@ import Foundation
 /// The person's vault, opened for one run of a verb.
 struct Session {
     let vault: Vault
+    /// Who was asked for its key, and may be asked again.
+    let custodians: Custodians
     private let clock = SystemWallClock()
+
+    private init(vault: Vault, custodians: Custodians) {
+        self.vault = vault
+        self.custodians = custodians
+    }
 
     /// The usual place of the vault.
     static func directory() throws -> VaultDirectory {
@@ -38,7 +45,8 @@ struct Session {
     /// Opens the vault; creates nothing. The process has nothing else to do meanwhile, so it just waits.
     static func open(_ options: VaultOptions? = nil) throws -> Session {
         let directory = try directory()
-        return Session(vault: try directory.openVault(custodians: custodians(directory, options).all))
+        let custodians = custodians(directory, options)
+        return Session(vault: try directory.openVault(custodians: custodians.all), custodians: custodians)
     }
 
     var now: Date { clock.now }

@@ -24,9 +24,7 @@ struct Init: ParsableCommand {
         guard !directory.holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(directory.path) already; nothing was changed")
         }
-        var custodians = Session.custodians(directory, options)
-        custodians.passphrase.prompt = "New passphrase: "
-        custodians.passphrase.isNew = options.passphraseDescriptor == nil
+        let custodians = Session.custodians(directory, options).asking(.forNewPassphrase(options.passphraseDescriptor))
         let protection = try protect ?? firstUsable(custodians)
         let custodian = custodians.custodian(protection)
         _ = try directory.createVault(protection == .keyfile ? .keyFile : .custodian(custodian))

@@ -37,9 +37,7 @@ struct Protect: ParsableCommand {
 
         func run() throws {
             let session = try Session.open(options)
-            var custodians = Session.custodians(try Session.directory(), options)
-            custodians.passphrase = PassphraseSource(
-                descriptor: newPassphraseDescriptor, prompt: "New passphrase: ", isNew: newPassphraseDescriptor == nil)
+            let custodians = session.custodians.asking(.forNewPassphrase(newPassphraseDescriptor))
             let custodian =
                 protection == .keyfile
                 ? try KeyFile.create(path: custodians.directory.keyPath) : custodians.custodian(protection)
@@ -80,12 +78,16 @@ struct Protect: ParsableCommand {
 
         func run() throws {
             let session = try Session.open(options)
-            let custodians = Session.custodians(try Session.directory(), options)
             try session.vault.rotateKey { (slot) throws(StoreError) in
                 guard let protection = Protection(rawValue: slot.custodian) else {
                     throw StoreError(.keyUnavailable, "rotate key", "slot \(slot.number): \(slot.custodian) is not known here")
                 }
-                return custodians.custodian(protection)
+                guard protection == .passphrase, slot.number != session.vault.openedBy.number else {
+                    return session.custodians.custodian(protection)
+                }
+                let source = PassphraseSource(
+                    descriptor: options.passphraseDescriptor, prompt: "Passphrase of slot \(slot.number): ")
+                return session.custodians.asking(source).custodian(protection)
             }
             Console.line("Everything is sealed with a new key.")
         }
