@@ -20,6 +20,7 @@ struct Signet: AsyncParsableCommand {
         ])
 
     static func main() async {
+        MemoryImage.keepOffDisk()
         if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) {
             do {
                 return try await Code.printCode(name)

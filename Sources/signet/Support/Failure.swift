@@ -67,7 +67,8 @@ struct Failure: Error {
             case .invalid: .badInput
             }
         let way = error.code == .noVault ? "; make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key" : ""
-        self.init(exit, "store.\(error.code.rawValue)", error.description + way)
+        let older = error.code == .rolledBack ? ": signet protect accept-older-copy" : ""
+        self.init(exit, "store.\(error.code.rawValue)", error.description + way + older)
     }
 
     private init(transport error: TransportError) {

@@ -43,10 +43,11 @@ struct Session {
     }
 
     /// Opens the vault; creates nothing. The process has nothing else to do meanwhile, so it just waits.
-    static func open(_ options: VaultOptions? = nil) throws -> Session {
+    static func open(_ options: VaultOptions? = nil, acceptingRollback: Bool = false) throws -> Session {
         let directory = try directory()
         let custodians = custodians(directory, options)
-        return Session(vault: try directory.openVault(custodians: custodians.all), custodians: custodians)
+        let vault = try directory.openVault(custodians: custodians.all, acceptingRollback: acceptingRollback)
+        return Session(vault: vault, custodians: custodians)
     }
 
     var now: Date { clock.now }

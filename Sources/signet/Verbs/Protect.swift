@@ -7,7 +7,7 @@ struct Protect: ParsableCommand {
         commandName: "protect",
         abstract: "List, add and remove those who keep the vault's key.",
         discussion: "Any one of them opens the vault. None is added, removed or preferred but by these commands.",
-        subcommands: [List.self, Add.self, Remove.self, Rotate.self])
+        subcommands: [List.self, Add.self, Remove.self, Rotate.self, Accept.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -90,6 +90,21 @@ struct Protect: ParsableCommand {
                 return session.custodians.asking(source).custodian(protection)
             }
             Console.line("Everything is sealed with a new key.")
+        }
+    }
+}
+
+extension Protect {
+    struct Accept: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "accept-older-copy", abstract: "Go on with a copy of the vault that was put back on purpose.",
+            discussion: "Codes of counters in it may have been used since it was made.")
+
+        @OptionGroup var options: VaultOptions
+
+        func run() throws {
+            let session = try Session.open(options, acceptingRollback: true)
+            Console.line("This is the vault from now on (epoch \(session.vault.header.epoch)).")
         }
     }
 }
