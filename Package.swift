@@ -91,7 +91,8 @@ let package = Package(
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
         .target(name: "FRAuthenticator", dependencies: ["SignetCore"], swiftSettings: rules),
         .target(name: "FRAuth", dependencies: ["SignetCore"], swiftSettings: rules),
-        .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
+        .target(
+            name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
         // The server for the desk, and the command line.
         .target(

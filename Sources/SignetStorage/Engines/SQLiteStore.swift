@@ -30,6 +30,8 @@ public final class SQLiteStore: RecordStore {
         do {
             database = try Self.open(path, creating: creating, patience: patience)
         } catch {
+            // What was not finished is nobody's yet.
+            if creating { PrivateFile.removeDatabase(path) }
             throw SQLiteFailure.storeError(error, "open \(path)")
         }
     }
@@ -138,6 +140,8 @@ public final class SQLiteStore: RecordStore {
 
         func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
             try attempt("list the records of kind \(kind.rawValue)") {
+                // To SQLite a negative limit is none.
+                let limit = max(0, limit)
                 let (condition, arguments) =
                     name.map { ("AND name > ?", [kind.rawValue, $0.databaseBlob, limit] as StatementArguments) }
                     ?? ("", [kind.rawValue, limit])

@@ -63,7 +63,7 @@ struct Failure: Error {
             case .exists: .alreadyExists
             case .busy: .busy
             case .denied, .unsafePlace: .notAllowed
-            case .full, .corrupt, .failed: .store
+            case .full, .corrupt, .outcomeUnknown, .failed: .store
             }
         let way = error.code == .noVault ? "; make one with 'signet init --protect keyfile'" : ""
         self.init(exit, "store.\(error.code.rawValue)", error.description + way)
