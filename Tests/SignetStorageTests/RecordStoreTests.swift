@@ -4,10 +4,10 @@ import SignetTesting
 import Testing
 
 /// One suite that every record store must pass, sealed or not. The keychain passes it in scripts/check-apple.
-@Suite("A record store")
+@Suite("A record store", .postgresServer)
 struct RecordStoreTests {
     enum Engine: String, CaseIterable, CustomTestStringConvertible {
-        case memory, sqlite, vaultInMemory, vaultInSQLite
+        case memory, sqlite, vaultInMemory, vaultInSQLite, faultyWithoutFaults
         var testDescription: String { rawValue }
 
         func withStore(_ body: (any RecordStore) async throws -> Void) async throws {
@@ -18,6 +18,7 @@ struct RecordStoreTests {
                 case .vaultInMemory: try await body(vault(in: MemoryStore(), directory))
                 case .vaultInSQLite:
                     try await body(vault(in: SQLiteStore(path: directory.file("store"), creating: true), directory))
+                case .faultyWithoutFaults: try await body(FaultyStore(MemoryStore()))
                 }
             }
         }
@@ -27,6 +28,21 @@ struct RecordStoreTests {
     func conforms(engine: Engine, promise: RecordStoreConformance.Case) async throws {
         try await engine.withStore(promise.check)
     }
+
+    #if PostgreSQL
+    @Test(
+        "keeps its promises in PostgreSQL, sealed or not",
+        .enabled(if: PostgresServer.isPossible, PostgresServer.reason),
+        arguments: [false, true], RecordStoreConformance.cases)
+    func conformsInPostgreSQL(isSealed: Bool, promise: RecordStoreConformance.Case) async throws {
+        let server = try #require(PostgresTrait.server)
+        let store = try PostgresStore(connection: server.connection, table: uniqueTable(), creating: true, patience: 60)
+        defer { store.close() }
+        try await TemporaryDirectory.with { directory in
+            try await promise.check(isSealed ? vault(in: store, directory) : store)
+        }
+    }
+    #endif
 }
 
 /// A vault in `store`, sealed by a key file.
