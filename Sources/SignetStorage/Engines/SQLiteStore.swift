@@ -67,6 +67,11 @@ public final class SQLiteStore: RecordStore {
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         do {
             return try database.write { try body(Transaction(database: $0)) }
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
+            // Seen: after this the old value is read; but who opens the file after a crash finds the commit in the log.
+            throw StoreError(
+                .outcomeUnknown, "write", "the disk did not confirm the change: it is there, or nothing of it; read to find out",
+                status: error.extendedResultCode.rawValue)
         } catch {
             throw SQLiteFailure.storeError(error, "write")
         }
