@@ -39,6 +39,7 @@ demo: setup ## enrol, code, approve, log in: the main job end to end, on this ma
 test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	@swift build $(DEBUG) --build-tests
 	@swift test $(DEBUG) --skip-build --parallel $(TEST_ARGS)
+	@scripts/check-apple "$$(swift build $(DEBUG) --show-bin-path)"
 
 kills: export SIGNET_KILLS := all
 kills: setup ## kill a store's work at every one of its system calls, and have the disk fail at each; says how often
