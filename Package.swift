@@ -111,7 +111,7 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, jwtKit, httpClient, nioCore,
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, grdb, jwtKit, httpClient, nioCore,
                 nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
