@@ -32,7 +32,8 @@ enum PostgresFailure {
         case "53100": (.full, "the server has no space left; nothing was changed")
         case "3D000": (.noVault, "the server has no such database")
         case "42P01": (.noVault, "the table does not exist")
-        case "42P07": (.exists, "the table exists already; nothing was changed")
+        // The second when two make it at once.
+        case "42P07", "23505": (.exists, "the table exists already; nothing was changed")
         case "42703", "42804": (.corrupt, "the table is not one that this store made; it was left as it is")
         case "42501": (.denied, "the database does not allow it to this user")
         case "25006": (.denied, "the server allows no changes: it is a standby, or read-only")

@@ -9,8 +9,9 @@ import Dispatch
 /// held back. A read sees one snapshot and waits for nobody. Commits are durable when they return: a server that is set not to
 /// flush its log (`fsync=off`) is refused, and `synchronous_commit=off` is overruled.
 ///
-/// Every call blocks its thread until the server has answered. Do not call it from a task: the thread would be missing to all
-/// others. In SignetAuthenticator, `RemoteAccountRecords` waits on threads of its own.
+/// Every call blocks its thread until the server has answered, and before that until its turn has come in this process, for
+/// which there is no limit. Do not call it from a task: the thread would be missing to all others. In SignetAuthenticator,
+/// `RemoteAccountRecords` waits on threads of its own.
 ///
 /// The table holds bytes as they are: for secrets, put a ``Vault`` on top. Names may have up to ``longestName`` bytes.
 /// Between machines say `sslmode=verify-full` in the connection string; libpq's own default takes what it gets.
@@ -164,9 +165,10 @@ private enum PostgresCommands {
     private static let lockClass = 0x5347_4E54
 
     static func setUp(_ connection: PostgresConnection, table: String, patience: Double) throws(StoreError) {
-        let milliseconds = Int((patience * 1000).rounded(.up))
+        // To the server, zero would be no limit.
+        let milliseconds = max(1, Int((patience * 1000).rounded(.up)))
         _ = try connection.run(
-            "SET lock_timeout = \(milliseconds); SET statement_timeout = \(milliseconds)",
+            "SET lock_timeout = \(milliseconds); SET statement_timeout = \(milliseconds); SET standard_conforming_strings = on",
             "open the store")
         try makeDurable(connection)
         for (name, sql) in statements(table) { try connection.prepare(name, sql, "open the store") }
