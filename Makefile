@@ -27,7 +27,7 @@ DOCS := --scratch-path $(SCRATCH)/docs
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup demo test lint format bench tsan asan docs help clean
+.PHONY: setup demo test kills lint format bench tsan asan docs help clean
 
 setup: ## install the system packages that are missing (Debian, Ubuntu)
 	@scripts/setup
@@ -39,6 +39,12 @@ demo: setup ## enrol, code, approve, log in: the main job end to end, on this ma
 test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	@swift build $(DEBUG) --build-tests
 	@swift test $(DEBUG) --skip-build --parallel $(TEST_ARGS)
+	@scripts/check-apple "$$(swift build $(DEBUG) --show-bin-path)"
+
+kills: export SIGNET_KILLS := all
+kills: setup ## kill a store's work at every one of its system calls, and have the disk fail at each; says how often
+	@swift build $(DEBUG) --build-tests
+	@swift test $(DEBUG) --skip-build --filter KillTests
 
 lint: ## the laws of the house, after the proof that each can fail
 	@python3 -m unittest discover -s scripts/lint/tests

@@ -91,7 +91,7 @@ let package = Package(
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
         .target(name: "FRAuthenticator", dependencies: ["SignetCore"], swiftSettings: rules),
         .target(name: "FRAuth", dependencies: ["SignetCore"], swiftSettings: rules),
-        .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
+        .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
         // The server for the desk, and the command line.
         .target(
@@ -111,7 +111,7 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, jwtKit, httpClient, nioCore,
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, grdb, jwtKit, httpClient, nioCore,
                 nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
@@ -119,9 +119,12 @@ let package = Package(
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
+        // What the storage tests kill.
+        .executableTarget(
+            name: "StoreWorker", dependencies: ["SignetStorage"], path: "Tests/StoreWorker", swiftSettings: rules),
         .testTarget(
-            name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules
-        ),
+            name: "SignetStorageTests",
+            dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", grdb], swiftSettings: rules),
         // The documents' own samples, under the name that they import.
         .testTarget(name: "SeedSamples", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
         .testTarget(

@@ -3,13 +3,17 @@ import SignetCore
 
 /// `signet-bench`: how fast Signet is beside what it could be, as ratios in one run. `make bench` builds and starts it.
 ///
-///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|items|vault]
+///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|store|items|vault]
 ///
 /// Ends with 1 when a limit does not hold. A row whose reference is not on this machine is skipped with a word.
 @main
 enum SignetBench {
     static func main() async {
         do {
+            // This program again, as the process that a row measures.
+            if CommandLine.arguments.count == 3, CommandLine.arguments[1] == StoreRows.listingOption {
+                return try StoreRows.list(CommandLine.arguments[2])
+            }
             let options = try Options(CommandLine.arguments.dropFirst())
             let report = try await Report(date: SystemWallClock().now, rows: rows(options))
             Terminal.out(report.table)
@@ -37,7 +41,7 @@ enum SignetBench {
 
 /// The rows that belong together.
 private enum Group: String, CaseIterable {
-    case process, code, message, approval, items, vault
+    case process, code, message, approval, store, items, vault
 
     func measure(_ options: Options) async throws -> [Row] {
         switch self {
@@ -47,6 +51,7 @@ private enum Group: String, CaseIterable {
         case .approval: [try await ApprovalRow.measure()]
         case .items: try await ItemRows.measure()
         case .vault: try await VaultRows.measure()
+        case .store: try await StoreRows.measure()
         }
     }
 }
@@ -60,7 +65,7 @@ private struct Options: Sendable {
     /// What to measure.
     var groups = Group.allCases
 
-    private static let usage = "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|items|vault]"
+    private static let usage = "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|store|items|vault]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()

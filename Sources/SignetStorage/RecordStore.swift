@@ -1,10 +1,12 @@
 /// A place for records: bytes under a key. Synchronous and transactional; see the design, section 2.2.
 ///
-/// Both methods run their closure exactly once, alone: what one transaction sees, no other changes meanwhile.
+/// Both methods run their closure at most once, alone: what one transaction sees, no other changes meanwhile. A closure that
+/// calls a method of the same store waits for itself. `RecordStoreConformance` of SignetTesting tests a store of your own.
 public protocol RecordStore: Sendable {
     /// Reads a consistent state.
     func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R
-    /// Reads and changes. When `body` or the commit throws, nothing has changed; when it returns, everything is durable.
+    /// Reads and changes. When `body` or the commit throws, nothing has changed, but for
+    /// ``StoreError/Code/outcomeUnknown``: then all of it has, or nothing. When it returns, everything is durable.
     func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R
 }
 

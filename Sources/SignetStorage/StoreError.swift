@@ -14,6 +14,8 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case unsafePlace
         /// There is no room left.
         case full
+        /// The store was lost while it made a change durable: the change is there, or it is not. Read to find out.
+        case outcomeUnknown
         /// What is there is not what was written.
         case corrupt
         /// It was written by a newer version.

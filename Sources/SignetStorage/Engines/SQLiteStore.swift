@@ -30,6 +30,8 @@ public final class SQLiteStore: RecordStore {
         do {
             database = try Self.open(path, creating: creating, patience: patience)
         } catch {
+            // What was not finished is nobody's yet.
+            if creating { PrivateFile.removeDatabase(path) }
             throw SQLiteFailure.storeError(error, "open \(path)")
         }
     }
@@ -65,6 +67,11 @@ public final class SQLiteStore: RecordStore {
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         do {
             return try database.write { try body(Transaction(database: $0)) }
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
+            // Seen: after this the old value is read; but who opens the file after a crash finds the commit in the log.
+            throw StoreError(
+                .outcomeUnknown, "write", "the disk did not confirm the change: it is there, or nothing of it; read to find out",
+                status: error.extendedResultCode.rawValue)
         } catch {
             throw SQLiteFailure.storeError(error, "write")
         }
@@ -138,6 +145,8 @@ public final class SQLiteStore: RecordStore {
 
         func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
             try attempt("list the records of kind \(kind.rawValue)") {
+                // To SQLite a negative limit is none.
+                let limit = max(0, limit)
                 let (condition, arguments) =
                     name.map { ("AND name > ?", [kind.rawValue, $0.databaseBlob, limit] as StatementArguments) }
                     ?? ("", [kind.rawValue, limit])

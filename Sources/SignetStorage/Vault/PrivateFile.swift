@@ -90,9 +90,16 @@ package enum PrivateFile {
     }
 
     /// Renames within one directory and makes the change durable.
+    /// - Throws: ``StoreError/Code/outcomeUnknown`` when the new name is there, and the disk did not confirm it.
     package static func move(_ path: String, to target: String) throws(StoreError) {
         guard rename(path, target) == 0 else { throw failure("create \(target)") }
-        try synchronizeDirectory(of: target)
+        do throws(StoreError) {
+            try synchronizeDirectory(of: target)
+        } catch {
+            throw StoreError(
+                .outcomeUnknown, error.operation, "\(target) is there, but the disk did not confirm it",
+                status: error.platformStatus)
+        }
     }
 
     /// Removes a file of ours that was never finished. That it cannot be removed is no news to anybody.

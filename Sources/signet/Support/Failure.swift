@@ -63,7 +63,7 @@ struct Failure: Error {
             case .exists: .alreadyExists
             case .busy: .busy
             case .denied, .unsafePlace: .notAllowed
-            case .full, .corrupt, .otherType, .failed: .store
+            case .full, .corrupt, .otherType, .outcomeUnknown, .failed: .store
             case .invalid: .badInput
             }
         let way = error.code == .noVault ? "; make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key" : ""
