@@ -91,7 +91,7 @@ let package = Package(
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
         .target(name: "FRAuthenticator", dependencies: ["SignetCore"], swiftSettings: rules),
         .target(name: "FRAuth", dependencies: ["SignetCore"], swiftSettings: rules),
-        .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
+        .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"], swiftSettings: rules),
 
         // The server for the desk, and the command line.
         .target(
@@ -120,8 +120,13 @@ let package = Package(
             name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
         .testTarget(
-            name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules
-        ),
+            name: "SignetStorageTests",
+            dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "SecretServiceProbe", grdb],
+            swiftSettings: rules),
+        // The keyring is found by a process's environment, so its tests run as processes.
+        .executableTarget(
+            name: "SecretServiceProbe", dependencies: ["SignetCore", "SignetStorage"], path: "Tests/SecretServiceProbe",
+            swiftSettings: rules),
         .testTarget(
             name: "SignetAuthenticatorTests",
             dependencies: [
