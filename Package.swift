@@ -124,9 +124,14 @@ let package = Package(
             name: "StoreWorker", dependencies: ["SignetStorage"], path: "Tests/StoreWorker", swiftSettings: rules),
         .testTarget(
             name: "SignetStorageTests",
-            dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", grdb], swiftSettings: rules),
+            dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", grdb],
+            swiftSettings: rules),
         // The documents' own samples, under the name that they import.
         .testTarget(name: "SeedSamples", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
+        // The keyring is found by a process's environment, so its tests run as processes.
+        .executableTarget(
+            name: "SecretServiceProbe", dependencies: ["SignetCore", "SignetStorage"], path: "Tests/SecretServiceProbe",
+            swiftSettings: rules),
         .testTarget(
             name: "SignetAuthenticatorTests",
             dependencies: [

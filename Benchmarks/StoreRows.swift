@@ -131,7 +131,7 @@ private struct BenchVault {
 
     /// A new vault with so many records.
     init(_ path: String, holding count: Int) throws {
-        vault = try VaultDirectory(path: path).createVault()
+        vault = try VaultDirectory(path: path).createVault(.keyFile)
         try vault.write { (records: any RecordWriter) throws(StoreError) in
             for number in 0..<count { try records.put(content(number), Self.key(number)) }
         }

@@ -114,7 +114,7 @@ struct SharedVaultTests {
     func processes() async throws {
         try await TemporaryDirectory.with(inMemory: true) { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
-            _ = try directory.createVault()
+            _ = try directory.createVault(.keyFile)
             try await withThrowingTaskGroup(of: Int32.self) { group in
                 for _ in 0..<2 {
                     group.addTask {

@@ -36,7 +36,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
             try store.put(Self.old, Self.key)
             try store.close()
         case .saveVault:
-            try VaultDirectory(path: path + "/vault").createVault().put(Self.old, Self.key)
+            try VaultDirectory(path: path + "/vault").createVault(.keyFile).put(Self.old, Self.key)
         case .saveAfterCrash, .saveVaultAfterCrash:
             // What lies there while a store is open is what a crash leaves: the log has not been moved into the file.
             let place = path + ".open"
@@ -45,7 +45,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
             let store: any RecordStore =
                 self == .saveAfterCrash
                 ? try SQLiteStore(path: place + "/store", creating: true)
-                : try VaultDirectory(path: place + "/vault").createVault()
+                : try VaultDirectory(path: place + "/vault").createVault(.keyFile)
             try store.put(Self.old, Self.key)
             try withExtendedLifetime(store) {
                 for name in try FileManager.default.contentsOfDirectory(atPath: place) {

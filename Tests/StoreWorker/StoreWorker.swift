@@ -43,7 +43,7 @@ private enum Verb: String {
         case .create:
             try Marks.around { _ = try SQLiteStore(path: path, creating: true) }
         case .createVault:
-            try Marks.around { _ = try VaultDirectory(path: path).createVault() }
+            try Marks.around { _ = try VaultDirectory(path: path).createVault(.keyFile) }
         case .incrementVault:
             let vault = try VaultDirectory(path: path).openVault(patience: 60)
             guard let times = arguments.last.flatMap(Int.init) else { exit(64) }
