@@ -6,12 +6,14 @@ import Testing
 
 /// Work of `StoreWorker` that is interrupted at its system calls, and what must hold afterwards.
 enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
-    case save, saveLarge, saveAfterCrash, createStore, createVault, saveVault, saveVaultAfterCrash
+    case save, saveLarge, saveAfterCrash, createStore, createVault, saveVault, saveVaultAfterCrash, rotateVault
 
     var testDescription: String { rawValue }
 
     private static let key = RecordKey(.item, "saved")
     private static let old = [UInt8](repeating: 1, count: 300)
+    /// How many records a rotation has to seal anew.
+    private static let others = 40
 
     /// The new value's length: so much that it takes many pages, or little.
     private var newCount: Int { self == .saveLarge ? 40_000 : 500 }
@@ -24,6 +26,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
         case .createStore: ["create", path + "/store"]
         case .createVault: ["create-vault", path + "/vault"]
         case .saveVault, .saveVaultAfterCrash: ["save-vault", path + "/vault", "2", "\(newCount)"]
+        case .rotateVault: ["rotate-vault", path + "/vault"]
         }
     }
 
@@ -37,6 +40,10 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
             try store.close()
         case .saveVault:
             try VaultDirectory(path: path + "/vault").createVault(.keyFile).put(Self.old, Self.key)
+        case .rotateVault:
+            let vault = try VaultDirectory(path: path + "/vault").createVault(.keyFile)
+            try vault.put(Self.old, Self.key)
+            for number in 0..<Self.others { try vault.put(Self.old, RecordKey(.account, String(number))) }
         case .saveAfterCrash, .saveVaultAfterCrash:
             // What lies there while a store is open is what a crash leaves: the log has not been moved into the file.
             let place = path + ".open"
@@ -68,7 +75,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
             if self == .createStore, !isStore(path + "/store") { return .nothing }
             store = try SQLiteStore(path: path + "/store", patience: 60)
             try checkIntegrity(path + "/store")
-        case .createVault, .saveVault, .saveVaultAfterCrash:
+        case .createVault, .saveVault, .saveVaultAfterCrash, .rotateVault:
             let directory = VaultDirectory(path: path + "/vault")
             if self == .createVault, !directory.holdsVault { return .nothing }
             store = try directory.openVault(patience: 60)
@@ -76,6 +83,11 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
         }
         let value = try store.get(Self.key)
         switch self {
+        case .rotateVault:
+            // Every record opens with the one key that the header names; which key it is, the epoch tells.
+            try #require(value == Self.old)
+            try #require(try store.all(.account).count == Self.others)
+            return try VaultDirectory(path: path + "/vault").header().epoch == 0 ? .old : .new
         case .createStore, .createVault:
             try #require(value == nil)
             return .new

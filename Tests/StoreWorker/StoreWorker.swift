@@ -30,6 +30,8 @@ private enum Verb: String {
     case create
     /// `create-vault DIRECTORY`: makes a vault.
     case createVault = "create-vault"
+    /// `rotate-vault DIRECTORY`: makes a new key and seals everything with it.
+    case rotateVault = "rotate-vault"
     /// `increment-vault DIRECTORY TIMES`: so many transactions that each read a number and write the next.
     case incrementVault = "increment-vault"
 
@@ -44,6 +46,11 @@ private enum Verb: String {
             try Marks.around { _ = try SQLiteStore(path: path, creating: true) }
         case .createVault:
             try Marks.around { _ = try VaultDirectory(path: path).createVault(.keyFile) }
+        case .rotateVault:
+            try Marks.around {
+                let directory = VaultDirectory(path: path)
+                try directory.openVault(patience: 60).rotateKey { _ in KeyFile(path: directory.keyPath) }
+            }
         case .incrementVault:
             let vault = try VaultDirectory(path: path).openVault(patience: 60)
             guard let times = arguments.last.flatMap(Int.init) else { exit(64) }
