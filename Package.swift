@@ -77,7 +77,7 @@ let package = Package(
                 .target(name: "CPostgreSQL", condition: .when(platforms: [.linux], traits: ["PostgreSQL"])),
             ], swiftSettings: rules),
         // Functions that are looked up in a library at run time, with the types of its headers.
-        .target(name: "CTSS2"),
+        .target(name: "CTSS2", cSettings: [.define("SIGNET_TRAIT_TPM", .when(traits: ["TPM"]))]),
         .target(name: "CSecretService"),
         .target(name: "CPostgreSQL"),
         .target(
@@ -111,8 +111,10 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, jwtKit, httpClient, nioCore,
-                nioHTTP1,
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", "SignetTesting", crypto, jwtKit,
+                httpClient,
+                nioCore, nioHTTP1,
+                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
             ],
             path: "Benchmarks", swiftSettings: rules),
 
@@ -120,8 +122,8 @@ let package = Package(
             name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
         .testTarget(
-            name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules
-        ),
+            name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", crypto, grdb],
+            resources: [.copy("Vectors")], swiftSettings: rules),
         .testTarget(
             name: "SignetAuthenticatorTests",
             dependencies: [
