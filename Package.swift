@@ -77,7 +77,7 @@ let package = Package(
                 .target(name: "CPostgreSQL", condition: .when(platforms: [.linux], traits: ["PostgreSQL"])),
             ], swiftSettings: rules),
         // Functions that are looked up in a library at run time, with the types of its headers.
-        .target(name: "CTSS2"),
+        .target(name: "CTSS2", cSettings: [.define("SIGNET_TRAIT_TPM", .when(traits: ["TPM"]))]),
         .target(name: "CSecretService"),
         .target(name: "CPostgreSQL"),
         .target(
@@ -111,8 +111,9 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, grdb, jwtKit, httpClient, nioCore,
-                nioHTTP1,
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", "SignetTesting", crypto, grdb, jwtKit,
+                httpClient, nioCore, nioHTTP1,
+                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
             ],
             path: "Benchmarks", swiftSettings: rules),
 
@@ -124,8 +125,8 @@ let package = Package(
             name: "StoreWorker", dependencies: ["SignetStorage"], path: "Tests/StoreWorker", swiftSettings: rules),
         .testTarget(
             name: "SignetStorageTests",
-            dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", grdb],
-            swiftSettings: rules),
+            dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", crypto, grdb],
+            resources: [.copy("Vectors")], swiftSettings: rules),
         // The documents' own samples, under the name that they import.
         .testTarget(name: "SeedSamples", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
         // The keyring is found by a process's environment, so its tests run as processes.

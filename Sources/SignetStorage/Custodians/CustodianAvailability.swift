@@ -1,7 +1,10 @@
-/// Whether a custodian could be asked for a key here and now.
+/// Whether a custodian can be asked for a key here and now. Finding out needs no key and changes nothing.
 public enum CustodianAvailability: Sendable, Hashable {
-    /// It could.
+    /// It can be asked.
     case usable
-    /// It could not; the text says why, and what would help.
+    /// It cannot, and this is why: one sentence that names the way on.
     case unusable(String)
+
+    /// Whether it can be asked.
+    public var isUsable: Bool { self == .usable }
 }
