@@ -17,12 +17,14 @@ export PYTHONDONTWRITEBYTECODE := 1
 # What `make test` hands on to `swift test`, e.g. TEST_ARGS='--filter HOTP'.
 TEST_ARGS ?=
 
-DEBUG := --scratch-path $(SCRATCH)/debug
+# What needs a C library's headers to build; the libraries themselves are looked up at run time.
+TRAITS := --traits TPM,SecretService,PostgreSQL
+DEBUG := $(TRAITS) --scratch-path $(SCRATCH)/debug
 # Without --no-export-dynamic the executable offers all its symbols to libraries it might load, and keeps them in memory.
-RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path $(SCRATCH)/release
-TSAN := --sanitize=thread --scratch-path $(SCRATCH)/tsan
-ASAN := --sanitize=address --scratch-path $(SCRATCH)/asan
-DOCS := --scratch-path $(SCRATCH)/docs
+RELEASE := $(TRAITS) -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path $(SCRATCH)/release
+TSAN := $(TRAITS) --sanitize=thread --scratch-path $(SCRATCH)/tsan
+ASAN := $(TRAITS) --sanitize=address --scratch-path $(SCRATCH)/asan
+DOCS := $(TRAITS) --scratch-path $(SCRATCH)/docs
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -38,8 +40,8 @@ demo: setup ## enrol, code, approve, log in: the main job end to end, on this ma
 
 test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	@swift build $(DEBUG) --build-tests
-	@swift test $(DEBUG) --skip-build --parallel $(TEST_ARGS)
 	@scripts/check-apple "$$(swift build $(DEBUG) --show-bin-path)"
+	@swift test $(DEBUG) --skip-build --parallel $(TEST_ARGS)
 
 kills: export SIGNET_KILLS := all
 kills: setup ## kill a store's work at every one of its system calls, and have the disk fail at each; says how often

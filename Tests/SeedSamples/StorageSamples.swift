@@ -100,6 +100,15 @@ struct StorageSamples {
         #expect(gone == nil)
     }
 
+    @Test("KeychainStorage takes the hardware's encryptor, and the app says what stands in for it")
+    func securedKeyEncryptor() async throws {
+        let storage = KeychainStorage<Dog>(account: "securedStorageId", encryptor: SecuredKeyEncryptor() ?? NoEncryptor())
+        try await storage.save(item: lucky)
+        #expect(try await storage.get() == lucky)
+        #expect(SecuredKey.isAvailable() == (SecuredKeyEncryptor() != nil))
+        try await storage.delete()
+    }
+
     @Test("KeychainStorage takes an encryptor of the app's own, and NoEncryptor")
     func customEncryptor() async throws {
         let customStorage = KeychainStorage<Dog>(

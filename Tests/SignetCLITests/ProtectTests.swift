@@ -113,6 +113,52 @@ struct ProtectTests {
     }
 }
 
+@Suite("signet with real custodians")
+struct RealCustodianTests {
+    private static let uri = "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&counter=0"
+
+    /// A vault that a custodian keeps: it opens with it, not without it, and an older copy of it is noticed.
+    private func lifeOfAVault(_ protection: String, _ environment: [String: String], without nobody: [String: String]) async throws {
+        try await Workplace.with(vault: false) { place in
+            func signet(_ arguments: String...) async throws -> Outcome {
+                try await place.start(arguments, environment: environment).end(within: .seconds(60))
+            }
+            let made = try await signet("init", "--json").succeeds()
+            #expect(made.json["protection"]?.string == protection)
+            try await signet("enroll", Self.uri).succeeds()
+            let older = try place.vaultFiles()
+            let first = try await signet("code", "mira").succeeds().line
+            #expect(try await signet("code", "mira").succeeds().line != first)
+            try await place.signet("code", "mira", environment: nobody).fails(78, "open vault")
+            let told = try await signet("doctor", "--json").succeeds().json
+            #expect(told["custodians"]?[protection]?["usable"] == .bool(true))
+
+            for (name, bytes) in older { try bytes.write(to: URL(filePath: "\(place.home)/\(name)")) }
+            for name in ["vault.sqlite-wal", "vault.sqlite-shm"] { try? FileManager.default.removeItem(atPath: "\(place.home)/\(name)") }
+            try await signet("code", "mira").fails(78, "older copy", "accept-older-copy")
+            try await signet("protect", "accept-older-copy").succeeds()
+            #expect(try await signet("code", "mira").succeeds().line == first)
+        }
+    }
+
+    @Test("A TPM keeps the key, and counts", .enabled(if: SoftwareTPM.missing() == nil, "no swtpm here"))
+    func tpm() async throws {
+        try await SoftwareTPM.with { tpm in
+            let environment = tpm.environment.merging(["SIGNET_TCTI": tpm.tcti]) { $1 }
+            try await lifeOfAVault("tpm", environment, without: ["SIGNET_TCTI": "device:/nonexistent"])
+        }
+    }
+
+    @Test("The desktop's keyring keeps the key, and counts", .enabled(if: Keyring.missingPrograms.isEmpty, "no keyring here"))
+    func keyring() async throws {
+        try await Keyring.with(password: "unlocked") { keyring in
+            let nobody = ["SIGNET_TCTI": "device:/nonexistent", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
+            let environment = nobody.merging(keyring.environment) { $1 }
+            try await lifeOfAVault("secret-service", environment, without: nobody)
+        }
+    }
+}
+
 @Suite("signet doctor")
 struct DoctorTests {
     @Test("tells how the vault is kept, and why each other custodian is not usable, without opening it")

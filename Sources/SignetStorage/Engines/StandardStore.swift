@@ -12,8 +12,9 @@ package enum StandardStore {
 
     package static func open(in place: VaultDirectory) throws(StoreError) -> any RecordStore {
         do throws(StoreError) {
-            return try place.openVault()
-        } catch  where error.code == .noVault {
+            let environment = ProcessInfo.processInfo.environment
+            return try place.openVault(custodians: UsualCustodians.all(environment: environment))
+        } catch where error.code == .noVault {
             throw StoreError(
                 .noVault, error.operation,
                 error.reason + "; make one with 'signet init', or in the app with Keychain.standard.open and "
