@@ -90,6 +90,13 @@ public struct Keyring: Sendable {
         _ = try await send(item, "org.freedesktop.Secret.Item.Delete")
     }
 
+    /// How many connections there are to the bus, the one that asks included.
+    /// - Throws: ``Failure``.
+    public func connections() async throws -> Int {
+        let names = try await send("/", "org.freedesktop.DBus.ListNames", to: "org.freedesktop.DBus")
+        return names.split(separator: "\"").count { $0.hasPrefix(":") }
+    }
+
     /// Makes the collection the default one that is never written to a disk.
     /// - Throws: ``Failure``.
     public func makeSessionCollectionDefault() async throws {
@@ -178,11 +185,13 @@ extension Keyring {
         _ = await supervisor.end(within: .seconds(10))
     }
 
-    private func send(_ path: String, _ method: String, _ arguments: String...) async throws -> String {
+    private func send(_ path: String, _ method: String, _ arguments: String..., to name: String = "org.freedesktop.secrets")
+        async throws -> String
+    {
         let bus = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
         let sent = try await SpawnedProcess.run(
             "dbus-send",
-            ["--bus=\(bus)", "--print-reply", "--reply-timeout=10000", "--dest=org.freedesktop.secrets", path, method]
+            ["--bus=\(bus)", "--print-reply", "--reply-timeout=10000", "--dest=\(name)", path, method]
                 + arguments,
             environment: environment, within: .seconds(20))
         guard sent.status == 0 else { throw Failure(description: "\(method): \(sent.errors)") }

@@ -46,6 +46,12 @@ package final class SpawnedProcess: Sendable {
         process.standardInput = FileHandle(fileDescriptor: reader, closeOnDealloc: true)
         process.standardOutput = try file("output")
         process.standardError = try file("errors")
+        // A thread of Dispatch's lets no signal through, and would hand that down.
+        var none = sigset_t()
+        var present = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &present)
+        defer { pthread_sigmask(SIG_SETMASK, &present, nil) }
         try process.run()
         identifier = process.processIdentifier
         state = Mutex(State(process: process, input: input))

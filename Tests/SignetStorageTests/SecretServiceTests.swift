@@ -193,8 +193,9 @@ struct SecretServiceTests {
     func busDies() async throws {
         try await Keyring.with(password: "right") { keyring in
             keyring.signal(SIGSTOP, to: .daemon)
+            let before = try await keyring.connections()
             async let answer = keyring.probe("wrap", dataKey, context)
-            try await Task.sleep(for: .seconds(1))
+            while try await keyring.connections() == before { try await Task.sleep(for: .milliseconds(10)) }
             keyring.signal(SIGKILL, to: .bus)
             let said = try await answer
             #expect(said.hasPrefix("error keyUnavailable"), "\(said)")
