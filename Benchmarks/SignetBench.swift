@@ -65,7 +65,8 @@ private struct Options: Sendable {
     /// What to measure.
     var groups = Group.allCases
 
-    private static let usage = "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|store|items|vault]"
+    private static let usage =
+        "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|store|items|vault]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()

@@ -81,7 +81,8 @@ struct ProtectTests {
             try await place.signet("protect", "remove", "2").fails(74, "only way")
             try await place.signet("protect", "remove", "9").fails(66, "slot 9")
             try await place.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
-            try await place.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("another one\n")).succeeds()
+            try await place.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("another one\n"))
+                .succeeds()
             try FileManager.default.removeItem(atPath: place.home + "/vault.key")
             try await place.signet("accounts", "--passphrase-fd", "0", input: .text("another one")).succeeds()
             try await place.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).fails(78)
@@ -100,7 +101,8 @@ struct ProtectTests {
             #expect(try await place.accounts().count == 1)
             try await place.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
 
-            try await place.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("second\n")).succeeds()
+            try await place.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("second\n"))
+                .succeeds()
             let slip = Self.phrase + "\nsecnd\n"
             try await place.signet("protect", "rotate", "--passphrase-fd", "0", input: .text(slip)).fails(78, "passphrase")
             try await place.signet("accounts", "--passphrase-fd", "0", input: .text("second")).succeeds()
@@ -118,7 +120,9 @@ struct RealCustodianTests {
     private static let uri = "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&counter=0"
 
     /// A vault that a custodian keeps: it opens with it, not without it, and an older copy of it is noticed.
-    private func lifeOfAVault(_ protection: String, _ environment: [String: String], without nobody: [String: String]) async throws {
+    private func lifeOfAVault(_ protection: String, _ environment: [String: String], without nobody: [String: String])
+        async throws
+    {
         try await Workplace.with(vault: false) { place in
             func signet(_ arguments: String...) async throws -> Outcome {
                 try await place.start(arguments, environment: environment).end(within: .seconds(60))
@@ -134,7 +138,9 @@ struct RealCustodianTests {
             #expect(told["custodians"]?[protection]?["usable"] == .bool(true))
 
             for (name, bytes) in older { try bytes.write(to: URL(filePath: "\(place.home)/\(name)")) }
-            for name in ["vault.sqlite-wal", "vault.sqlite-shm"] { try? FileManager.default.removeItem(atPath: "\(place.home)/\(name)") }
+            for name in ["vault.sqlite-wal", "vault.sqlite-shm"] {
+                try? FileManager.default.removeItem(atPath: "\(place.home)/\(name)")
+            }
             try await signet("code", "mira").fails(78, "older copy", "accept-older-copy")
             try await signet("protect", "accept-older-copy").succeeds()
             #expect(try await signet("code", "mira").succeeds().line == first)
@@ -198,7 +204,8 @@ struct DoctorTests {
             #expect(open.status == 77)
             #expect(open.json["place"]?.array?.isEmpty == false)
             try #require(chmod(place.home, 0o700) == 0)
-            try Data("not a database at all, but long enough to be one".utf8).write(to: URL(filePath: place.home + "/vault.sqlite"))
+            try Data("not a database at all, but long enough to be one".utf8).write(
+                to: URL(filePath: place.home + "/vault.sqlite"))
             #expect(try await place.signet("doctor").status == 74)
         }
     }

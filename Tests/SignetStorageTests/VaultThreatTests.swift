@@ -26,7 +26,9 @@ struct VaultThreatTests {
 
     @Test(
         "takes any name, and makes no path of it",
-        arguments: ["../x", "", "/etc/passwd", "\u{0}", "a\u{0}b", ".", String(repeating: "x", count: 4096), "'; DROP TABLE record; --"])
+        arguments: [
+            "../x", "", "/etc/passwd", "\u{0}", "a\u{0}b", ".", String(repeating: "x", count: 4096), "'; DROP TABLE record; --",
+        ])
     func names(name: String) async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))

@@ -14,7 +14,7 @@ package enum StandardStore {
         do throws(StoreError) {
             let environment = ProcessInfo.processInfo.environment
             return try place.openVault(custodians: UsualCustodians.all(environment: environment))
-        } catch where error.code == .noVault {
+        } catch  where error.code == .noVault {
             throw StoreError(
                 .noVault, error.operation,
                 error.reason + "; make one with 'signet init', or in the app with Keychain.standard.open and "

@@ -66,7 +66,9 @@ struct Failure: Error {
             case .full, .corrupt, .otherType, .outcomeUnknown, .failed: .store
             case .invalid: .badInput
             }
-        let way = error.code == .noVault ? "; make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key" : ""
+        let way =
+            error.code == .noVault
+            ? "; make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key" : ""
         let older = error.code == .rolledBack ? ": signet protect accept-older-copy" : ""
         self.init(exit, "store.\(error.code.rawValue)", error.description + way + older)
     }

@@ -102,7 +102,8 @@ extension Examination {
     }
 
     private var placeLines: [String] {
-        placeProblems.isEmpty ? ["place            private: only this user can reach it"] : placeProblems.map { "place            \($0)" }
+        placeProblems.isEmpty
+            ? ["place            private: only this user can reach it"] : placeProblems.map { "place            \($0)" }
     }
 }
 
@@ -143,7 +144,8 @@ extension Examination {
             "secretServiceOwner": .string(secretServiceOwner),
         ]
         switch header {
-        case .failure(let error): members["vault"] = .object(["error": .string(error.code.rawValue), "reason": .string(error.reason)])
+        case .failure(let error):
+            members["vault"] = .object(["error": .string(error.code.rawValue), "reason": .string(error.reason)])
         case .success(let header): members["vault"] = json(of: header)
         }
         return .object(members)

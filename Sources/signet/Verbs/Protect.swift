@@ -64,7 +64,8 @@ struct Protect: ParsableCommand {
             try session.vault.removeSlot(number)
             Console.line("Removed slot \(slot.text)")
             if slot.custodian == Protection.keyfile.rawValue {
-                Console.line("\(try Session.directory().keyPath) opens older copies of the vault only; delete it if there are none.")
+                Console.line(
+                    "\(try Session.directory().keyPath) opens older copies of the vault only; delete it if there are none.")
             }
         }
     }
