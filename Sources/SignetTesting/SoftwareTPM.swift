@@ -71,15 +71,7 @@ public actor SoftwareTPM {
     /// Starts it, with the state it was stopped with.
     /// - Throws: ``CannotStart``.
     public func start() async throws {
-        let device = try KeptProcess(
-            [
-                "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(directory.path)", "--server",
-                "type=tcp,port=\(port),bindaddr=127.0.0.1", "--ctrl", "type=tcp,port=\(port + 1),bindaddr=127.0.0.1",
-                "--flags", "startup-clear",
-            ], log: directory.file("swtpm.log"))
-        self.device = device
-        // The second port answers beside the first, which serves one connection only.
-        try await ready(device, "swtpm") { Self.answers(port + 1) }
+        device = try await startDevice()
         if isManaged { try await startManager() }
     }
 
@@ -117,11 +109,38 @@ public actor SoftwareTPM {
         try await start()
     }
 
+    /// For a test that ends it, and starts it again later, it stays where it was. The port may be taken for a moment: by
+    /// somebody who looks for a free one.
+    private func startDevice() async throws -> KeptProcess {
+        var attempts = 5
+        while true {
+            attempts -= 1
+            let device = try KeptProcess(
+                [
+                    "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(directory.path)", "--server",
+                    "type=tcp,port=\(port),bindaddr=127.0.0.1", "--ctrl", "type=tcp,port=\(port + 1),bindaddr=127.0.0.1",
+                    "--flags", "startup-clear",
+                ], log: directory.file("swtpm.log"))
+            do {
+                // The second port answers beside the first, which serves one connection only.
+                try await ready(device, "swtpm") { Self.answers(port + 1) }
+                return device
+            } catch {
+                await device.stop()
+                guard attempts > 0 else { throw error }
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
+    }
+
     /// Clears it, as its owner would: every key of before is gone.
     /// - Throws: ``CannotStart``.
     public func clear() async throws {
         _ = try await tool("tpm2_clear", "-c", "platform")
     }
+
+    /// The process that is the TPM, for a test that holds it from outside; nil while it is stopped.
+    public var processIdentifier: Int32? { device?.identifier }
 
     /// Holds it: whoever asks it waits until ``resume()``.
     public func pause() { device?.pause() }
@@ -160,7 +179,8 @@ extension SoftwareTPM {
     /// A free port with a free one behind it, where tpm2-tss looks for the other channel.
     private static func freePorts() throws -> UInt16 {
         for _ in 0..<100 {
-            let port = UInt16.random(in: 20_000..<60_000)
+            // Below those that the system gives to connections, so that none of them is in the way of a restart.
+            let port = UInt16.random(in: 10_000..<32_000)
             if isFree(port), isFree(port + 1) { return port }
         }
         throw CannotStart(reason: "no two free ports were found")

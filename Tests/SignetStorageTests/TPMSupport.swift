@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import SignetCore
 import SignetTesting
@@ -30,6 +31,19 @@ func failure(_ body: () throws(StoreError) -> some Any) -> StoreError? {
         return nil
     } catch {
         return error
+    }
+}
+
+/// What Apple's older algorithm writes, which Signet only reads.
+enum LegacyECIES {
+    static func seal(_ plaintext: [UInt8], to publicKey: [UInt8]) throws -> [UInt8] {
+        let ephemeral = P256.KeyAgreement.PrivateKey()
+        let point = Array(ephemeral.publicKey.x963Representation)
+        let recipient = try P256.KeyAgreement.PublicKey(x963Representation: publicKey)
+        let key = try ephemeral.sharedSecretFromKeyAgreement(with: recipient).x963DerivedSymmetricKey(
+            using: SHA256.self, sharedInfo: point, outputByteCount: 16)
+        let box = try AES.GCM.seal(plaintext, using: key, nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)))
+        return point + Array(box.ciphertext) + Array(box.tag)
     }
 }
 

@@ -14,12 +14,23 @@ extension TPMConnection {
 
     func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
         try startSession()
-        return try indices(of: TPMEpochPlace(vault: id)).compactMap(\.epoch).max()
+        let place = TPMEpochPlace(vault: id)
+        return try settled { () throws(StoreError) in try indices(of: place).compactMap(\.epoch).max() }
     }
 
     func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
         try startSession()
         let place = TPMEpochPlace(vault: id)
+        try settled { () throws(StoreError) in try remember(epoch, at: place) }
+    }
+
+    func forgetEpoch(ofVault id: String) throws(StoreError) {
+        try startSession()
+        let place = TPMEpochPlace(vault: id)
+        try settled { () throws(StoreError) in try remove(indices(of: place)) }
+    }
+
+    private func remember(_ epoch: UInt64, at place: TPMEpochPlace) throws(StoreError) {
         let standing = try indices(of: place)
         if let known = standing.compactMap(\.epoch).max() {
             guard known <= epoch else {
@@ -38,9 +49,18 @@ extension TPMConnection {
         }
     }
 
-    func forgetEpoch(ofVault id: String) throws(StoreError) {
-        try startSession()
-        try remove(indices(of: TPMEpochPlace(vault: id)))
+    /// Does `body` again when another program wrote or removed an index just after it was looked at: the index is gone then,
+    /// or its name is another and the TPM takes our proof for a wrong one.
+    private func settled<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        for _ in 0..<10 {
+            do throws(StoreError) {
+                return try body()
+            } catch {
+                let kind = error.platformStatus.flatMap { TPMResponse(code: UInt32(bitPattern: $0)).kind }
+                guard kind == .handle || kind == .authFail || kind == .badAuth else { throw error }
+            }
+        }
+        return try body()
     }
 
     /// The indices of a vault: one as a rule, two where somebody was interrupted while changing over.

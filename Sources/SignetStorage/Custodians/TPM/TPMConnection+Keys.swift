@@ -124,19 +124,27 @@ extension TPMConnection {
                 esys, storageKey.handle, session([.command, .answer]), Self.none, Self.none, &nothing, &template, &outside,
                 &registers, &sealed, &area, nil, nil, nil))
         guard let sealed, let area else { throw StoreError(.failed, "make a key in the TPM", "the TPM gave none") }
+        return TPMKey(storageKey: storageKey.name, blob: try blob(area, sealed))
+    }
+
+    /// Both halves as the TPM writes them.
+    private func blob(
+        _ area: UnsafePointer<TPM2B_PUBLIC>, _ sealed: UnsafePointer<TPM2B_PRIVATE>
+    ) throws(StoreError) -> [UInt8] {
         var blob = [UInt8](repeating: 0, count: MemoryLayout<TPM2B_PUBLIC>.size + MemoryLayout<TPM2B_PRIVATE>.size)
         var length = 0
-        try check("make a key in the TPM", tss.Tss2_MU_TPM2B_PUBLIC_Marshal(area, &blob, blob.count, &length))
-        try check("make a key in the TPM", tss.Tss2_MU_TPM2B_PRIVATE_Marshal(sealed, &blob, blob.count, &length))
-        return TPMKey(storageKey: storageKey.name, blob: Array(blob.prefix(length)))
+        try check("write down a key", tss.Tss2_MU_TPM2B_PUBLIC_Marshal(area, &blob, blob.count, &length))
+        try check("write down a key", tss.Tss2_MU_TPM2B_PRIVATE_Marshal(sealed, &blob, blob.count, &length))
+        return Array(blob.prefix(length))
     }
 
     func load(_ key: TPMKey) throws(StoreError) -> [UInt8] {
         let operation = "load the key into the TPM"
         var (area, sealed, length) = (TPM2B_PUBLIC(), TPM2B_PRIVATE(), 0)
+        // tpm2-tss overlooks a wrong length here and there; what it reads must be what was written.
         guard tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(key.blob, key.blob.count, &length, &area) == 0,
-            tss.Tss2_MU_TPM2B_PRIVATE_Unmarshal(key.blob, key.blob.count, &length, &sealed) == 0, length == key.blob.count,
-            TPMTemplate.isAgreementKey(area.publicArea)
+            tss.Tss2_MU_TPM2B_PRIVATE_Unmarshal(key.blob, key.blob.count, &length, &sealed) == 0,
+            (try? blob(&area, &sealed)) == key.blob, TPMTemplate.isAgreementKey(area.publicArea)
         else { throw StoreError(.corrupt, operation, "it is damaged; it was left as it is") }
 
         let storageKey = try storageKey(named: key.storageKey)
@@ -147,8 +155,8 @@ extension TPMConnection {
             esys, storageKey.handle, try session([.command, .answer]), Self.none, Self.none, &sealed, &area, &handle)
         guard !TPMResponse(code: answer).isAboutParameter else {
             throw StoreError(
-                .keyMismatch, operation,
-                "the TPM does not take it back: it was changed since it was made (TPM 0x\(String(answer, radix: 16)))")
+                .keyMismatch, operation, "the TPM does not take it back: it was changed since it was made",
+                status: Int32(bitPattern: answer))
         }
         try check(operation, answer)
         loadedKey = own(handle)

@@ -26,7 +26,7 @@ final class TPMConnection: TPMOperations {
         guard connected == 0 else {
             throw StoreError(
                 .keyUnavailable, "open the TPM",
-                "nothing answers at \(tcti), or tpm2-tss has no module for it (TPM 0x\(String(connected, radix: 16)))")
+                "nothing answers at \(tcti), or tpm2-tss has no module for it", status: Int32(bitPattern: connected))
         }
         let begun = tss.Esys_Initialize(&esys, self.tcti, nil)
         guard begun == 0 else {

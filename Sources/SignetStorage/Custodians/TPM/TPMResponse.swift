@@ -1,7 +1,7 @@
 #if TPM && os(Linux)
 /// What a TPM, or tpm2-tss on the way to it, answered instead of success. The numbers are those of TPM 2.0 part 2, section 6.6.
 struct TPMResponse {
-    /// The whole number, as `tpm2_rc_decode` takes it.
+    /// The whole number, as `tpm2_rc_decode` takes it; an error has it as its platform status.
     let code: UInt32
 
     /// What is wrong, without where: the layer that passes on the TPM's own number, and which parameter, handle or session.
@@ -51,7 +51,7 @@ struct TPMResponse {
     /// As an error of what was asked.
     func error(_ operation: String) -> StoreError {
         let (code, reason) = meaning
-        return StoreError(code, operation, "\(reason) (TPM 0x\(String(self.code, radix: 16)))")
+        return StoreError(code, operation, reason, status: Int32(bitPattern: self.code))
     }
 
     private var meaning: (StoreError.Code, String) {
