@@ -111,9 +111,8 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", "SignetTesting", crypto, grdb, jwtKit,
-                httpClient, nioCore, nioHTTP1,
-                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, grdb, jwtKit, httpClient, nioCore,
+                nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
 

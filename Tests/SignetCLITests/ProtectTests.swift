@@ -133,7 +133,7 @@ struct RealCustodianTests {
             let older = try place.vaultFiles()
             let first = try await signet("code", "mira").succeeds().line
             #expect(try await signet("code", "mira").succeeds().line != first)
-            try await place.signet("code", "mira", environment: nobody).fails(78, "open vault")
+            try await place.signet("code", "mira", environment: nobody).fails(78)
             let told = try await signet("doctor", "--json").succeeds().json
             #expect(told["custodians"]?[protection]?["usable"] == .bool(true))
 
