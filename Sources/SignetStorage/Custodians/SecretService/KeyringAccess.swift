@@ -69,29 +69,34 @@ extension KeyringAccess {
         throw Self.notBuilt(operation)
     }
 
-    private static func notBuilt(_ operation: String) -> StoreError {
+    fileprivate static func notBuilt(_ operation: String) -> StoreError {
         StoreError(
             .keyUnavailable, operation,
             "this program was built without the trait SecretService, or not for Linux; it cannot ask a keyring")
     }
 }
 
-/// There is none in this build, so nothing is ever asked of it.
-enum Keyring {
-    func requireUsable() throws(StoreError) { switch self {} }
-    func requireLasting() throws(StoreError) { switch self {} }
-    func items(_ attributes: [String: String]) throws(StoreError) -> [KeyringItem] { switch self {} }
-    func create(label: String, _ attributes: [String: String], secret: String) throws(StoreError) { switch self {} }
-    func replaceSecret(of item: KeyringItem, with secret: String) throws(StoreError) { switch self {} }
-    func inTurn(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) { switch self {} }
+/// There is none in this build, and nobody makes one. (Of an enum without cases the compiler says that its users never run.)
+struct Keyring {
+    private let refusal = KeyringAccess.notBuilt("ask keyring")
+    private init() {}
+
+    func requireUsable() throws(StoreError) { throw refusal }
+    func requireLasting() throws(StoreError) { throw refusal }
+    func items(_ attributes: [String: String]) throws(StoreError) -> [KeyringItem] { throw refusal }
+    func create(label: String, _ attributes: [String: String], secret: String) throws(StoreError) { throw refusal }
+    func replaceSecret(of item: KeyringItem, with secret: String) throws(StoreError) { throw refusal }
+    func inTurn(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) { throw refusal }
 }
 
-/// There is none in this build.
-enum SessionBus {
-    func owner(of name: String) throws(StoreError) -> SecretServiceOwner? { switch self {} }
+/// There is none in this build, and nobody makes one.
+struct SessionBus {
+    private init() {}
+
+    func owner(of name: String) throws(StoreError) -> SecretServiceOwner? { throw KeyringAccess.notBuilt("ask keyring") }
 }
 
-/// There is none in this build.
+/// What a keyring would hold.
 struct KeyringItem {
     let secret: Secret
 }
