@@ -89,7 +89,7 @@ docs: setup ## how much of the public API is documented, as the compiler sees it
 	@scripts/documented "$(SCRATCH)/docs"
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 clean: ## delete what was built here
 	rm -rf $(foreach folder,debug release tsan asan docs bench,"$(SCRATCH)/$(folder)") bench.json
