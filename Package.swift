@@ -12,6 +12,7 @@ let rules: [SwiftSetting] = [
 ]
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -43,7 +44,12 @@ let package = Package(
         .library(name: "SignetServer", targets: ["SignetServer"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
-    // The traits TPM, SecretService and PostgreSQL come with their code; all will be off by default.
+    // Each needs the headers of a C library to build, and loads the library itself only when it is used.
+    traits: [
+        .trait(name: "TPM", description: "Keys in a TPM 2.0 (libtss2-dev)."),
+        .trait(name: "SecretService", description: "Keys in the desktop's keyring (libsecret)."),
+        .trait(name: "PostgreSQL", description: "Records in PostgreSQL (libpq-dev)."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -64,7 +70,18 @@ let package = Package(
         .target(name: "SignetCore", dependencies: [crypto], swiftSettings: rules),
 
         // Where bytes live, and how they travel.
-        .target(name: "SignetStorage", dependencies: ["SignetCore", crypto, grdb], swiftSettings: rules),
+        .target(
+            name: "SignetStorage",
+            dependencies: [
+                "SignetCore", crypto, cryptoExtras, grdb,
+                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
+                .target(name: "CSecretService", condition: .when(platforms: [.linux], traits: ["SecretService"])),
+                .target(name: "CPostgreSQL", condition: .when(platforms: [.linux], traits: ["PostgreSQL"])),
+            ], swiftSettings: rules),
+        // Functions that are looked up in a library at run time, with the types of its headers.
+        .target(name: "CTSS2", cSettings: [.define("SIGNET_TRAIT_TPM", .when(traits: ["TPM"]))]),
+        .target(name: "CSecretService"),
+        .target(name: "CPostgreSQL"),
         .target(
             name: "SignetNetwork", dependencies: [httpClient, nioCore, nioHTTP1, nioSSL], swiftSettings: rules),
 
@@ -76,7 +93,7 @@ let package = Package(
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
         .target(name: "FRAuthenticator", dependencies: ["SignetCore"], swiftSettings: rules),
         .target(name: "FRAuth", dependencies: ["SignetCore"], swiftSettings: rules),
-        .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
+        .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
         // The server for the desk, and the command line.
         .target(
@@ -96,7 +113,7 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, jwtKit, httpClient, nioCore,
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, grdb, jwtKit, httpClient, nioCore,
                 nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
@@ -104,9 +121,19 @@ let package = Package(
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
+        // What the storage tests kill.
+        .executableTarget(
+            name: "StoreWorker", dependencies: ["SignetStorage"], path: "Tests/StoreWorker", swiftSettings: rules),
         .testTarget(
-            name: "SignetStorageTests", dependencies: ["SignetStorage", "SignetCore", "SignetTesting", grdb], swiftSettings: rules
-        ),
+            name: "SignetStorageTests",
+            dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", crypto, grdb],
+            resources: [.copy("Vectors")], swiftSettings: rules),
+        // The documents' own samples, under the name that they import.
+        .testTarget(name: "SeedSamples", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
+        // The keyring is found by a process's environment, so its tests run as processes.
+        .executableTarget(
+            name: "SecretServiceProbe", dependencies: ["SignetCore", "SignetStorage"], path: "Tests/SecretServiceProbe",
+            swiftSettings: rules),
         .testTarget(
             name: "SignetAuthenticatorTests",
             dependencies: [

@@ -3,13 +3,17 @@ import SignetCore
 
 /// `signet-bench`: how fast Signet is beside what it could be, as ratios in one run. `make bench` builds and starts it.
 ///
-///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval]
+///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|store|items|vault]
 ///
 /// Ends with 1 when a limit does not hold. A row whose reference is not on this machine is skipped with a word.
 @main
 enum SignetBench {
     static func main() async {
         do {
+            // This program again, as the process that a row measures.
+            if CommandLine.arguments.count == 3, CommandLine.arguments[1] == StoreRows.listingOption {
+                return try StoreRows.list(CommandLine.arguments[2])
+            }
             let options = try Options(CommandLine.arguments.dropFirst())
             let report = try await Report(date: SystemWallClock().now, rows: rows(options))
             Terminal.out(report.table)
@@ -37,7 +41,7 @@ enum SignetBench {
 
 /// The rows that belong together.
 private enum Group: String, CaseIterable {
-    case process, code, message, approval
+    case process, code, message, approval, store, items, vault
 
     func measure(_ options: Options) async throws -> [Row] {
         switch self {
@@ -45,6 +49,9 @@ private enum Group: String, CaseIterable {
         case .code: try await CodeRows.measure()
         case .message: try await MessageRows.measure()
         case .approval: [try await ApprovalRow.measure()]
+        case .items: try await ItemRows.measure()
+        case .vault: try await VaultRows.measure()
+        case .store: try await StoreRows.measure()
         }
     }
 }
@@ -58,7 +65,8 @@ private struct Options: Sendable {
     /// What to measure.
     var groups = Group.allCases
 
-    private static let usage = "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval]"
+    private static let usage =
+        "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|store|items|vault]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()

@@ -6,7 +6,7 @@ import SignetStorage
 // snippet.hide
 func enrollAndCode(uri: String, directory: VaultDirectory) async throws -> String {
     // snippet.show
-    let vault = try directory.holdsVault ? directory.openVault() : directory.createVault()
+    let vault = try directory.holdsVault ? directory.openVault() : directory.createVault(.keyFile)
     let transport = AsyncHTTPTransport()
     let authenticator = Authenticator(
         store: AccountRecords(vault), transport: transport,

@@ -38,6 +38,12 @@ public struct Authenticator: Sendable {
         }
     }
 
+    /// The records that ``accounts()`` and ``notifications()`` leave out because they cannot be read. Nothing is changed by
+    /// looking.
+    public func damagedRecords() async throws(StoreError) -> [DamagedRecord] {
+        try await store.read { (records: any AccountReader) throws(StoreError) in try records.damagedRecords() }
+    }
+
     /// The code of a mechanism, now. An HOTP counter is used up, durably, before its code is returned: a code may be skipped
     /// when something fails, and is never given twice.
     public func code(for mechanismUID: String) async throws -> OneTimeCode {

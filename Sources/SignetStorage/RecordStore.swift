@@ -1,10 +1,12 @@
 /// A place for records: bytes under a key. Synchronous and transactional; see the design, section 2.2.
 ///
-/// Both methods run their closure exactly once, alone: what one transaction sees, no other changes meanwhile.
+/// Both methods run their closure at most once, alone: what one transaction sees, no other changes meanwhile. A closure that
+/// calls a method of the same store waits for itself. `RecordStoreConformance` of SignetTesting tests a store of your own.
 public protocol RecordStore: Sendable {
     /// Reads a consistent state.
     func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R
-    /// Reads and changes. When `body` or the commit throws, nothing has changed; when it returns, everything is durable.
+    /// Reads and changes. When `body` or the commit throws, nothing has changed, but for
+    /// ``StoreError/Code/outcomeUnknown``: then all of it has, or nothing. When it returns, everything is durable.
     func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R
 }
 
@@ -12,8 +14,41 @@ public protocol RecordStore: Sendable {
 public protocol RecordReader {
     /// The bytes under `key`; nil only when it is certain that there are none.
     func record(_ key: RecordKey) throws(StoreError) -> [UInt8]?
-    /// The bytes of every record of a kind, in no order.
-    func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]]
+    /// The records of a kind whose names come after `name`, in the order of their names, at most `limit` of them; from the
+    /// beginning when `name` is nil. Fewer than `limit` are the last.
+    ///
+    /// Listing in pages keeps memory small however many records there are, and allows changes between two pages.
+    func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord]
+}
+
+/// A record in a listing.
+public struct StoredRecord: Sendable {
+    /// The name under which the store keeps it: of a ``RecordKey``, or what a ``Vault`` makes of one.
+    public let name: [UInt8]
+    /// Its bytes; or, where they are sealed, why they do not open. One record that is damaged does not end a listing.
+    public let content: Result<[UInt8], StoreError>
+
+    /// A record as a store found it.
+    public init(name: [UInt8], content: Result<[UInt8], StoreError>) {
+        self.name = name
+        self.content = content
+    }
+}
+
+extension RecordReader {
+    /// Every record of a kind, one after another, in the order of their names.
+    public func forEachRecord(
+        of kind: RecordKind, _ body: (StoredRecord) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let limit = 256
+        var last: [UInt8]?
+        while true {
+            let page = try records(kind, after: last, limit: limit)
+            for record in page { try body(record) }
+            guard page.count == limit, let name = page.last?.name else { return }
+            last = name
+        }
+    }
 }
 
 /// What can be done inside ``RecordStore/write(_:)``.
@@ -34,6 +69,10 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case mechanism
     /// A push message that came.
     case notification
+    /// An item of a `KeychainStorage`.
+    case item
+    /// What stood under a name and did not open, moved out of the way and kept.
+    case quarantined
 }
 
 /// The name of a record: a kind, and an identity as bytes.

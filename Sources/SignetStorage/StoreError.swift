@@ -14,6 +14,8 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case unsafePlace
         /// There is no room left.
         case full
+        /// The store was lost while it made a change durable: the change is there, or it is not. Read to find out.
+        case outcomeUnknown
         /// What is there is not what was written.
         case corrupt
         /// It was written by a newer version.
@@ -22,6 +24,12 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case keyUnavailable
         /// The key is not the one this was sealed with.
         case keyMismatch
+        /// It is an older copy of what was there before.
+        case rolledBack
+        /// What is stored is whole, and not of the type that was asked for.
+        case otherType
+        /// What was to be stored cannot be: it has no name, or no form in bytes. The caller's to mend; nothing was changed.
+        case invalid
         /// The store failed for a reason of its own.
         case failed
     }

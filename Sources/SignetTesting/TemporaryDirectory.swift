@@ -19,17 +19,23 @@ public struct TemporaryDirectory: Sendable {
     public struct CannotBeMade: Error, Sendable {}
 
     /// Makes the directory.
+    /// - Parameter inMemory: Whether it may lie in memory, where the system has such a place: for tests that write thousands of
+    ///   times, and are not about what a disk does.
     /// - Throws: ``CannotBeMade``.
-    public init() throws(CannotBeMade) {
-        let pattern = FileManager.default.temporaryDirectory.appending(path: "signet-test-XXXXXX")
-        var template = Array(pattern.path(percentEncoded: false).utf8CString)
+    public init(inMemory: Bool = false) throws(CannotBeMade) {
+        let memory = "/dev/shm"
+        let usual = FileManager.default.temporaryDirectory.path(percentEncoded: false)
+        let parent = inMemory && access(memory, W_OK) == 0 ? memory : usual
+        var template = Array((parent + "/signet-test-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw CannotBeMade() }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Runs `body` with a new directory, and removes it afterwards.
-    public static func with<R>(_ body: (TemporaryDirectory) async throws -> R) async throws -> R {
-        let directory = try TemporaryDirectory()
+    public static func with<R>(
+        inMemory: Bool = false, _ body: (TemporaryDirectory) async throws -> R
+    ) async throws -> R {
+        let directory = try TemporaryDirectory(inMemory: inMemory)
         defer { directory.remove() }
         return try await body(directory)
     }

@@ -10,13 +10,17 @@ struct Signet: AsyncParsableCommand {
         commandName: "signet",
         abstract: "One-time codes, push approvals and login journeys from the command line.",
         discussion: """
-            Accounts live in a vault at $SIGNET_HOME, or $XDG_DATA_HOME/signet, or ~/.local/share/signet. Make one with
-            'signet init --protect keyfile'. Exit codes and the JSON of every verb: docs/cli.md.
+            Accounts live in a vault at $SIGNET_HOME, or $STATE_DIRECTORY/signet (a service's), or $XDG_DATA_HOME/signet, or
+            ~/.local/share/signet. Make one with 'signet init'. Exit codes and the JSON of every verb:
+            docs/cli.md.
             """,
         version: "signet 0.1.0",
-        subcommands: [Demo.self, Serve.self, Init.self, Enroll.self, Accounts.self, Code.self, Push.self])
+        subcommands: [
+            Demo.self, Serve.self, Init.self, Protect.self, Doctor.self, Enroll.self, Accounts.self, Code.self, Push.self,
+        ])
 
     static func main() async {
+        MemoryImage.keepOffDisk()
         if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) {
             do {
                 return try await Code.printCode(name)

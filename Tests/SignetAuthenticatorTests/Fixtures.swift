@@ -35,7 +35,7 @@ enum StoreKind: String, CaseIterable, Sendable {
             switch self {
             case .memory: try await body(AccountRecords(unsealed: MemoryStore()))
             case .sqlite: try await body(AccountRecords(unsealed: SQLiteStore(path: directory.file("store"), creating: true)))
-            case .vault: try await body(AccountRecords(VaultDirectory(path: directory.file("vault")).createVault()))
+            case .vault: try await body(AccountRecords(VaultDirectory(path: directory.file("vault")).createVault(.keyFile)))
             }
         }
     }

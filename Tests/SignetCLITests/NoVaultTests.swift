@@ -11,6 +11,8 @@ struct NoVaultTests {
         ["accounts"], ["accounts", "--json"], ["code", "mira"], ["code", "mira", "--type", "totp", "--json"],
         ["push", "listen"], ["push", "listen", "mira", "--once", "--for", "1"], ["push", "list"],
         ["push", "list", "--all", "--json"],
+        ["protect", "list"], ["protect", "list", "--json"], ["protect", "add", "keyfile", "--json"], ["protect", "remove", "1"],
+        ["protect", "rotate"],
         ["push", "approve", "0"], ["push", "approve", "0", "--number", "7"], ["push", "deny", "0"],
     ]
 
@@ -89,14 +91,6 @@ struct NoVaultTests {
     func usage(arguments: [String]) async throws {
         try await Workplace.with(vault: false) { place in
             try await run(arguments, at: place).fails(64, "Usage: signet")
-            try nothingExists(at: place)
-        }
-    }
-
-    @Test("init wants to be told who keeps the key, and says who can")
-    func initWithoutProtection() async throws {
-        try await Workplace.with(vault: false) { place in
-            try await place.signet("init").fails(64, "--protect", "keyfile")
             try nothingExists(at: place)
         }
     }

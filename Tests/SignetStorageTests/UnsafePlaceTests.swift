@@ -45,10 +45,12 @@ struct UnsafePlaceTests {
     func refused(fault: Fault) async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
-            _ = try directory.createVault()
+            _ = try directory.createVault(.keyFile)
             try fault.commit(on: directory, in: temporary)
             #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .unsafePlace }
-            #expect { try directory.createVault() } throws: { [.unsafePlace, .exists].contains(($0 as? StoreError)?.code) }
+            #expect { try directory.createVault(.keyFile) } throws: {
+                [.unsafePlace, .exists].contains(($0 as? StoreError)?.code)
+            }
         }
     }
 
@@ -56,7 +58,7 @@ struct UnsafePlaceTests {
     func foreignOwner() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
-            _ = try directory.createVault()
+            _ = try directory.createVault(.keyFile)
             try #require(chown(directory.path, 65534, 65534) == 0)
             #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .unsafePlace }
         }
@@ -68,7 +70,7 @@ struct UnsafePlaceTests {
             let directory = VaultDirectory(path: temporary.file("deep/down/vault"))
             let old = umask(0)
             defer { umask(old) }
-            try directory.createVault().put([1], RecordKey(.account, "x"))
+            try directory.createVault(.keyFile).put([1], RecordKey(.account, "x"))
             let modes = try FileManager.default.subpathsOfDirectory(atPath: temporary.path).map { name in
                 let attributes = try FileManager.default.attributesOfItem(atPath: temporary.file(name))
                 return try #require((attributes[.posixPermissions] as? NSNumber)?.intValue)
@@ -78,9 +80,14 @@ struct UnsafePlaceTests {
     }
 
     @Test(
-        "is where SIGNET_HOME says, else XDG_DATA_HOME, else the home directory",
+        "is where SIGNET_HOME says, else the service's directory, else XDG_DATA_HOME, else the home directory",
         arguments: [
             (["SIGNET_HOME": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/a"),
+            (["SIGNET_HOME": "/a", "STATE_DIRECTORY": "/s", "HOME": "/c"], "/a"),
+            (["STATE_DIRECTORY": "/s", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/s/signet"),
+            (["STATE_DIRECTORY": "/s:/t", "HOME": "/c"], "/s/signet"),
+            (["STATE_DIRECTORY": "relative", "HOME": "/c"], "/c/.local/share/signet"),
+            (["STATE_DIRECTORY": ":", "HOME": "/c"], "/c/.local/share/signet"),
             (["SIGNET_HOME": "", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/b/signet"),
             (["XDG_DATA_HOME": "relative", "HOME": "/c"], "/c/.local/share/signet"),
             (["HOME": "/c"], "/c/.local/share/signet"),
@@ -94,7 +101,7 @@ struct UnsafePlaceTests {
     func busy() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
-            let vault = try directory.createVault(patience: 0.1)
+            let vault = try directory.createVault(.keyFile, patience: 0.1)
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: directory.recordsPath, configuration: configuration)
@@ -114,7 +121,7 @@ struct UnsafePlaceTests {
             let disk = try SmallDisk(at: temporary.file("disk"), kilobytes: 256)
             defer { disk.unmount() }
             let directory = VaultDirectory(path: temporary.file("disk/vault"))
-            let vault = try directory.createVault()
+            let vault = try directory.createVault(.keyFile)
             try vault.put([7], RecordKey(.account, "kept"))
             var failure: StoreError?
             for number in 0..<100 where failure == nil {
@@ -128,7 +135,7 @@ struct UnsafePlaceTests {
             #expect(try vault.get(RecordKey(.account, "kept")) == [7])
             #expect(try directory.openVault().get(RecordKey(.account, "kept")) == [7])
             let second = VaultDirectory(path: temporary.file("disk/second"))
-            #expect { try second.createVault() } throws: { ($0 as? StoreError)?.code == .full }
+            #expect { try second.createVault(.keyFile) } throws: { ($0 as? StoreError)?.code == .full }
             #expect(!second.holdsVault)
         }
     }
@@ -143,7 +150,7 @@ struct UnsafePlaceTests {
             defer { disk.unmount() }
             let directory = VaultDirectory(path: temporary.file("disk/vault"))
             do {
-                _ = try directory.createVault()
+                _ = try directory.createVault(.keyFile)
                 #expect(try directory.openVault().get(RecordKey(.account, "x")) == nil)
             } catch let error as StoreError {
                 #expect(error.code == .full, "\(error)")
@@ -157,7 +164,7 @@ struct UnsafePlaceTests {
     func openedTwice() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
-            let first = try directory.createVault()
+            let first = try directory.createVault(.keyFile)
             _ = try directory.openVault()
             // Another process comes and goes. If this one's locks were gone, it would take the log away from under the first.
             try Python.run(
@@ -175,7 +182,7 @@ struct UnsafePlaceTests {
     func damaged() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
-            _ = try directory.createVault()
+            _ = try directory.createVault(.keyFile)
             let noise = Data(repeating: 0x5A, count: 8192)
             try noise.write(to: URL(filePath: directory.recordsPath))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.recordsPath)

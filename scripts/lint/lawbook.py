@@ -95,6 +95,12 @@ def manifest(root: Path) -> dict:
     return json.loads(done.stdout)
 
 
+def swift_targets(root: Path) -> list[dict]:
+    """The targets that are built from Swift: no libraries of the system, and none in C."""
+    targets = [target for target in manifest(root)["targets"] if target["type"] not in ("system", "binary")]
+    return [target for target in targets if not any((root / "Sources" / target["name"]).glob("*.c"))]
+
+
 def manifest_line(root: Path, target: str) -> int:
     """The line of Package.swift that names the target."""
     text = (root / "Package.swift").read_text()

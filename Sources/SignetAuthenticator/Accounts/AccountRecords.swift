@@ -70,10 +70,29 @@ extension RecordBackedReader {
         return try value(type, bytes, key.kind)
     }
 
+    func damagedRecords() throws(StoreError) -> [DamagedRecord] {
+        try damaged(Account.self, .account) + damaged(Mechanism.self, .mechanism) + damaged(PushNotification.self, .notification)
+    }
+
+    /// Every value that can be read: one record that is damaged does not hide the rest.
     private func all<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [Value] {
-        var values: [Value] = []
-        for bytes in try reader.records(kind) { values.append(try value(type, bytes, kind)) }
-        return values
+        try outcomes(type, kind).compactMap { try? $0.get() }
+    }
+
+    private func damaged<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [DamagedRecord] {
+        try outcomes(type, kind).compactMap { outcome in
+            if case .failure(let error) = outcome { DamagedRecord(kind: kind, error: error) } else { nil }
+        }
+    }
+
+    private func outcomes<Value: StoredForm>(
+        _ type: Value.Type, _ kind: RecordKind
+    ) throws(StoreError) -> [Result<Value, StoreError>] {
+        var outcomes: [Result<Value, StoreError>] = []
+        try reader.forEachRecord(of: kind) { record in
+            outcomes.append(record.content.flatMap { bytes in Result { () throws(StoreError) in try value(type, bytes, kind) } })
+        }
+        return outcomes
     }
 
     private func value<Value: StoredForm>(

@@ -35,6 +35,8 @@ public protocol AccountReader {
     func notification(id: String) throws(StoreError) -> PushNotification?
     /// Every notification, the newest first.
     func notifications() throws(StoreError) -> [PushNotification]
+    /// The records that the lists leave out because they cannot be read. They stay as they are.
+    func damagedRecords() throws(StoreError) -> [DamagedRecord]
 }
 
 /// What can be changed.
@@ -48,6 +50,9 @@ public protocol AccountWriter: AccountReader {
 }
 
 extension AccountReader {
+    /// None, for a store whose lists leave nothing out.
+    public func damagedRecords() throws(StoreError) -> [DamagedRecord] { [] }
+
     /// The mechanisms of one account, the oldest first.
     public func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism] {
         try mechanisms().filter { $0.account == account }

@@ -54,6 +54,8 @@ package struct JSONMemberError: Error, Sendable, Hashable, CustomStringConvertib
     /// Its name.
     package let name: String
 
+    package init(name: String) { self.name = name }
+
     package var description: String { "member \(name) is missing or of another type" }
 }
 

@@ -31,6 +31,8 @@ public final class SQLiteStore: RecordStore {
         do {
             database = try Self.open(path, creating: creating, patience: patience)
         } catch {
+            // What was not finished is nobody's yet.
+            if creating { PrivateFile.removeDatabase(path) }
             throw SQLiteFailure.storeError(error, "open \(path)")
         }
     }
@@ -66,6 +68,11 @@ public final class SQLiteStore: RecordStore {
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         do {
             return try database.write { try body(Transaction(database: $0)) }
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
+            // Seen: after this the old value is read; but who opens the file after a crash finds the commit in the log.
+            throw StoreError(
+                .outcomeUnknown, "write", "the disk did not confirm the change: it is there, or nothing of it; read to find out",
+                status: error.extendedResultCode.rawValue)
         } catch {
             throw SQLiteFailure.storeError(error, "write")
         }
@@ -133,15 +140,22 @@ public final class SQLiteStore: RecordStore {
                 try Row.fetchOne(
                     database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ? AND name = ?"),
                     arguments: key.arguments
-                ).map(Self.bytes)
+                ).map { try Self.bytes($0, 0) }
             }
         }
 
-        func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
+        func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
             try attempt("list the records of kind \(kind.rawValue)") {
-                try Row.fetchAll(
-                    database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ?"), arguments: [kind.rawValue]
-                ).map(Self.bytes)
+                // To SQLite a negative limit is none.
+                let limit = max(0, limit)
+                let (condition, arguments) =
+                    name.map { ("AND name > ?", [kind.rawValue, $0.databaseBlob, limit] as StatementArguments) }
+                    ?? ("", [kind.rawValue, limit])
+                return try Row.fetchAll(
+                    database.cachedStatement(
+                        sql: "SELECT bytes, name FROM record WHERE kind = ? \(condition) ORDER BY name LIMIT ?"),
+                    arguments: arguments
+                ).map { StoredRecord(name: try Self.bytes($0, 1), content: .success(try Self.bytes($0, 0))) }
             }
         }
 
@@ -169,8 +183,8 @@ public final class SQLiteStore: RecordStore {
             }
         }
 
-        private static func bytes(_ row: Row) throws -> [UInt8] {
-            try row.withUnsafeData(atIndex: 0) { Array($0 ?? .init()) }
+        private static func bytes(_ row: Row, _ column: Int) throws -> [UInt8] {
+            try row.withUnsafeData(atIndex: column) { Array($0 ?? .init()) }
         }
     }
 }

@@ -31,6 +31,11 @@ package enum PrivateFile {
         guard descriptor >= 0 else { throw failure("open \(path)") }
         defer { close(descriptor) }
         try check(descriptor, path, type: S_IFREG)
+        return try contents(of: descriptor, path, limit: limit)
+    }
+
+    /// What is left to read of an open file, `limit` bytes at most.
+    static func contents(of descriptor: Int32, _ path: String, limit: Int) throws(StoreError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var count = 0
         while count < bytes.count {
@@ -85,9 +90,16 @@ package enum PrivateFile {
     }
 
     /// Renames within one directory and makes the change durable.
+    /// - Throws: ``StoreError/Code/outcomeUnknown`` when the new name is there, and the disk did not confirm it.
     package static func move(_ path: String, to target: String) throws(StoreError) {
         guard rename(path, target) == 0 else { throw failure("create \(target)") }
-        try synchronizeDirectory(of: target)
+        do throws(StoreError) {
+            try synchronizeDirectory(of: target)
+        } catch {
+            throw StoreError(
+                .outcomeUnknown, error.operation, "\(target) is there, but the disk did not confirm it",
+                status: error.platformStatus)
+        }
     }
 
     /// Removes a file of ours that was never finished. That it cannot be removed is no news to anybody.
@@ -144,7 +156,7 @@ package enum PrivateFile {
     }
 
     /// The present `errno` as an error.
-    fileprivate static func failure(_ operation: String) -> StoreError {
+    static func failure(_ operation: String) -> StoreError {
         let status = errno
         switch status {
         case ENOENT: return StoreError(.noVault, operation, "it does not exist", status: status)

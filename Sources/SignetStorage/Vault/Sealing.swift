@@ -28,9 +28,4 @@ enum Sealing {
     static func derive(_ purpose: String, from key: Secret) -> Secret {
         Secret(key: HKDF<SHA256>.deriveKey(inputKeyMaterial: key.key, info: Array(purpose.utf8), outputByteCount: 32))
     }
-
-    /// HMAC-SHA-256 of `bytes`, cut to 16 bytes: a name that says nothing of what it names.
-    static func hiddenName(of bytes: [UInt8], key: Secret) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key.key).prefix(16))
-    }
 }

@@ -1,74 +1,56 @@
 import SignetCore
+import Synchronization
 
-/// A record store whose records are sealed: AES-256-GCM under a data key that a ``KeyCustodian`` keeps, each record bound to
-/// its kind and identity. Kinds and sizes can be seen from outside; identities and content cannot.
-public struct Vault: RecordStore {
-    private let store: any RecordStore
-    private let recordKey: Secret
-    private let nameKey: Secret
-    /// What the vault says of itself in clear.
-    public let header: VaultHeader
+/// A record store whose records are sealed: AES-256-GCM under a data key that one or more ``KeyCustodian``s keep, each record
+/// bound to its vault, kind and identity. Kinds and sizes can be seen from outside; identities and content cannot.
+///
+/// Nothing is read before the header has proved to be the one that the data key's owner wrote. A record that does not open is
+/// an error, or a failure in a listing, and never absent; when something new is written in its place, it is moved to
+/// ``RecordKind/quarantined`` and kept. The format is in docs/format.md.
+///
+/// Where a custodian keeps an epoch, the first write after opening tells it a new one, which may take as long as a hardware
+/// operation: an app that must not wait then makes an empty write off its main path.
+public final class Vault: RecordStore {
+    let store: any RecordStore
+    private let keeper: (any EpochKeeper)?
+    private let state: Mutex<VaultState>
+    /// Through which slot the vault was opened.
+    public let openedBy: VaultHeader.Slot
 
     /// Makes a vault in an empty store.
     /// - Throws: ``StoreError/Code/exists`` when the store holds a vault already.
     public static func create(in store: any RecordStore, custodian: any KeyCustodian) throws(StoreError) -> Vault {
-        let dataKey = Secret.random(byteCount: 32)
-        let id = RandomID.uuid()
-        let wrapped = try custodian.wrap(dataKey, context: VaultHeader.context(vault: id, custodian: custodian.name))
-        let header = VaultHeader(
-            format: VaultHeader.currentFormat, id: id,
-            slots: [.init(custodian: custodian.name, wrapped: Base64.encode(wrapped, as: .standard))])
+        var (keys, header) = try VaultKeys.make(vault: RandomID.uuid())
+        let slot = try header.addSlot(custodian, dataKey: keys.dataKey)
+        header = header.proved(by: keys.headerKey)
+        let bytes = JSON.encode(header)
         try store.write { (records: any RecordWriter) throws(StoreError) in
-            guard try records.record(headerKey) == nil else {
+            guard try records.record(.vaultHeader) == nil else {
                 throw StoreError(.exists, "create vault", "there is a vault here already; nothing was changed")
             }
-            try records.put(JSON.encode(header), headerKey)
+            try records.put(bytes, .vaultHeader)
         }
-        return Vault(store: store, header: header, dataKey: dataKey)
+        let keeper = custodian as? any EpochKeeper
+        try keeper?.remember(epoch: header.epoch, ofVault: header.id)
+        return Vault(store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot, keeper: keeper)
     }
 
-    /// Opens the vault in `store` with the first of `custodians` that it has a slot for.
-    public static func open(_ store: any RecordStore, custodians: [any KeyCustodian]) throws(StoreError) -> Vault {
-        let header = try header(of: store)
-        for custodian in custodians {
-            guard let slot = header.slots.first(where: { $0.custodian == custodian.name }) else { continue }
-            guard let wrapped = try? Base64.decode(slot.wrapped) else {
-                throw StoreError(.corrupt, "open vault", "the header's slot for \(custodian.name) is damaged")
-            }
-            let context = VaultHeader.context(vault: header.id, custodian: custodian.name)
-            return Vault(store: store, header: header, dataKey: try custodian.unwrap(wrapped, context: context))
-        }
-        let names = header.slots.map(\.custodian).joined(separator: ", ")
-        throw StoreError(
-            .keyUnavailable, "open vault", "it is sealed by \(names), which cannot be asked here; it was not touched")
-    }
-
-    /// What the vault in `store` says of itself, without opening it.
-    public static func header(of store: any RecordStore) throws(StoreError) -> VaultHeader {
-        let found = try store.read { (records: any RecordReader) throws(StoreError) in try records.record(headerKey) }
-        guard let bytes = found else { throw StoreError(.noVault, "open vault", "the store holds no vault") }
-        guard let json = try? JSON.value(of: bytes), let format = json["format"]?.wholeNumber else {
-            throw StoreError(.corrupt, "open vault", "the header is damaged")
-        }
-        guard format <= VaultHeader.currentFormat else {
-            throw StoreError(
-                .newerFormat, "open vault",
-                "format \(format) was written by a newer version; this one knows \(VaultHeader.currentFormat)")
-        }
-        guard let header = try? JSON.decode(VaultHeader.self, from: bytes) else {
-            throw StoreError(.corrupt, "open vault", "the header is damaged")
-        }
-        return header
-    }
-
-    private static let headerKey = RecordKey(.vault, name: [])
-
-    private init(store: any RecordStore, header: VaultHeader, dataKey: Secret) {
+    init(
+        store: any RecordStore, state: sending VaultState, openedBy slot: VaultHeader.Slot, keeper: (any EpochKeeper)?
+    ) {
         self.store = store
-        self.header = header
-        recordKey = Sealing.derive("signet record 1", from: dataKey)
-        nameKey = Sealing.derive("signet name 1", from: dataKey)
+        self.keeper = keeper
+        self.state = Mutex(state)
+        openedBy = slot
     }
+
+    /// The same vault, whose records are in another place now.
+    func moved(to store: any RecordStore) -> Vault {
+        Vault(store: store, state: state.withLock { $0 }, openedBy: openedBy, keeper: keeper)
+    }
+
+    /// What the vault says of itself in clear, as far as this process knows.
+    public var header: VaultHeader { state.withLock { $0.header } }
 
     /// Reads a consistent state.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
@@ -78,86 +60,125 @@ public struct Vault: RecordStore {
     }
 
     /// Reads and changes, all or nothing; as durable as the store beneath.
+    /// - Throws: what `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since this vault
+    ///   was opened: open it again.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        try store.write { (records: any RecordWriter) throws(StoreError) in
-            try body(SealedWriter(records: records, vault: self))
+        let (value, told) = try store.write { (records: any RecordWriter) throws(StoreError) in
+            let (header, keys) = try current(in: records)
+            let writer = SealedWriter(records: records, vault: self, keys: keys)
+            let value = try body(writer)
+            return (value, try begin(header, keys, seals: writer.seals, in: records))
         }
-    }
-}
-
-// MARK: Records
-
-/// A sealed record: `S` `G`, format, suite; then what ``Sealing`` writes. The four bytes are authenticated with the identity.
-extension Vault {
-    private static let preamble: [UInt8] = [0x53, 0x47, 1, 1]
-
-    fileprivate func hidden(_ key: RecordKey) -> RecordKey {
-        RecordKey(
-            key.kind, name: Sealing.hiddenName(of: LengthPrefixed.bytes(Array(key.kind.rawValue.utf8)) + key.name, key: nameKey))
+        if let told { try tell(told) }
+        return value
     }
 
-    /// Content is preceded by its record's name, so that a listing can check the binding too.
-    fileprivate func seal(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) -> [UInt8] {
-        try Self.preamble + key.name + Sealing.seal(bytes, with: recordKey, context: context(key))
-    }
-
-    fileprivate func open(_ sealed: [UInt8], _ key: RecordKey) throws(StoreError) -> [UInt8] {
-        let prefix = Self.preamble + key.name
-        guard sealed.starts(with: prefix),
-            let bytes = Sealing.open(sealed.dropFirst(prefix.count), with: recordKey, context: context(key))
-        else {
-            throw StoreError(
-                .corrupt, "open a record of kind \(key.kind.rawValue)",
-                "it is damaged, or not the record it should be; it was left as it is")
+    /// Counts what was sealed, and begins a new epoch with the first write. Returns the header if it had to be changed.
+    private func begin(
+        _ header: VaultHeader, _ keys: VaultKeys, seals: UInt64, in records: any RecordWriter
+    ) throws(StoreError) -> VaultHeader? {
+        let (blocks, isFirst) = state.withLock { ($0.blocks(for: seals), keeper != nil && !$0.hasWritten) }
+        guard blocks > 0 || isFirst else { return nil }
+        var header = header
+        header.seals += blocks
+        guard header.seals < VaultState.mostSeals else {
+            throw StoreError(.failed, "write", "the data key has sealed as much as it safely can; rotate it")
         }
-        return bytes
+        if isFirst { header.epoch += 1 }
+        return try put(header, provedBy: keys, in: records)
     }
 
-    fileprivate func open(listed sealed: [UInt8], _ kind: RecordKind) throws(StoreError) -> [UInt8] {
-        let name = sealed.dropFirst(Self.preamble.count).prefix(16)
-        return try open(sealed, RecordKey(kind, name: Array(name)))
+    /// Writes a header inside a transaction, and remembers it for those that follow.
+    func put(_ header: VaultHeader, provedBy keys: VaultKeys, in records: any RecordWriter) throws(StoreError) -> VaultHeader {
+        let header = header.proved(by: keys.headerKey)
+        try records.put(JSON.encode(header), .vaultHeader)
+        return header
     }
 
-    private func context(_ hiddenKey: RecordKey) -> [UInt8] {
-        Self.preamble + [Array(hiddenKey.kind.rawValue.utf8), hiddenKey.name].flatMap(LengthPrefixed.bytes)
+    /// Takes note of a header that is durable, and tells its epoch to who keeps it.
+    func tell(_ header: VaultHeader) throws(StoreError) {
+        let isNews = state.withLock { $0.take(header) }
+        if isNews { try keeper?.remember(epoch: header.epoch, ofVault: header.id) }
+    }
+
+    /// The header as it stands in this transaction, and the keys it belongs to.
+    func current(in records: any RecordReader) throws(StoreError) -> (VaultHeader, VaultKeys) {
+        guard let bytes = try records.record(.vaultHeader) else {
+            throw StoreError(.noVault, "use vault", "the vault was removed since it was opened")
+        }
+        if let known = state.withLock({ $0.known(bytes) }) { return known }
+        let header = try Self.header(from: bytes)
+        guard let keys = keys(header.keyID) else {
+            throw StoreError(.keyMismatch, "use vault", "its key was rotated since it was opened; open it again")
+        }
+        guard header.isProved(by: keys.headerKey) else {
+            throw StoreError(.corrupt, "use vault", "its header was changed since it was opened; nothing was written")
+        }
+        return (header, keys)
+    }
+
+    /// The keys with this id, if this vault was opened with them or has rotated to or from them.
+    func keys(_ id: [UInt8]) -> VaultKeys? { state.withLock { $0.ring[id] } }
+
+    /// The keys that records are sealed with now.
+    var keys: VaultKeys { state.withLock { $0.current } }
+
+    /// Lets records that are sealed with new keys be opened.
+    func learn(_ keys: VaultKeys) { state.withLock { $0.ring[keys.id] = keys } }
+}
+
+/// What a process knows of a vault that it has opened.
+struct VaultState {
+    /// The data keys by their ids: one, and after a rotation the one before, for those who read meanwhile.
+    var ring: [[UInt8]: VaultKeys]
+    private(set) var header: VaultHeader
+    private var bytes: [UInt8]
+    /// Whether this process has begun an epoch of its own.
+    private(set) var hasWritten = false
+    /// How many more records may be sealed before the header must count another block, and how large the next block is.
+    private var sealsLeft: UInt64 = 0
+    private var block: UInt64 = 64
+
+    /// With 2^32 random nonces of 96 bits the odds that two are equal reach 2^-33; beyond that a key may not be used.
+    static let mostSeals: UInt64 = 1 << 32
+    static let sealsUntilDue: UInt64 = 1 << 30
+
+    init(keys: VaultKeys, header: VaultHeader, bytes: [UInt8]) {
+        ring = [keys.id: keys]
+        current = keys
+        self.header = header
+        self.bytes = bytes
+    }
+
+    private(set) var current: VaultKeys
+
+    /// The header with these bytes, if it is the one known already.
+    func known(_ bytes: [UInt8]) -> (VaultHeader, VaultKeys)? { bytes == self.bytes ? (header, current) : nil }
+
+    /// Counts `seals`. Returns how many the header has to count beforehand.
+    mutating func blocks(for seals: UInt64) -> UInt64 {
+        guard seals > sealsLeft else {
+            sealsLeft -= seals
+            return 0
+        }
+        let more = max(block, seals)
+        sealsLeft += more - seals
+        block = min(block * 2, 1 << 16)
+        return more
+    }
+
+    /// Takes a header that is durable. Returns whether its epoch is news.
+    mutating func take(_ header: VaultHeader) -> Bool {
+        let isNews = header.epoch != self.header.epoch || !hasWritten
+        hasWritten = true
+        self.header = header
+        bytes = JSON.encode(header)
+        if let keys = ring[header.keyID] { current = keys }
+        return isNews
     }
 }
 
-private struct SealedReader: RecordReader {
-    let records: any RecordReader
-    let vault: Vault
-
-    func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
-        let key = vault.hidden(key)
-        guard let sealed = try records.record(key) else { return nil }
-        return try vault.open(sealed, key)
-    }
-
-    func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
-        var opened: [[UInt8]] = []
-        for sealed in try records.records(kind) { opened.append(try vault.open(listed: sealed, kind)) }
-        return opened
-    }
-}
-
-private struct SealedWriter: RecordWriter {
-    let records: any RecordWriter
-    let vault: Vault
-
-    func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
-        try SealedReader(records: records, vault: vault).record(key)
-    }
-
-    func records(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
-        try SealedReader(records: records, vault: vault).records(kind)
-    }
-
-    func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
-        let key = vault.hidden(key)
-        try records.put(try vault.seal(bytes, key), key)
-    }
-
-    func remove(_ key: RecordKey) throws(StoreError) {
-        try records.remove(vault.hidden(key))
-    }
+extension RecordKey {
+    /// Where a vault keeps its header in the store beneath.
+    static let vaultHeader = RecordKey(.vault, name: [])
 }

@@ -10,12 +10,16 @@ public struct VaultDirectory: Sendable, Hashable {
         self.path = String(path)
     }
 
-    /// The usual place: `$SIGNET_HOME`, or `$XDG_DATA_HOME/signet`, or `~/.local/share/signet` (XDG Base Directory).
-    /// Relative values of the XDG variable are ignored, as the specification asks. Nil when not even a home is known.
+    /// The usual place: `$SIGNET_HOME`; for a service `$STATE_DIRECTORY/signet`, where systemd gives it a directory
+    /// (`StateDirectory=`, systemd.exec(5); the first, if there are several); else `$XDG_DATA_HOME/signet` or
+    /// `~/.local/share/signet` (XDG Base Directory). The service's directory may be open to others, the one in it never is.
+    /// Relative values of the two are ignored, as the specifications ask. Nil when not even a home is known.
     public init?(environment: [String: String]) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let home = value("SIGNET_HOME") {
             self.init(path: home)
+        } else if let state = value("STATE_DIRECTORY")?.split(separator: ":").first, state.hasPrefix("/") {
+            self.init(path: state + "/signet")
         } else if let data = value("XDG_DATA_HOME"), data.hasPrefix("/") {
             self.init(path: data + "/signet")
         } else if let home = value("HOME") {
@@ -32,10 +36,20 @@ public struct VaultDirectory: Sendable, Hashable {
     /// Whether there is a vault here; it may still not open.
     public var holdsVault: Bool { PrivateFile.exists(recordsPath) }
 
-    /// Makes a vault sealed by a key file beside it. A vault that is there is never touched.
+    /// Who is to keep the key of a new vault.
+    public enum Seal: Sendable {
+        /// A file of mode 0600 beside the records. It protects what is copied without it, and nothing else.
+        case keyFile
+        /// A custodian.
+        case custodian(any KeyCustodian)
+    }
+
+    /// Makes a vault. A vault that is there is never touched.
     ///
     /// The records appear under their name only when they are complete: whoever is interrupted can begin again.
-    public func createVault(patience: Double = SQLiteStore.defaultPatience) throws(StoreError) -> Vault {
+    public func createVault(
+        _ seal: Seal, patience: Double = SQLiteStore.defaultPatience
+    ) throws(StoreError) -> Vault {
         _ = try PrivateFile.createDirectory(path)
         try PrivateFile.checkDirectory(path)
         let lock = try DirectoryLock(path, patience: patience)
@@ -43,34 +57,99 @@ public struct VaultDirectory: Sendable, Hashable {
         guard !holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(path) already; nothing was changed")
         }
+        let vault =
+            switch seal {
+            case .custodian(let custodian): try createRecords(custodian)
+            case .keyFile: try createRecordsAndKey()
+            }
+        // Not opened anew: a person would be asked for the same passphrase twice.
+        return vault.moved(to: try openRecords(patience: patience))
+    }
+
+    private func createRecordsAndKey() throws(StoreError) -> Vault {
         // Who was interrupted before the key was written has sealed nothing with it.
         if PrivateFile.isEmpty(keyPath) { PrivateFile.remove(keyPath) }
         let madeKey = !PrivateFile.exists(keyPath)
         let key = madeKey ? try KeyFile.create(path: keyPath) : KeyFile(path: keyPath)
-        let unfinished = recordsPath + ".new"
-        PrivateFile.removeDatabase(unfinished)
         do {
-            let store = try SQLiteStore(path: unfinished, creating: true)
-            _ = try Vault.create(in: store, custodian: key)
-            // Closing moves the log into the file too, but says nothing when it cannot.
-            try store.checkpoint()
-            try store.close()
-            try PrivateFile.move(unfinished, to: recordsPath)
+            return try createRecords(key)
         } catch {
-            PrivateFile.removeDatabase(unfinished)
             // Once the records have their name, the key is theirs, whatever failed afterwards.
             if madeKey, !holdsVault { PrivateFile.remove(keyPath) }
             throw error
         }
-        return try openVault(patience: patience)
+    }
+
+    private func createRecords(_ custodian: any KeyCustodian) throws(StoreError) -> Vault {
+        let unfinished = recordsPath + ".new"
+        PrivateFile.removeDatabase(unfinished)
+        do {
+            let store = try SQLiteStore(path: unfinished, creating: true)
+            let vault = try Vault.create(in: store, custodian: custodian)
+            // Closing moves the log into the file too, but says nothing when it cannot.
+            try store.checkpoint()
+            try store.close()
+            try PrivateFile.move(unfinished, to: recordsPath)
+            return vault
+        } catch {
+            PrivateFile.removeDatabase(unfinished)
+            throw error
+        }
     }
 
     /// Opens the vault here.
-    /// - Throws: ``StoreError/Code/noVault`` when there is none; nothing is created.
-    public func openVault(patience: Double = SQLiteStore.defaultPatience) throws(StoreError) -> Vault {
+    /// - Parameters:
+    ///   - custodians: Who can be asked for the key, in this order; the key file, where there is one, comes last.
+    ///   - acceptingRollback: See ``Vault/open(_:custodians:acceptingRollback:)``.
+    /// - Throws: ``StoreError/Code/noVault`` when there is none; nothing is created. And what opening a vault throws.
+    public func openVault(
+        custodians: [any KeyCustodian] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
+    ) throws(StoreError) -> Vault {
+        try Vault.open(
+            openRecords(patience: patience), custodians: custodians + [KeyFile(path: keyPath)],
+            acceptingRollback: acceptingRollback)
+    }
+
+    /// As ``openVault(custodians:acceptingRollback:patience:)``, on a thread of its own.
+    public func unlockVault(
+        custodians: [any KeyCustodian] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
+    ) async throws(StoreError) -> Vault {
+        try await Blocking.run { () throws(StoreError) in
+            try openVault(custodians: custodians, acceptingRollback: acceptingRollback, patience: patience)
+        }
+    }
+
+    /// What the vault here says of itself, without opening it; unproved.
+    public func header() throws(StoreError) -> VaultHeader {
+        try Vault.header(of: openRecords(patience: SQLiteStore.defaultPatience))
+    }
+
+    /// What is wrong with the place: a directory or a file that others can reach, that belongs to somebody else, or is a link.
+    /// Looking opens nothing.
+    public func placeProblems() -> [StoreError] {
+        guard PrivateFile.exists(path) else { return [] }
+        let directory = Result { () throws(StoreError) in try PrivateFile.checkDirectory(path) }
+        let files = [recordsPath, recordsPath + "-wal", recordsPath + "-shm", keyPath].filter(PrivateFile.exists)
+            .map { file in Result { () throws(StoreError) in try PrivateFile.check(file) } }
+        return ([directory] + files).compactMap { if case .failure(let error) = $0 { error } else { nil } }
+    }
+
+    /// Removes the vault here and everything in it, openable or not. There is no way back.
+    /// - Parameter id: The vault's id; see ``Vault/reset(_:confirming:)``.
+    public func reset(confirming id: String?) throws(StoreError) {
+        let lock = try DirectoryLock(path, patience: SQLiteStore.defaultPatience)
+        defer { lock.release() }
+        let store = try openRecords(patience: SQLiteStore.defaultPatience)
+        try Vault.reset(store, confirming: id)
+        try store.close()
+        PrivateFile.removeDatabase(recordsPath)
+        PrivateFile.remove(keyPath)
+    }
+
+    private func openRecords(patience: Double) throws(StoreError) -> SQLiteStore {
         guard PrivateFile.exists(path) else { throw StoreError(.noVault, "open vault", "\(path) does not exist") }
         try PrivateFile.checkDirectory(path)
         guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
-        return try Vault.open(SQLiteStore(path: recordsPath, patience: patience), custodians: [KeyFile(path: keyPath)])
+        return try SQLiteStore(path: recordsPath, patience: patience)
     }
 }

@@ -59,14 +59,18 @@ struct Failure: Error {
     private init(store error: StoreError) {
         let exit: Exit =
             switch error.code {
-            case .noVault, .keyUnavailable, .keyMismatch, .newerFormat: .noVault
+            case .noVault, .keyUnavailable, .keyMismatch, .newerFormat, .rolledBack: .noVault
             case .exists: .alreadyExists
             case .busy: .busy
             case .denied, .unsafePlace: .notAllowed
-            case .full, .corrupt, .failed: .store
+            case .full, .corrupt, .otherType, .outcomeUnknown, .failed: .store
+            case .invalid: .badInput
             }
-        let way = error.code == .noVault ? "; make one with 'signet init --protect keyfile'" : ""
-        self.init(exit, "store.\(error.code.rawValue)", error.description + way)
+        let way =
+            error.code == .noVault
+            ? "; make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key" : ""
+        let older = error.code == .rolledBack ? ": signet protect accept-older-copy" : ""
+        self.init(exit, "store.\(error.code.rawValue)", error.description + way + older)
     }
 
     private init(transport error: TransportError) {

@@ -18,7 +18,14 @@ import Foundation
 /// The person's vault, opened for one run of a verb.
 struct Session {
     let vault: Vault
+    /// Who was asked for its key, and may be asked again.
+    let custodians: Custodians
     private let clock = SystemWallClock()
+
+    private init(vault: Vault, custodians: Custodians) {
+        self.vault = vault
+        self.custodians = custodians
+    }
 
     /// The usual place of the vault.
     static func directory() throws -> VaultDirectory {
@@ -28,9 +35,19 @@ struct Session {
         return directory
     }
 
-    /// Opens the vault; creates nothing.
-    static func open() throws -> Session {
-        Session(vault: try directory().openVault())
+    /// Who can be asked for a vault's key.
+    static func custodians(_ directory: VaultDirectory, _ options: VaultOptions?) -> Custodians {
+        Custodians(
+            directory: directory, environment: ProcessInfo.processInfo.environment,
+            passphrase: options?.passphrase ?? PassphraseSource())
+    }
+
+    /// Opens the vault; creates nothing. The process has nothing else to do meanwhile, so it just waits.
+    static func open(_ options: VaultOptions? = nil, acceptingRollback: Bool = false) throws -> Session {
+        let directory = try directory()
+        let custodians = custodians(directory, options)
+        let vault = try directory.openVault(custodians: custodians.all, acceptingRollback: acceptingRollback)
+        return Session(vault: vault, custodians: custodians)
     }
 
     var now: Date { clock.now }

@@ -1,19 +1,26 @@
 import ArgumentParser
 import SignetAuthenticator
 import SignetCore
+import SignetStorage
 
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
         abstract: "List the accounts and what they can do.")
 
+    @OptionGroup var options: VaultOptions
+
     @Flag(help: "Print JSON, one account a line.")
     var json = false
 
     func run() async throws {
-        let accounts = try await Session.open().offline { try await $0.accounts() }
+        let (accounts, damaged) = try await Session.open(options).offline { authenticator in
+            (try await authenticator.accounts(), try await authenticator.damagedRecords())
+        }
         if !json, accounts.isEmpty { Console.line("No accounts yet. Add one with 'signet enroll FILE'.") }
         for account in accounts { Console.line(json ? JSONText.line(account.json) : account.text) }
+        // On standard error, so that programs which read the list get nothing but accounts.
+        for record in damaged { Console.error("signet: \(record.error)") }
     }
 }
 

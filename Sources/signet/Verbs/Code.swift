@@ -19,11 +19,13 @@ struct Code: AsyncParsableCommand {
     @Option(help: "The kind, for an account that has both.")
     var type: CodeType?
 
+    @OptionGroup var options: VaultOptions
+
     @Flag(help: "Print JSON: code, type, issuer, account, and secondsLeft and validUntil or counter.")
     var json = false
 
     func run() async throws {
-        let session = try Session.open()
+        let session = try Session.open(options)
         let (selection, code) = try await Self.code(name, kinds, session)
         Console.line(json ? JSONText.line(description(of: code, selection, session)) : code.digits)
     }

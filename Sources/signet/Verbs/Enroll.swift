@@ -22,6 +22,8 @@ struct Enroll: AsyncParsableCommand {
         help: "A host that may be asked over plain http, besides this machine. For test networks.")
     var plainHTTPHosts: [String] = []
 
+    @OptionGroup var options: VaultOptions
+
     @Flag(help: "Print JSON with the members of the enrolment.")
     var json = false
 
@@ -32,7 +34,7 @@ struct Enroll: AsyncParsableCommand {
             report(enrollment, heading: "Would enrol")
             return
         }
-        let session = try Session.open()
+        let session = try Session.open(options)
         _ = try await session.online { try await $0.enroll(enrollment) }
         report(enrollment, heading: "Enrolled")
     }

@@ -6,30 +6,57 @@ struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Make the vault.",
-        discussion:
-            "A vault that is there already is never touched. Nothing is weaker than you ask for: the protection is yours to name."
-    )
+        discussion: """
+            Without --protect the first of these that can be used here keeps the key, and it is said which: tpm, secret-service,
+            credential, passphrase. A key file is used only when it is named. A vault that is there already is never touched.
+            """)
 
-    /// Who can keep the vault's key.
-    enum Protection: String, ExpressibleByArgument, CaseIterable {
-        case keyfile
-    }
+    @Option(help: "Who keeps the key: tpm, secret-service, credential, passphrase or keyfile.")
+    var protect: Protection?
 
-    @Option(help: "Who keeps the key: 'keyfile', a file of mode 0600 beside the records. It protects what is copied without it.")
-    var protect: Protection
+    @OptionGroup var options: VaultOptions
 
     @Flag(help: "Print JSON: path, protection.")
     var json = false
 
     func run() throws {
         let directory = try Session.directory()
-        let vault = try directory.createVault()
-        let protection = vault.header.slots.map(\.custodian).joined(separator: ", ")
+        guard !directory.holdsVault else {
+            throw StoreError(.exists, "create vault", "there is a vault in \(directory.path) already; nothing was changed")
+        }
+        let custodians = Session.custodians(directory, options).asking(.forNewPassphrase(options.passphraseDescriptor))
+        let protection = try protect ?? firstUsable(custodians)
+        let custodian = custodians.custodian(protection)
+        _ = try directory.createVault(protection == .keyfile ? .keyFile : .custodian(custodian))
+        report(directory, protection)
+    }
+
+    /// The first custodian that can be asked here, key files left out: they are chosen only by name.
+    private func firstUsable(_ custodians: Custodians) throws -> Protection {
+        var reasons: [String] = []
+        for protection in Protection.allCases where protection != .keyfile {
+            switch custodians.availability(protection) {
+            case .usable: return protection
+            case .unusable(let reason): reasons.append("\(protection.rawValue): \(reason)")
+            }
+        }
+        throw Failure(
+            .noVault, "store.keyUnavailable",
+            "nobody here can keep the vault's key, and nothing was made. \(reasons.joined(separator: ". ")). "
+                + "If a file beside the records is enough for you, say so: signet init --protect keyfile")
+    }
+
+    private func report(_ directory: VaultDirectory, _ protection: Protection) {
         if json {
-            Console.line(JSONText.line(.object(["path": .string(directory.path), "protection": .string(protection)])))
-        } else {
-            Console.line("Made a vault in \(directory.path), sealed by \(protection).")
+            Console.line(
+                JSONText.line(.object(["path": .string(directory.path), "protection": .string(protection.rawValue)])))
+            return
+        }
+        Console.line("Made a vault in \(directory.path), sealed by \(protection.rawValue): \(protection.explanation).")
+        if protection == .keyfile {
             Console.line("Keep \(directory.keyPath): without it nothing in the vault can be read.")
+        } else {
+            Console.line("If that is ever lost, nothing in the vault can be read: 'signet protect add' makes a second way in.")
         }
     }
 }

@@ -25,6 +25,8 @@ struct Push: AsyncParsableCommand {
         @Option(name: .customLong("for"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
         var seconds: Int?
 
+        @OptionGroup var options: VaultOptions
+
         @Flag(help: "Print JSON, one message a line.")
         var json = false
 
@@ -33,7 +35,7 @@ struct Push: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let session = try Session.open()
+            let session = try Session.open(options)
             try await session.online { authenticator in
                 let selection = try Selection.find(name, kinds: [.push], in: try await authenticator.accounts())
                 try await listen(DeskListener(authenticator, mechanismUID: selection.mechanism.uid), session)
@@ -89,11 +91,13 @@ struct Push: AsyncParsableCommand {
         @Flag(help: "Also those that were answered or have expired.")
         var all = false
 
+        @OptionGroup var options: VaultOptions
+
         @Flag(help: "Print JSON, one message a line.")
         var json = false
 
         func run() async throws {
-            let session = try Session.open()
+            let session = try Session.open(options)
             let notifications = try await session.offline { try await $0.notifications() }
                 .filter { all || $0.state(at: session.now) == .pending }
             if !json, notifications.isEmpty { Console.line(all ? "No messages." : "No message waits for an answer.") }
@@ -116,12 +120,14 @@ struct Push: AsyncParsableCommand {
         @Flag(help: "Stand in for the fingerprint reader that this machine lacks: you vouch that it is you.")
         var standInForBiometric = false
 
+        @OptionGroup var options: VaultOptions
+
         @Flag(help: "Print the answered message as JSON.")
         var json = false
 
         func run() async throws {
             let presence = TerminalPresence(vouched: standInForBiometric)
-            try await Push.answer(id, json: json) { try await $0.approve($1, number: number, presence: presence) }
+            try await Push.answer(id, options, json: json) { try await $0.approve($1, number: number, presence: presence) }
         }
     }
 
@@ -132,18 +138,20 @@ struct Push: AsyncParsableCommand {
         @Argument(help: "The message's id, or as much of its beginning as is unique.")
         var id: String
 
+        @OptionGroup var options: VaultOptions
+
         @Flag(help: "Print the answered message as JSON.")
         var json = false
 
         func run() async throws {
-            try await Push.answer(id, json: json) { try await $0.deny($1) }
+            try await Push.answer(id, options, json: json) { try await $0.deny($1) }
         }
     }
 
     private static func answer(
-        _ prefix: String, json: Bool, _ send: (Authenticator, String) async throws -> PushNotification
+        _ prefix: String, _ options: VaultOptions, json: Bool, _ send: (Authenticator, String) async throws -> PushNotification
     ) async throws {
-        let session = try Session.open()
+        let session = try Session.open(options)
         let answered = try await session.online { authenticator in
             try await send(authenticator, try fullID(prefix, in: try await authenticator.notifications()))
         }

@@ -1,0 +1,54 @@
+// A storage of one's own: any class or actor with three methods, with a cache in front.
+import Foundation
+import Storage
+
+// snippet.show
+/// One item in a file, as JSON.
+public class FileStorage<T: Codable>: Storage {
+    private let file: URL
+
+    public init(file: URL) {
+        self.file = file
+    }
+
+    public func save(item: T) async throws {
+        try JSONEncoder().encode(item).write(to: file, options: .atomic)
+    }
+
+    public func get() async throws -> T? {
+        do {
+            return try JSONDecoder().decode(T.self, from: Data(contentsOf: file))
+        } catch CocoaError.fileReadNoSuchFile {
+            return nil  // Proved absence. Whatever else goes wrong is an error.
+        }
+    }
+
+    public func delete() async throws {
+        do {
+            try FileManager.default.removeItem(at: file)
+        } catch CocoaError.fileNoSuchFile {
+            // Nothing to delete is no error.
+        }
+    }
+}
+
+/// The same with calls one after another, and a cache.
+public class CachedFileStorage<T: Codable>: StorageDelegate<T> {
+    public init(file: URL, cacheable: Bool = true) {
+        super.init(delegate: FileStorage<T>(file: file), cacheable: cacheable)
+    }
+}
+// snippet.hide
+
+struct Settings: Codable {
+    var theme: String
+}
+
+func keepSettings(in file: URL) async throws -> String? {
+    // snippet.show
+    let storage = CachedFileStorage<Settings>(file: file)
+    try await storage.save(item: Settings(theme: "dark"))
+    let settings = try await storage.get()
+    // snippet.hide
+    return settings?.theme
+}

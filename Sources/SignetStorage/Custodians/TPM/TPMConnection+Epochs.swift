@@ -1,0 +1,164 @@
+#if TPM && os(Linux)
+import CTSS2
+
+/// A bit field of a vault, in the TPM's own memory.
+private struct EpochIndex {
+    let handle: ESYS_TR
+    let base: UInt64
+    let epoch: UInt64?
+}
+
+extension TPMConnection {
+    private static let attributes = TPMA_NV(
+        UInt32(TPM2_NT_BITS) << UInt32(TPMA_NV_TPM2_NT_SHIFT) | TPMA_NV_AUTHREAD | TPMA_NV_AUTHWRITE | TPMA_NV_NO_DA)
+
+    func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
+        try startSession()
+        let place = TPMEpochPlace(vault: id)
+        return try settled { () throws(StoreError) in try indices(of: place).compactMap(\.epoch).max() }
+    }
+
+    func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
+        try startSession()
+        let place = TPMEpochPlace(vault: id)
+        try settled { () throws(StoreError) in try remember(epoch, at: place) }
+    }
+
+    func forgetEpoch(ofVault id: String) throws(StoreError) {
+        try startSession()
+        let place = TPMEpochPlace(vault: id)
+        try settled { () throws(StoreError) in try remove(indices(of: place)) }
+    }
+
+    private func remember(_ epoch: UInt64, at place: TPMEpochPlace) throws(StoreError) {
+        let standing = try indices(of: place)
+        if let known = standing.compactMap(\.epoch).max() {
+            guard known <= epoch else {
+                throw StoreError(
+                    .failed, "remember an epoch", "the TPM knows epoch \(known) of this vault, which is later than \(epoch)")
+            }
+            guard known < epoch else { return }
+        }
+        // The new number is written before an old one goes: whoever is interrupted in between leaves both, and the higher counts.
+        if let index = standing.first(where: { TPMEpochPlace.bit(for: epoch, base: $0.base) != nil }) {
+            try set(epoch, in: index)
+            try remove(standing.filter { $0.handle != index.handle })
+        } else {
+            try set(epoch, in: define(place, base: epoch &- 1))
+            try remove(standing)
+        }
+    }
+
+    /// Does `body` again when another program wrote or removed an index just after it was looked at: the index is gone then,
+    /// or its name is another and the TPM takes our proof for a wrong one.
+    private func settled<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        for _ in 0..<10 {
+            do throws(StoreError) {
+                return try body()
+            } catch {
+                let kind = error.platformStatus.flatMap { TPMResponse(code: UInt32(bitPattern: $0)).kind }
+                guard kind == .handle || kind == .authFail || kind == .badAuth else { throw error }
+            }
+        }
+        return try body()
+    }
+
+    /// The indices of a vault: one as a rule, two where somebody was interrupted while changing over.
+    private func indices(of place: TPMEpochPlace) throws(StoreError) -> [EpochIndex] {
+        var found: [EpochIndex] = []
+        for index in place.indices {
+            guard let handle = try standing(index), let area = try publicArea(handle) else { continue }
+            // Somebody else's, at a place where ours could be.
+            guard let base = place.base(ofMark: bytes(of: area.authPolicy.buffer, area.authPolicy.size)),
+                area.attributes & ~TPMA_NV(TPMA_NV_WRITTEN) == Self.attributes
+            else { continue }
+            try present(place.password, for: handle)
+            // One that was never written was made by somebody who was interrupted then.
+            let isWritten = area.attributes & TPMA_NV(TPMA_NV_WRITTEN) != 0
+            let bits = isWritten ? try readBits(handle) : 0
+            found.append(EpochIndex(handle: handle, base: base, epoch: TPMEpochPlace.epoch(base: base, bits: bits)))
+        }
+        return found
+    }
+
+    private func standing(_ index: UInt32) throws(StoreError) -> ESYS_TR? {
+        var handle = Self.none
+        let answer = tss.Esys_TR_FromTPMPublic(esys, index, Self.none, Self.none, Self.none, &handle)
+        if TPMResponse(code: answer).kind == .handle { return nil }
+        try check("look for an epoch", answer)
+        return handle
+    }
+
+    private func publicArea(_ handle: ESYS_TR) throws(StoreError) -> TPMS_NV_PUBLIC? {
+        var area: UnsafeMutablePointer<TPM2B_NV_PUBLIC>?
+        defer { tss.Esys_Free(area) }
+        try check(
+            "look for an epoch", tss.Esys_NV_ReadPublic(esys, handle, Self.none, Self.none, Self.none, &area, nil))
+        return area?.pointee.nvPublic
+    }
+
+    private func readBits(_ handle: ESYS_TR) throws(StoreError) -> UInt64 {
+        var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
+        defer { tss.Esys_Free(data) }
+        try check(
+            "read an epoch",
+            tss.Esys_NV_Read(esys, handle, handle, session(.answer), Self.none, Self.none, 8, 0, &data))
+        guard let data, data.pointee.size == 8 else {
+            throw StoreError(.failed, "read an epoch", "the TPM did not give all of it")
+        }
+        return bytes(of: data.pointee.buffer, 8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Makes an index at the first place that is free.
+    private func define(_ place: TPMEpochPlace, base: UInt64) throws(StoreError) -> EpochIndex {
+        for index in place.indices {
+            var area = TPM2B_NV_PUBLIC()
+            area.nvPublic.nvIndex = index
+            area.nvPublic.nameAlg = TPM2_ALG_SHA256
+            area.nvPublic.attributes = Self.attributes
+            area.nvPublic.authPolicy.size = 32
+            fill(&area.nvPublic.authPolicy.buffer, with: place.mark(base: base))
+            area.nvPublic.dataSize = 8
+            var password = auth(place.password)
+            var handle = Self.none
+            let answer = tss.Esys_NV_DefineSpace(
+                esys, Self.owner, try session(.command), Self.none, Self.none, &password, &area, &handle)
+            if TPMResponse(code: answer).kind == .defined { continue }
+            try check("make room for an epoch", answer)
+            return EpochIndex(handle: handle, base: base, epoch: nil)
+        }
+        throw StoreError(.full, "make room for an epoch", "other programs have taken every place in the TPM where it could be")
+    }
+
+    private func set(_ epoch: UInt64, in index: EpochIndex) throws(StoreError) {
+        guard let bit = TPMEpochPlace.bit(for: epoch, base: index.base) else {
+            throw StoreError(.failed, "remember an epoch", "it does not fit its place")
+        }
+        try check(
+            "remember an epoch",
+            tss.Esys_NV_SetBits(
+                esys, index.handle, index.handle, try session([]), Self.none, Self.none, bit))
+    }
+
+    private func remove(_ indices: [EpochIndex]) throws(StoreError) {
+        for index in indices {
+            let answer = tss.Esys_NV_UndefineSpace(
+                esys, Self.owner, index.handle, try session([]), Self.none, Self.none)
+            // Another program that changes over at the same time was first.
+            if TPMResponse(code: answer).kind != .handle { try check("give back the room of an epoch", answer) }
+        }
+    }
+
+    private func present(_ password: [UInt8], for handle: ESYS_TR) throws(StoreError) {
+        var auth = auth(password)
+        try check("look for an epoch", tss.Esys_TR_SetAuth(esys, handle, &auth))
+    }
+
+    private func auth(_ bytes: [UInt8]) -> TPM2B_AUTH {
+        var auth = TPM2B_AUTH()
+        auth.size = UInt16(bytes.count)
+        fill(&auth.buffer, with: bytes)
+        return auth
+    }
+}
+#endif

@@ -1,0 +1,189 @@
+#if TPM && os(Linux)
+import CTSS2
+import SignetCore
+
+/// A storage key: the parent of our keys, and what sessions with the TPM begin with.
+private struct StorageKey {
+    let handle: ESYS_TR
+    let name: [UInt8]
+    let area: TPMT_PUBLIC
+}
+
+// MARK: The storage key
+
+extension TPMConnection {
+    /// The storage key for a new key. If the machine has none, ours becomes it: to make it again each time would cost a real
+    /// TPM a second. A place that somebody else has taken is left alone.
+    private func storageKey() throws(StoreError) -> StorageKey {
+        if let standing = try standingStorageKey() {
+            return TPMTemplate.isStorageKey(standing.area) ? standing : try primaryKey()
+        }
+        let made = try primaryKey()
+        var standing = Self.none
+        let answer = tss.Esys_EvictControl(
+            esys, Self.owner, made.handle, Self.password, Self.none, Self.none, TPMTemplate.storageKeyHandle, &standing)
+        // Another process may have done the same just now.
+        if TPMResponse(code: answer).kind != .defined { try check("keep the TPM's storage key", answer) }
+        return made
+    }
+
+    /// The storage key of that name.
+    /// - Throws: ``StoreError/Code/keyMismatch`` when this TPM has none of that name.
+    private func storageKey(named name: [UInt8]) throws(StoreError) -> StorageKey {
+        if let standing = try standingStorageKey(), standing.name == name { return standing }
+        // It can have been taken from its place, and is made again from the TPM's seed.
+        let made = try primaryKey()
+        guard made.name == name else {
+            throw StoreError(
+                .keyMismatch, "load the key into the TPM",
+                "another TPM made it, or this one was cleared since; use another way to open the vault. Nothing was changed")
+        }
+        return made
+    }
+
+    private func standingStorageKey() throws(StoreError) -> StorageKey? {
+        var handle = Self.none
+        let answer = tss.Esys_TR_FromTPMPublic(
+            esys, TPMTemplate.storageKeyHandle, Self.none, Self.none, Self.none, &handle)
+        if TPMResponse(code: answer).kind == .handle { return nil }
+        try check("look for the TPM's storage key", answer)
+        return try described(handle)
+    }
+
+    private func primaryKey() throws(StoreError) -> StorageKey {
+        var handle = Self.none
+        var (nothing, template) = (TPM2B_SENSITIVE_CREATE(), TPMTemplate.storageKey)
+        var (outside, registers) = (TPM2B_DATA(), TPML_PCR_SELECTION())
+        try check(
+            "make the TPM's storage key",
+            tss.Esys_CreatePrimary(
+                esys, Self.owner, Self.password, Self.none, Self.none, &nothing, &template, &outside, &registers, &handle,
+                nil, nil, nil, nil))
+        return try described(own(handle))
+    }
+
+    private func described(_ handle: ESYS_TR) throws(StoreError) -> StorageKey {
+        var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        var name: UnsafeMutablePointer<TPM2B_NAME>?
+        defer {
+            tss.Esys_Free(area)
+            tss.Esys_Free(name)
+        }
+        try check(
+            "look at the TPM's storage key",
+            tss.Esys_ReadPublic(esys, handle, Self.none, Self.none, Self.none, &area, &name, nil))
+        guard let area, let name else { throw StoreError(.failed, "look at the TPM's storage key", "the TPM did not show it") }
+        return StorageKey(
+            handle: handle, name: bytes(of: name.pointee.name, name.pointee.size), area: area.pointee.publicArea)
+    }
+
+    /// Starts the session for calls that need no key of ours. The storage key is only looked at, or made for the moment.
+    func startSession() throws(StoreError) {
+        let standing = try standingStorageKey()
+        let key = if let standing, TPMTemplate.isStorageKey(standing.area) { standing } else { try primaryKey() }
+        _ = try session(saltedBy: key.handle)
+        drop(key.handle)
+    }
+
+    /// `TPM_PT_PERMANENT`: the first of the properties that change.
+    private static let permanentStates: TPM2_PT = 0x200
+
+    func checkFitness() throws(StoreError) {
+        let curves = try capability(TPM2_CAP_ECC_CURVES, from: UInt32(TPM2_ECC_NIST_P256), count: 1).eccCurves
+        guard curves.count > 0, curves.eccCurves.0 == TPM2_ECC_NIST_P256 else {
+            throw StoreError(.keyUnavailable, "look at the TPM", "it cannot do P-256")
+        }
+        if let standing = try standingStorageKey(), TPMTemplate.isStorageKey(standing.area) { return }
+        let states = try capability(TPM2_CAP_TPM_PROPERTIES, from: Self.permanentStates, count: 1).tpmProperties
+        guard states.tpmProperty.0.value & UInt32(TPMA_PERMANENT_OWNERAUTHSET) == 0 else {
+            throw StoreError(
+                .denied, "look at the TPM",
+                "it has no storage key of P-256, and its owner has set a password; let the owner make one at 0x81000001")
+        }
+    }
+}
+
+// MARK: Our keys
+
+extension TPMConnection {
+    func makeKey() throws(StoreError) -> TPMKey {
+        let storageKey = try storageKey()
+        defer { drop(storageKey.handle) }
+        _ = try session(saltedBy: storageKey.handle)
+        var (nothing, template) = (TPM2B_SENSITIVE_CREATE(), TPMTemplate.agreementKey)
+        var (outside, registers) = (TPM2B_DATA(), TPML_PCR_SELECTION())
+        var sealed: UnsafeMutablePointer<TPM2B_PRIVATE>?
+        var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        defer {
+            tss.Esys_Free(sealed)
+            tss.Esys_Free(area)
+        }
+        try check(
+            "make a key in the TPM",
+            tss.Esys_Create(
+                esys, storageKey.handle, session([.command, .answer]), Self.none, Self.none, &nothing, &template, &outside,
+                &registers, &sealed, &area, nil, nil, nil))
+        guard let sealed, let area else { throw StoreError(.failed, "make a key in the TPM", "the TPM gave none") }
+        return TPMKey(storageKey: storageKey.name, blob: try blob(area, sealed))
+    }
+
+    /// Both halves as the TPM writes them.
+    private func blob(
+        _ area: UnsafePointer<TPM2B_PUBLIC>, _ sealed: UnsafePointer<TPM2B_PRIVATE>
+    ) throws(StoreError) -> [UInt8] {
+        var blob = [UInt8](repeating: 0, count: MemoryLayout<TPM2B_PUBLIC>.size + MemoryLayout<TPM2B_PRIVATE>.size)
+        var length = 0
+        try check("write down a key", tss.Tss2_MU_TPM2B_PUBLIC_Marshal(area, &blob, blob.count, &length))
+        try check("write down a key", tss.Tss2_MU_TPM2B_PRIVATE_Marshal(sealed, &blob, blob.count, &length))
+        return Array(blob.prefix(length))
+    }
+
+    func load(_ key: TPMKey) throws(StoreError) -> [UInt8] {
+        let operation = "load the key into the TPM"
+        var (area, sealed, length) = (TPM2B_PUBLIC(), TPM2B_PRIVATE(), 0)
+        // tpm2-tss overlooks a wrong length here and there; what it reads must be what was written.
+        guard tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(key.blob, key.blob.count, &length, &area) == 0,
+            tss.Tss2_MU_TPM2B_PRIVATE_Unmarshal(key.blob, key.blob.count, &length, &sealed) == 0,
+            (try? blob(&area, &sealed)) == key.blob, TPMTemplate.isAgreementKey(area.publicArea)
+        else { throw StoreError(.corrupt, operation, "it is damaged; it was left as it is") }
+
+        let storageKey = try storageKey(named: key.storageKey)
+        defer { drop(storageKey.handle) }
+        _ = try session(saltedBy: storageKey.handle)
+        var handle = Self.none
+        let answer = tss.Esys_Load(
+            esys, storageKey.handle, try session([.command, .answer]), Self.none, Self.none, &sealed, &area, &handle)
+        guard !TPMResponse(code: answer).isAboutParameter else {
+            throw StoreError(
+                .keyMismatch, operation, "the TPM does not take it back: it was changed since it was made",
+                status: Int32(bitPattern: answer))
+        }
+        try check(operation, answer)
+        loadedKey = own(handle)
+        return TPMTemplate.point(area.publicArea.unique.ecc)
+    }
+
+    func agree(with point: [UInt8]) throws(StoreError) -> Secret {
+        let operation = "use the key in the TPM"
+        guard let loadedKey else { throw StoreError(.failed, operation, "none is loaded") }
+        guard point.count == 65, point[0] == 4 else {
+            throw StoreError(.corrupt, operation, "what was sealed does not begin with a point of P-256")
+        }
+        var theirs = TPM2B_ECC_POINT()
+        (theirs.point.x.size, theirs.point.y.size) = (32, 32)
+        fill(&theirs.point.x.buffer, with: Array(point[1..<33]))
+        fill(&theirs.point.y.buffer, with: Array(point[33...]))
+        var shared: UnsafeMutablePointer<TPM2B_ECC_POINT>?
+        defer {
+            if let shared { ctss2_wipe(shared, MemoryLayout<TPM2B_ECC_POINT>.size) }
+            tss.Esys_Free(shared)
+        }
+        try check(
+            operation,
+            tss.Esys_ECDH_ZGen(
+                esys, loadedKey, session([.command, .answer]), Self.none, Self.none, &theirs, &shared))
+        guard let shared else { throw StoreError(.failed, operation, "the TPM did not answer") }
+        return Secret(TPMTemplate.padded(shared.pointee.point.x))
+    }
+}
+#endif

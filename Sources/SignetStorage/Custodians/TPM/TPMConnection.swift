@@ -1,0 +1,162 @@
+#if TPM && os(Linux)
+import CTSS2
+import Glibc
+import SignetCore
+
+/// One connection to a TPM, for one thread at a time. It takes out of the TPM what it put in, and only that: others use it too.
+final class TPMConnection: TPMOperations {
+    let tss: CTSS2Functions
+    private(set) var esys: OpaquePointer?
+    private var tcti: OpaquePointer?
+    /// What is in the TPM because of this connection, oldest first.
+    private var transient: [ESYS_TR] = []
+    /// What ``load(_:)`` loaded.
+    var loadedKey: ESYS_TR?
+    /// The session that all of it is asked in; see ``session(saltedBy:)``.
+    private var session: ESYS_TR?
+
+    static let none = ESYS_TR(ESYS_TR_NONE)
+    static let password = ESYS_TR(ESYS_TR_PASSWORD)
+    static let owner = ESYS_TR(ESYS_TR_RH_OWNER)
+
+    init(_ tcti: String) throws(StoreError) {
+        tss = try TSS2Library.shared.get().functions
+        try Self.checkDevice(tcti)
+        let connected = tss.Tss2_TctiLdr_Initialize(tcti, &self.tcti)
+        guard connected == 0 else {
+            throw StoreError(
+                .keyUnavailable, "open the TPM",
+                "nothing answers at \(tcti), or tpm2-tss has no module for it", status: Int32(bitPattern: connected))
+        }
+        let begun = tss.Esys_Initialize(&esys, self.tcti, nil)
+        guard begun == 0 else {
+            tss.Tss2_TctiLdr_Finalize(&self.tcti)
+            throw TPMResponse(code: begun).error("open the TPM")
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    func close() {
+        guard esys != nil else { return }
+        // An answer would change nothing: what cannot be flushed, the resource manager drops with the connection.
+        for handle in transient.reversed() { _ = tss.Esys_FlushContext(esys, handle) }
+        transient = []
+        loadedKey = nil
+        session = nil
+        tss.Esys_Finalize(&esys)
+        tss.Tss2_TctiLdr_Finalize(&tcti)
+    }
+
+    /// tpm2-tss has one number for no device, no permission and no module, and would write commands into any file.
+    private static func checkDevice(_ tcti: String) throws(StoreError) {
+        guard tcti.hasPrefix("device:") else { return }
+        let path = String(tcti.dropFirst("device:".count))
+        let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw cannotOpen(path, errno) }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else {
+            throw StoreError(.keyUnavailable, "open the TPM", "\(path) is not a device")
+        }
+    }
+
+    private static func cannotOpen(_ path: String, _ status: Int32) -> StoreError {
+        switch status {
+        case ENOENT, ENODEV, ENXIO:
+            StoreError(
+                .keyUnavailable, "open the TPM",
+                "there is no \(path): the machine has no TPM 2.0, or it is switched off in the machine's setup", status: status)
+        case EACCES, EPERM:
+            StoreError(
+                .denied, "open the TPM",
+                "you may not use \(path): become a member of the group tss (usermod --append --groups tss USER), and log in anew",
+                status: status)
+        case EBUSY:
+            StoreError(.busy, "open the TPM", "another program holds \(path)", status: status)
+        default:
+            StoreError(.keyUnavailable, "open the TPM", "\(path): \(String(cString: strerror(status)))", status: status)
+        }
+    }
+}
+
+// MARK: What the calls share
+
+extension TPMConnection {
+    func check(_ operation: String, _ code: TSS2_RC) throws(StoreError) {
+        guard code == 0 else { throw TPMResponse(code: code).error(operation) }
+    }
+
+    /// Notes that `handle` is in the TPM because of us.
+    func own(_ handle: ESYS_TR) -> ESYS_TR {
+        transient.append(handle)
+        return handle
+    }
+
+    /// Takes `handle` out of the TPM, if we put it in; there is room for three in many of them.
+    func drop(_ handle: ESYS_TR) {
+        guard let index = transient.firstIndex(of: handle) else { return }
+        transient.remove(at: index)
+        _ = tss.Esys_FlushContext(esys, handle)
+    }
+
+    /// Which of a command's and its answer's first parameter crosses the bus encrypted; the TPM wants it to have one.
+    struct Encrypted: OptionSet {
+        let rawValue: TPMA_SESSION
+        static let command = Encrypted(rawValue: TPMA_SESSION(TPMA_SESSION_DECRYPT))
+        static let answer = Encrypted(rawValue: TPMA_SESSION(TPMA_SESSION_ENCRYPT))
+    }
+
+    /// The session of this connection. Its keys come from a secret that only the owner of the storage key's private half can
+    /// read: nobody on the way to the TPM sees what is encrypted in it, or can change a command or an answer.
+    func session(saltedBy storageKey: ESYS_TR) throws(StoreError) -> ESYS_TR {
+        if let session { return session }
+        var cipher = TPMT_SYM_DEF()
+        cipher.algorithm = TPM2_ALG_AES
+        cipher.keyBits.aes = 128
+        cipher.mode.aes = TPM2_ALG_CFB
+        var handle = Self.none
+        try check(
+            "start a session with the TPM",
+            tss.Esys_StartAuthSession(
+                esys, storageKey, Self.none, Self.none, Self.none, Self.none, nil, TPM2_SE(TPM2_SE_HMAC), &cipher,
+                TPM2_ALG_SHA256, &handle))
+        session = own(handle)
+        return handle
+    }
+
+    /// The session, prepared for one command.
+    func session(_ encrypted: Encrypted) throws(StoreError) -> ESYS_TR {
+        guard let session else { throw StoreError(.failed, "ask the TPM", "there is no session") }
+        try check(
+            "use a session with the TPM",
+            tss.Esys_TRSess_SetAttributes(
+                esys, session, encrypted.rawValue | TPMA_SESSION(TPMA_SESSION_CONTINUESESSION), 0xFF))
+        return session
+    }
+
+    /// What the TPM says of itself, from `property` on, at most `count` of it.
+    func capability(_ capability: TPM2_CAP, from property: UInt32, count: UInt32) throws(StoreError) -> TPMU_CAPABILITIES {
+        var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
+        defer { tss.Esys_Free(data) }
+        var more = TPMI_YES_NO()
+        try check(
+            "ask the TPM what it can do",
+            tss.Esys_GetCapability(esys, Self.none, Self.none, Self.none, capability, property, count, &more, &data))
+        guard let data else { throw StoreError(.failed, "ask the TPM what it can do", "it did not say") }
+        return data.pointee.data
+    }
+}
+
+/// Copies bytes into one of the C library's fixed arrays, which Swift sees as a tuple.
+func fill<Buffer>(_ buffer: inout Buffer, with bytes: [UInt8]) {
+    withUnsafeMutableBytes(of: &buffer) { $0.copyBytes(from: bytes.prefix($0.count)) }
+}
+
+/// The first `count` bytes of one of the C library's fixed arrays, never more than it has.
+func bytes<Buffer>(of buffer: Buffer, _ count: UInt16) -> [UInt8] {
+    withUnsafeBytes(of: buffer) { Array($0.prefix(Int(count))) }
+}
+#endif

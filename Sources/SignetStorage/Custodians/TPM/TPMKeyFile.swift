@@ -1,0 +1,44 @@
+/// A file of mode 0600 with a key that only one TPM can use: docs/format-tpm.md, section "Key file".
+struct TPMKeyFile {
+    let directory: VaultDirectory
+    let tag: String
+
+    private static let operation = "open the secured key"
+    private static let limit = 8192
+    /// How long another process may take to make the key, in seconds: a real TPM needs one or two.
+    private static let patience = 30.0
+
+    var path: String { "\(directory.path)/secured-key-\(tag)" }
+
+    /// The key in the file. Where there is no file, `make` makes the key: once, however many processes ask at the same time.
+    func key(_ make: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
+        if let key = try stored() { return key }
+        _ = try PrivateFile.createDirectory(directory.path)
+        try PrivateFile.checkDirectory(directory.path)
+        let lock = try DirectoryLock(directory.path, patience: Self.patience)
+        defer { lock.release() }
+        if let key = try stored() { return key }
+        let key = try make()
+        let unfinished = path + ".new"
+        // We hold the lock: who began this one was interrupted.
+        PrivateFile.remove(unfinished)
+        try PrivateFile.create(unfinished, containing: TPMFormat.keyFile.preamble + key.bytes)
+        try PrivateFile.move(unfinished, to: path)
+        return key
+    }
+
+    /// Nil only when the system says that there is no such file.
+    private func stored() throws(StoreError) -> TPMKey? {
+        let bytes: [UInt8]
+        do throws(StoreError) {
+            bytes = try PrivateFile.contents(of: path, limit: Self.limit)
+        } catch {
+            guard error.code == .noVault else { throw error }
+            return nil
+        }
+        try PrivateFile.checkDirectory(directory.path)
+        var reader = try TPMFormat.keyFile.reader(bytes, Self.operation)
+        guard let key = TPMKey(&reader), reader.rest.isEmpty else { throw TPMFormat.keyFile.damaged(Self.operation) }
+        return key
+    }
+}

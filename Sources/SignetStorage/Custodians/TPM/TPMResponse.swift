@@ -1,0 +1,82 @@
+#if TPM && os(Linux)
+/// What a TPM, or tpm2-tss on the way to it, answered instead of success. The numbers are those of TPM 2.0 part 2, section 6.6.
+struct TPMResponse {
+    /// The whole number, as `tpm2_rc_decode` takes it; an error has it as its platform status.
+    let code: UInt32
+
+    /// What is wrong, without where: the layer that passes on the TPM's own number, and which parameter, handle or session.
+    enum Kind: UInt32 {
+        case hierarchy = 0x85
+        case handle = 0x8B
+        case authFail = 0x8E
+        case integrity = 0x9F
+        case badAuth = 0xA2
+        case binding = 0xA5
+        case point = 0xA7
+        case notStarted = 0x100
+        case failureMode = 0x101
+        case disabled = 0x120
+        case authUnavailable = 0x12F
+        case noSpace = 0x14B
+        case defined = 0x14C
+        case contextGap = 0x901
+        case objectMemory = 0x902
+        case sessionMemory = 0x903
+        case memory = 0x904
+        case yielded = 0x908
+        case testing = 0x90A
+        case rateLimited = 0x920
+        case lockout = 0x921
+        case retry = 0x922
+        case memoryUnavailable = 0x923
+        /// Of tpm2-tss: the answer does not bear the session's authentication code.
+        case forgedAnswer = 0x7_001B
+        /// Of tpm2-tss: the connection.
+        case inputOutput = 0xA_000A
+        case noConnection = 0xA_0008
+    }
+
+    /// Nil for a number that nothing here is done about.
+    var kind: Kind? {
+        let layer = code >> 16
+        let number = code & 0xFFFF
+        // A resource manager passes the TPM's numbers on with its own layer.
+        guard layer == 0 || layer == 12 else { return Kind(rawValue: code) }
+        return Kind(rawValue: number & 0x80 != 0 ? number & 0xBF : number)
+    }
+
+    /// Whether the TPM refuses a parameter of the command, whatever is wrong with it.
+    var isAboutParameter: Bool { (code >> 16 == 0 || code >> 16 == 12) && code & 0xC0 == 0xC0 }
+
+    /// As an error of what was asked.
+    func error(_ operation: String) -> StoreError {
+        let (code, reason) = meaning
+        return StoreError(code, operation, reason, status: Int32(bitPattern: self.code))
+    }
+
+    private var meaning: (StoreError.Code, String) {
+        switch kind {
+        case .authFail, .badAuth, .authUnavailable, .lockout:
+            (.denied, "the TPM wants a password: its owner's or its storage key's; ask whoever administers it to take it away")
+        case .integrity, .binding:
+            (.keyMismatch, "the TPM does not take the key back: it was changed, or is another TPM's; nothing was changed")
+        case .point:
+            (.corrupt, "what was sealed is damaged: its point is not on the curve")
+        case .hierarchy, .disabled:
+            (.keyUnavailable, "the TPM's storage is switched off; switch it on in the machine's setup")
+        case .notStarted, .failureMode:
+            (.keyUnavailable, "the TPM is not running, or failed its self-test; start the machine anew")
+        case .noSpace:
+            (.full, "the TPM has no room left")
+        case .contextGap, .objectMemory, .sessionMemory, .memory, .yielded, .testing, .rateLimited, .retry, .memoryUnavailable:
+            (.busy, "the TPM is busy; go through its resource manager (\(TPMCustodian.defaultTCTI)), or try again")
+        case .inputOutput, .noConnection:
+            (.keyUnavailable, "the connection to the TPM failed")
+        case .forgedAnswer:
+            (.failed, "the TPM's answer was changed on the way here, and was not used")
+        case .handle, .defined, nil:
+            (.failed, "the TPM refuses")
+        }
+    }
+}
+#endif

@@ -1,0 +1,38 @@
+#if TPM && os(Linux)
+import CTSS2
+
+/// tpm2-tss, loaded when the first TPM is asked. Nothing of it is linked, so that a program starts where it is missing.
+struct TSS2Library: Sendable {
+    let functions: CTSS2Functions
+
+    /// The names to load it by, with their ABI versions: the headers belong to these versions only.
+    struct Names: Sendable {
+        var esys = "libtss2-esys.so.0"
+        var tctildr = "libtss2-tctildr.so.0"
+        var mu = "libtss2-mu.so.0"
+    }
+
+    /// The library of this process, or why there is none.
+    static let shared = Result { () throws(StoreError) in try TSS2Library(Names()) }
+
+    init(_ names: Names) throws(StoreError) {
+        var functions = CTSS2Functions()
+        var reasons = [CChar](repeating: 0, count: 1024)
+        let isLoaded = names.esys.withCString { esys in
+            names.tctildr.withCString { tctildr in
+                names.mu.withCString { mu in
+                    ctss2_load(
+                        &functions, CTSS2Libraries(esys: esys, tctildr: tctildr, mu: mu), &reasons, reasons.count)
+                }
+            }
+        }
+        guard isLoaded else {
+            let text = String(decoding: reasons.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            throw StoreError(
+                .keyUnavailable, "load tpm2-tss",
+                "\(text); install libtss2-esys, libtss2-tctildr and libtss2-mu (Debian), or tpm2-tss")
+        }
+        self.functions = functions
+    }
+}
+#endif

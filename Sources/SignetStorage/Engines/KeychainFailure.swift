@@ -1,0 +1,39 @@
+#if canImport(Security)
+import Security
+
+/// What the keychain's statuses mean to a caller, one by one.
+enum KeychainFailure {
+    static func storeError(_ status: OSStatus, _ operation: String) -> StoreError {
+        let (code, reason) = meaning(of: status)
+        return StoreError(code, operation, reason, status: status)
+    }
+
+    private static func meaning(of status: OSStatus) -> (StoreError.Code, String) {
+        switch status {
+        case errSecItemNotFound, errSecDuplicateItem:
+            // Both are answers where they are expected; anywhere else somebody was quicker.
+            (.busy, "another process changed the item meanwhile; nothing was changed, try again")
+        case errSecInteractionNotAllowed:
+            (.keyUnavailable, "the device has not been unlocked since it was started; unlock it, then try again")
+        case errSecInteractionRequired:
+            (.keyUnavailable, "the system has to ask the person, and cannot do that now")
+        case errSecNotAvailable, errSecNoSuchKeychain, errSecServiceNotAvailable:
+            (.keyUnavailable, "there is no keychain now; try again when the person is logged in")
+        case errSecAuthFailed: (.denied, "the person was not recognised")
+        case errSecUserCanceled: (.denied, "the person declined")
+        case errSecMissingEntitlement:
+            (.denied, "the app has no right to this item: it lacks the entitlement for its keychain access group")
+        case errSecReadOnly, errSecWrPerm: (.denied, "the keychain allows no changes")
+        case errSecDecode: (.corrupt, "the item cannot be decoded; it was left as it is")
+        case errSecDiskFull: (.full, "no space is left; nothing was changed")
+        case errSecDataTooLarge: (.full, "the records are more than an item takes; use a file for so many")
+        case errSecIO: (.failed, "reading or writing the keychain failed")
+        case errSecAllocate: (.failed, "no memory is left")
+        case errSecParam: (.failed, "the keychain does not take the query")
+        case errSecUnimplemented: (.failed, "this system's keychain cannot do that")
+        default: (.failed, "the keychain failed")
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,76 @@
+#if PostgreSQL && os(Linux)
+import Dispatch
+import Synchronization
+
+/// The connections of one store: made when they are needed, kept for the next, each lent to one caller at a time.
+final class PostgresPool: Sendable {
+    private let idle = Mutex<[PostgresConnection]>([])
+    private let permits: DispatchSemaphore
+    private let connect: @Sendable () throws(StoreError) -> PostgresConnection
+
+    init(size: Int, connect: @escaping @Sendable () throws(StoreError) -> PostgresConnection) {
+        permits = DispatchSemaphore(value: max(1, size))
+        self.connect = connect
+    }
+
+    /// Lends a connection on which a transaction has begun with `command`, and takes it back if it is fit for the next.
+    ///
+    /// A connection may have died since it was used last, for example because the server was started again. Nothing has been
+    /// done on it then, so the transaction begins on a new one.
+    func withTransaction<R>(
+        _ command: String, _ operation: String, _ body: (PostgresConnection) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        permits.wait()
+        defer { permits.signal() }
+        let connection = try begun(command, operation)
+        defer { giveBack(connection) }
+        return try body(connection)
+    }
+
+    func close() {
+        for connection in idle.withLock({ connections in
+            defer { connections = [] }
+            return connections
+        }) {
+            connection.close()
+        }
+    }
+
+    private func begun(_ command: String, _ operation: String) throws(StoreError) -> PostgresConnection {
+        while let connection = idle.withLock({ $0.popLast() }) {
+            do throws(StoreError) {
+                _ = try connection.run(command, operation)
+                return connection
+            } catch {
+                guard connection.isAlive || error.code == .busy else { continue }
+                rollBack(connection)
+                giveBack(connection)
+                throw error
+            }
+        }
+        let connection = try connect()
+        do throws(StoreError) {
+            _ = try connection.run(command, operation)
+        } catch {
+            rollBack(connection)
+            giveBack(connection)
+            throw error
+        }
+        return connection
+    }
+
+    private func rollBack(_ connection: PostgresConnection) {
+        // A connection that cannot even do this is not given back.
+        _ = try? connection.run("ROLLBACK", "roll back")
+    }
+
+    private func giveBack(_ connection: PostgresConnection) {
+        if connection.isIdle {
+            idle.withLock { $0.append(connection) }
+        } else {
+            connection.close()
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,212 @@
+#if PostgreSQL && os(Linux)
+import Dispatch
+
+/// Records in a table of a PostgreSQL database, for those who outgrow one machine. Needs the trait `PostgreSQL` to be built
+/// and `libpq.so.5` to run; the server must be version 12 or later.
+///
+/// A write takes an advisory lock of the table before its closure runs, so that all users of the store, on whatever machine,
+/// write one after another; nothing is ever run a second time. A program that changes the table without this store is not
+/// held back. A read sees one snapshot and waits for nobody. Commits are durable when they return: a server that is set not to
+/// flush its log (`fsync=off`) is refused, and `synchronous_commit=off` is overruled.
+///
+/// Every call blocks its thread until the server has answered, and before that until its turn has come in this process, for
+/// which there is no limit. Do not call it from a task: the thread would be missing to all others. In SignetAuthenticator,
+/// `RemoteAccountRecords` waits on threads of its own.
+///
+/// The table holds bytes as they are: for secrets, put a ``Vault`` on top. Names may have up to ``longestName`` bytes.
+/// Between machines say `sslmode=verify-full` in the connection string; libpq's own default takes what it gets.
+public final class PostgresStore: RecordStore {
+    private let pool: PostgresPool
+    private let table: String
+    /// One writer of this process at a time goes to the server: the others would only occupy connections.
+    private let writers = DispatchSemaphore(value: 1)
+
+    /// How long a transaction waits for another process, and a command for its answer, before it fails with
+    /// ``StoreError/Code/busy``, in seconds.
+    public static let defaultPatience = 5.0
+    /// The longest name of a record, in bytes: what the table's index takes.
+    public static let longestName = 2_000
+
+    /// Opens the table, and proves that the server makes commits durable.
+    /// - Parameters:
+    ///   - connection: A libpq connection string: `host=/run/postgresql dbname=signet`, or a `postgresql://` URI. What it
+    ///     leaves out comes from libpq's environment variables and password file. It is kept as a secret and never shown.
+    ///   - table: The table's name, at most 63 bytes of UTF-8, looked up in the user's search path.
+    ///   - creating: Whether to make the table. If it is there already, making it fails with ``StoreError/Code/exists``.
+    ///   - connections: How many connections are open at most.
+    ///   - patience: How long to wait for another process, and for an answer, in seconds.
+    /// - Throws: ``StoreError/Code/noVault`` when there is no such table or database, ``StoreError/Code/denied`` when the
+    ///   server does not accept the user, ``StoreError/Code/failed`` when it cannot be reached or libpq is not installed.
+    public init(
+        connection: String, table: String = "signet_record", creating: Bool = false, connections: Int = 4,
+        patience: Double = defaultPatience
+    ) throws(StoreError) {
+        guard (1...63).contains(table.utf8.count), !table.utf8.contains(0) else {
+            throw StoreError(.failed, "open the store", "a table's name has 1 to 63 bytes and no NUL")
+        }
+        let name = "\"" + table.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        self.table = name
+        let settings = try PostgresSettings(connection, patience: patience)
+        if creating { try Self.createTable(name, settings) }
+        pool = PostgresPool(size: connections) { () throws(StoreError) in
+            let connection = try PostgresConnection(settings)
+            try PostgresCommands.setUp(connection, table: name, patience: patience)
+            return connection
+        }
+        // The first connection shows that the table is there.
+        try read { _ in }
+    }
+
+    /// Closes the connections that are not in use. A later call makes new ones.
+    public func close() {
+        pool.close()
+    }
+
+    /// Reads a consistent state: one snapshot of the table.
+    public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        return try pool.withTransaction(begin, "read") { (connection) throws(StoreError) in
+            defer { _ = try? connection.run("ROLLBACK", "read") }
+            return try body(PostgresTransaction(connection: connection))
+        }
+    }
+
+    /// Reads and changes, all or nothing; durable when it returns.
+    public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        writers.wait()
+        defer { writers.signal() }
+        // Read committed, so that each command sees what was committed before the lock was ours. A snapshot that is taken once
+        // would be taken by the command that waits for the lock.
+        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; " + PostgresCommands.lock(table)
+        return try pool.withTransaction(begin, "write") { (connection) throws(StoreError) in
+            let value: R
+            do throws(StoreError) {
+                value = try body(PostgresTransaction(connection: connection))
+            } catch {
+                _ = try? connection.run("ROLLBACK", "write")
+                throw error
+            }
+            try Self.commit(connection)
+            return value
+        }
+    }
+
+    private static func commit(_ connection: PostgresConnection) throws(StoreError) {
+        let answer: PostgresConnection.Answer
+        do throws(StoreError) {
+            answer = try connection.run("COMMIT", "write")
+        } catch {
+            throw connection.isAlive ? error : PostgresFailure.commitLost
+        }
+        // A transaction in which a command failed is rolled back by its commit, which the server does not call a failure.
+        guard answer.command == "COMMIT" else {
+            throw StoreError(.failed, "write", "a part of it failed before; nothing was changed")
+        }
+    }
+
+    private static func createTable(_ table: String, _ settings: PostgresSettings) throws(StoreError) {
+        let connection = try PostgresConnection(settings)
+        defer { connection.close() }
+        _ = try connection.run(PostgresCommands.createTable(table), "create the store")
+    }
+}
+
+/// One transaction's commands.
+private struct PostgresTransaction: RecordWriter {
+    let connection: PostgresConnection
+
+    func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
+        let answer = try connection.run(
+            prepared: "record", [Array(key.kind.rawValue.utf8), key.name], "read a record of kind \(key.kind.rawValue)")
+        return answer.rows.first?.first
+    }
+
+    func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
+        let count = withUnsafeBytes(of: Int64(max(0, limit)).bigEndian) { Array($0) }
+        let kindName = Array(kind.rawValue.utf8)
+        let operation = "list the records of kind \(kind.rawValue)"
+        let answer =
+            if let name {
+                try connection.run(prepared: "records after", [kindName, count, name], operation)
+            } else {
+                try connection.run(prepared: "records", [kindName, count], operation)
+            }
+        return answer.rows.map { StoredRecord(name: $0[0], content: .success($0[1])) }
+    }
+
+    func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
+        let operation = "write a record of kind \(key.kind.rawValue)"
+        guard key.name.count <= PostgresStore.longestName else {
+            throw StoreError(.failed, operation, "its name is longer than \(PostgresStore.longestName) bytes")
+        }
+        _ = try connection.run(prepared: "put", [Array(key.kind.rawValue.utf8), key.name, bytes], operation)
+    }
+
+    func remove(_ key: RecordKey) throws(StoreError) {
+        _ = try connection.run(
+            prepared: "remove", [Array(key.kind.rawValue.utf8), key.name], "remove a record of kind \(key.kind.rawValue)")
+    }
+}
+
+/// What is said to the server. `table` is a quoted name.
+private enum PostgresCommands {
+    static func createTable(_ table: String) -> String {
+        "CREATE TABLE \(table) (kind text COLLATE \"C\" NOT NULL, name bytea NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (kind, name))"
+    }
+
+    /// Waits for the right to write. The number of the table is part of the lock, so that two stores do not meet.
+    static func lock(_ table: String) -> String {
+        let text = table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        return
+            "SELECT pg_catalog.pg_advisory_xact_lock(\(lockClass), '\(text)'::pg_catalog.regclass::pg_catalog.oid::pg_catalog.int4)"
+    }
+
+    /// `SGNT` as a number: the class of our locks.
+    private static let lockClass = 0x5347_4E54
+
+    static func setUp(_ connection: PostgresConnection, table: String, patience: Double) throws(StoreError) {
+        // To the server, zero would be no limit.
+        let milliseconds = max(1, Int((patience * 1000).rounded(.up)))
+        _ = try connection.run(
+            "SET lock_timeout = \(milliseconds); SET statement_timeout = \(milliseconds); SET standard_conforming_strings = on",
+            "open the store")
+        try makeDurable(connection)
+        for (name, sql) in statements(table) { try connection.prepare(name, sql, "open the store") }
+    }
+
+    /// As with SQLite, durability is proved by reading it back.
+    private static func makeDurable(_ connection: PostgresConnection) throws(StoreError) {
+        func setting(_ name: String) throws(StoreError) -> String {
+            let answer = try connection.run("SHOW \(name)", "open the store")
+            return answer.rows.first?.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+        guard try setting("fsync") == "on" else {
+            throw StoreError(.failed, "open the store", "the server does not make commits durable: it runs with fsync=off")
+        }
+        if try setting("synchronous_commit") == "off" {
+            _ = try connection.run("SET synchronous_commit = on", "open the store")
+            guard try setting("synchronous_commit") == "on" else {
+                throw StoreError(.failed, "open the store", "the server does not make commits durable")
+            }
+        }
+    }
+
+    private static func statements(_ table: String) -> [(name: String, sql: String)] {
+        [
+            ("record", "SELECT bytes FROM \(table) WHERE kind = $1::text AND name = $2::bytea"),
+            ("records", "SELECT name, bytes FROM \(table) WHERE kind = $1::text ORDER BY name LIMIT $2::int8"),
+            (
+                "records after",
+                "SELECT name, bytes FROM \(table) WHERE kind = $1::text AND name > $3::bytea ORDER BY name LIMIT $2::int8"
+            ),
+            (
+                "put",
+                "INSERT INTO \(table) (kind, name, bytes) VALUES ($1::text, $2::bytea, $3::bytea)"
+                    + " ON CONFLICT (kind, name) DO UPDATE SET bytes = excluded.bytes"
+            ),
+            ("remove", "DELETE FROM \(table) WHERE kind = $1::text AND name = $2::bytea"),
+        ]
+    }
+}
+
+#endif

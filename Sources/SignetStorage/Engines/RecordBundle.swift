@@ -1,0 +1,98 @@
+/// All records of a small store as one piece of bytes, for an engine that keeps them in one item.
+///
+///     bundle  = "SGB" version(1) count(4) record*
+///     record  = kind name bytes            in ascending order of kind, then name, each once
+///     kind, name, bytes = length(4) byte*  the kind is its raw value in UTF-8
+///
+/// Numbers are unsigned, the most significant byte first. Kinds that this version does not know are kept as they are.
+struct RecordBundle: Sendable, Equatable {
+    /// A kind and a name. Kinds are texts here, so that an unknown one is not lost.
+    struct Name: Hashable, Comparable {
+        let kind: [UInt8]
+        let name: [UInt8]
+
+        init(kind: [UInt8], name: [UInt8]) {
+            self.kind = kind
+            self.name = name
+        }
+
+        init(_ key: RecordKey) {
+            self.init(kind: Array(key.kind.rawValue.utf8), name: key.name)
+        }
+
+        static func < (left: Name, right: Name) -> Bool {
+            left.kind == right.kind
+                ? left.name.lexicographicallyPrecedes(right.name) : left.kind.lexicographicallyPrecedes(right.kind)
+        }
+    }
+
+    var records: [Name: [UInt8]] = [:]
+
+    private static let magic = Array("SGB".utf8)
+    private static let version: UInt8 = 1
+
+    var encoded: [UInt8] {
+        var bytes = Self.magic + [Self.version]
+        withUnsafeBytes(of: UInt32(records.count).bigEndian) { bytes += $0 }
+        for name in records.keys.sorted() {
+            for part in [name.kind, name.name, records[name] ?? []] { bytes += LengthPrefixed.bytes(part) }
+        }
+        return bytes
+    }
+
+    init() {}
+
+    /// - Throws: ``StoreError/Code/corrupt`` when `bytes` are not exactly what ``encoded`` makes, and
+    ///   ``StoreError/Code/newerFormat`` for a version above ours.
+    init(_ bytes: [UInt8]) throws(StoreError) {
+        var rest = bytes[...]
+        guard Self.take(Self.magic.count, from: &rest) == Self.magic[...], let version = rest.popFirst(), version > 0 else {
+            throw Self.damaged
+        }
+        guard version <= Self.version else {
+            throw StoreError(
+                .newerFormat, "read the records", "form \(version) was written by a newer version; this one knows \(Self.version)"
+            )
+        }
+        guard let count = Self.number(from: &rest) else { throw Self.damaged }
+        var last: Name?
+        for _ in 0..<count {
+            guard let kind = Self.part(of: &rest), let name = Self.part(of: &rest), let content = Self.part(of: &rest) else {
+                throw Self.damaged
+            }
+            let key = Name(kind: kind, name: name)
+            if let last, key <= last { throw Self.damaged }
+            records[key] = content
+            last = key
+        }
+        guard rest.isEmpty else { throw Self.damaged }
+    }
+
+    private static let damaged = StoreError(
+        .corrupt, "read the records", "they are not what was written; they were left as they are")
+
+    private static func take(_ count: Int, from rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard rest.count >= count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    private static func number(from rest: inout ArraySlice<UInt8>) -> Int? {
+        take(4, from: &rest)?.reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static func part(of rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+        number(from: &rest).flatMap { take($0, from: &rest) }.map(Array.init)
+    }
+}
+
+extension RecordBundle {
+    /// The records of a kind whose names come after `name`, in the order of their names.
+    func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) -> [StoredRecord] {
+        let kind = Array(kind.rawValue.utf8)
+        return records.keys
+            .filter { $0.kind == kind && (name?.lexicographicallyPrecedes($0.name) ?? true) }
+            .sorted().prefix(max(0, limit))
+            .map { StoredRecord(name: $0.name, content: .success(records[$0] ?? [])) }
+    }
+}

@@ -1,0 +1,36 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The store behind ``Keychain/standard``. A platform with a keychain of its own answers with that one here.
+package enum StandardStore {
+    static func open() throws(StoreError) -> any RecordStore {
+        try open(in: .usual())
+    }
+
+    package static func open(in place: VaultDirectory) throws(StoreError) -> any RecordStore {
+        do throws(StoreError) {
+            let environment = ProcessInfo.processInfo.environment
+            return try place.openVault(custodians: UsualCustodians.all(environment: environment))
+        } catch  where error.code == .noVault {
+            throw StoreError(
+                .noVault, error.operation,
+                error.reason + "; make one with 'signet init', or in the app with Keychain.standard.open and "
+                    + "VaultDirectory.createVault, and choose there how it is sealed",
+                status: error.platformStatus)
+        }
+    }
+}
+
+extension VaultDirectory {
+    /// The usual place of this process's vault, as its environment says (``init(environment:)``).
+    /// - Throws: ``StoreError/Code/noVault`` when not even a home directory is known.
+    public static func usual() throws(StoreError) -> VaultDirectory {
+        guard let place = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
+            throw StoreError(.noVault, "find vault", "no place for it is known: set SIGNET_HOME to a directory")
+        }
+        return place
+    }
+}

@@ -1,0 +1,59 @@
+import Crypto
+public import SignetCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Seals items to a P-256 key that is in this program's memory, in the layout of ``SecuredKeyEncryptor``. It protects as well
+/// as you protect the key: for machines without hardware, for reading what a key elsewhere sealed, and for tests.
+public struct SoftwareKeyEncryptor: Encryptor {
+    private let key: SoftwareKey
+
+    /// Uses the P-256 key with this private scalar: 32 bytes, big-endian (SEC 1).
+    /// - Throws: ``StoreError/Code/keyMismatch`` when it is not a scalar of P-256.
+    public init(privateKey: Secret) throws(StoreError) {
+        key = try SoftwareKey(privateKey)
+    }
+
+    /// The public half (X9.63, 65 bytes); others can seal to it.
+    public var publicKey: [UInt8] { key.publicKey }
+
+    /// Seals `data` to the key.
+    /// - Throws: ``StoreError``.
+    public func encrypt(data: Data) async throws -> Data {
+        Data(try ECIES.seal(Array(data), to: key.publicKey))
+    }
+
+    /// Opens what was sealed to the key, in Apple's present layout or the one before.
+    /// - Throws: ``StoreError/Code/corrupt`` when it does not open.
+    public func decrypt(data: Data) async throws -> Data {
+        Data(try ECIES.open(Array(data), with: key))
+    }
+}
+
+/// A P-256 key in memory.
+struct SoftwareKey: AgreementKey {
+    private let key: P256.KeyAgreement.PrivateKey
+
+    init(_ scalar: Secret) throws(StoreError) {
+        do {
+            key = try scalar.withUnsafeBytes { try P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }
+        } catch {
+            throw StoreError(.keyMismatch, "use a key", "a private key of P-256 is a scalar of 32 bytes; this is none")
+        }
+    }
+
+    var publicKey: [UInt8] { Array(key.publicKey.x963Representation) }
+
+    func agree(with ephemeral: [UInt8]) throws(StoreError) -> Secret {
+        do {
+            let point = try P256.KeyAgreement.PublicKey(x963Representation: ephemeral)
+            return try key.sharedSecretFromKeyAgreement(with: point).withUnsafeBytes { Secret($0) }
+        } catch {
+            throw StoreError(.corrupt, "use a key", "what was sealed does not begin with a point of P-256")
+        }
+    }
+}

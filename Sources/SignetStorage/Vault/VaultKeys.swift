@@ -1,0 +1,97 @@
+import Crypto
+import SignetCore
+
+/// The data key of a vault, and what is derived from it.
+struct VaultKeys: Sendable {
+    /// The key that custodians wrap.
+    let dataKey: Secret
+    /// Which data key it is; every record says with which it was sealed.
+    let id: [UInt8]
+    /// Seals records.
+    let recordKey: Secret
+    /// Proves the header.
+    let headerKey: Secret
+    /// Hides names.
+    let nameKey: Secret
+
+    static let idLength = 4
+
+    init(dataKey: Secret, id: [UInt8], nameKey: Secret) {
+        self.dataKey = dataKey
+        self.id = id
+        self.nameKey = nameKey
+        recordKey = Sealing.derive("signet record 1", from: dataKey)
+        headerKey = Sealing.derive("signet header 1", from: dataKey)
+    }
+
+    /// The keys of a vault, once a custodian has given its data key.
+    /// - Throws: ``StoreError/Code/corrupt`` when the header is not the one that was written with this key.
+    init(dataKey: Secret, header: VaultHeader) throws(StoreError) {
+        guard
+            let nameKey = Sealing.open(
+                header.sealedNameKey, with: Sealing.derive("signet names 1", from: dataKey), context: header.nameKeyContext)
+        else { throw Self.changedHeader }
+        self.init(dataKey: dataKey, id: header.keyID, nameKey: Secret(nameKey))
+        guard header.isProved(by: headerKey) else { throw Self.changedHeader }
+    }
+
+    /// New keys, and the header that goes with them. The name key of `old` stays, so that records keep their names.
+    static func make(vault id: String, replacing old: VaultKeys? = nil) throws(StoreError) -> (VaultKeys, VaultHeader) {
+        var keyID: [UInt8]
+        repeat { keyID = Secret.random(byteCount: idLength).bytes } while keyID == old?.id
+        let keys = VaultKeys(
+            dataKey: Secret.random(byteCount: 32), id: keyID, nameKey: old?.nameKey ?? Secret.random(byteCount: 32))
+        let draft = VaultHeader(id: id, keyID: keyID, sealedNameKey: [])
+        let sealed = try Sealing.seal(
+            keys.nameKey.bytes, with: Sealing.derive("signet names 1", from: keys.dataKey), context: draft.nameKeyContext)
+        return (keys, VaultHeader(id: id, keyID: keyID, sealedNameKey: sealed))
+    }
+
+    private static let changedHeader = StoreError(
+        .corrupt, "open vault", "its header is not what was written; nothing was read, and nothing was changed")
+}
+
+// MARK: Records
+
+/// A sealed record (docs/format.md): `S` `G`, format, suite, key id; then what ``Sealing`` writes. The eight bytes are
+/// authenticated, and with them the vault, the kind and the name: a record opens in its own place and in no other.
+extension VaultKeys {
+    private static let mark: [UInt8] = [0x53, 0x47]
+    private static let suite: UInt8 = 1
+
+    /// The name under which the store keeps a record: it says nothing of whose it is.
+    func hiddenName(_ key: RecordKey) -> RecordKey {
+        let identity = LengthPrefixed.bytes(Array(key.kind.rawValue.utf8)) + key.name
+        return RecordKey(key.kind, name: Array(HMAC<SHA256>.authenticationCode(for: identity, using: nameKey.key).prefix(16)))
+    }
+
+    func seal(_ bytes: [UInt8], _ hidden: RecordKey, vault: String) throws(StoreError) -> [UInt8] {
+        let preamble = Self.mark + [UInt8(VaultHeader.currentFormat), Self.suite] + id
+        return try preamble + Sealing.seal(bytes, with: recordKey, context: Self.context(preamble, hidden, vault))
+    }
+
+    /// - Throws: ``StoreError/Code/corrupt`` for what is not the record that was sealed for this place,
+    ///   ``StoreError/Code/keyMismatch`` for what another data key sealed, ``StoreError/Code/newerFormat``.
+    func open(_ sealed: [UInt8], _ hidden: RecordKey, vault: String) throws(StoreError) -> [UInt8] {
+        let operation = "open a record of kind \(hidden.kind.rawValue)"
+        let preamble = sealed.prefix(Self.mark.count + 2 + id.count)
+        guard preamble.count == Self.mark.count + 2 + id.count, preamble.starts(with: Self.mark) else {
+            throw StoreError(.corrupt, operation, "it is not a sealed record; it was left as it is")
+        }
+        guard preamble[2] <= VaultHeader.currentFormat, preamble[3] <= Self.suite else {
+            throw StoreError(.newerFormat, operation, "it was written by a newer version; it was left as it is")
+        }
+        guard preamble.suffix(id.count).elementsEqual(id) else {
+            throw StoreError(.keyMismatch, operation, "it is sealed with another key of the vault; it was left as it is")
+        }
+        let context = Self.context(Array(preamble), hidden, vault)
+        guard let bytes = Sealing.open(sealed.dropFirst(preamble.count), with: recordKey, context: context) else {
+            throw StoreError(.corrupt, operation, "it is damaged, or not the record it should be; it was left as it is")
+        }
+        return bytes
+    }
+
+    private static func context(_ preamble: [UInt8], _ hidden: RecordKey, _ vault: String) -> [UInt8] {
+        preamble + [Array(vault.utf8), Array(hidden.kind.rawValue.utf8), hidden.name].flatMap(LengthPrefixed.bytes)
+    }
+}

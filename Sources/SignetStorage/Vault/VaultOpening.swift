@@ -1,0 +1,107 @@
+import SignetCore
+
+extension Vault {
+    /// Opens the vault in `store` with the first of `custodians` that can: each is asked for the slots it has. That a custodian
+    /// cannot be asked is no end as long as another can.
+    /// - Parameter acceptingRollback: Whether to go on with an older copy of the store, for somebody who has put back a backup
+    ///   on purpose. The epoch then goes on from the highest that was ever told.
+    /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason,
+    ///   ``StoreError/Code/keyMismatch``, ``StoreError/Code/rolledBack``, ``StoreError/Code/newerFormat``,
+    ///   ``StoreError/Code/corrupt``. Nothing is changed then.
+    public static func open(
+        _ store: any RecordStore, custodians: [any KeyCustodian], acceptingRollback: Bool = false
+    ) throws(StoreError) -> Vault {
+        let bytes = try headerBytes(of: store)
+        let header = try header(from: bytes)
+        let (slot, custodian, dataKey) = try unwrap(header, custodians)
+        let keys = try VaultKeys(dataKey: dataKey, header: header)
+        let keeper = custodian as? any EpochKeeper
+        let vault = Vault(
+            store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot, keeper: keeper)
+        if let keeper { try vault.check(keeper, acceptingRollback: acceptingRollback) }
+        return vault
+    }
+
+    /// As ``open(_:custodians:acceptingRollback:)``, on a thread of its own: a TPM takes a second, a keyring asks the person, and
+    /// no task of the app waits for a thread meanwhile.
+    public static func unlock(
+        _ store: any RecordStore, custodians: [any KeyCustodian], acceptingRollback: Bool = false
+    ) async throws(StoreError) -> Vault {
+        try await Blocking.run { () throws(StoreError) in
+            try open(store, custodians: custodians, acceptingRollback: acceptingRollback)
+        }
+    }
+
+    /// What the vault in `store` says of itself, without opening it; unproved.
+    public static func header(of store: any RecordStore) throws(StoreError) -> VaultHeader {
+        try header(from: headerBytes(of: store))
+    }
+
+    private static func headerBytes(of store: any RecordStore) throws(StoreError) -> [UInt8] {
+        let found = try store.read { (records: any RecordReader) throws(StoreError) in try records.record(.vaultHeader) }
+        guard let found else { throw StoreError(.noVault, "open vault", "the store holds no vault") }
+        return found
+    }
+
+    static func header(from bytes: [UInt8]) throws(StoreError) -> VaultHeader {
+        guard let json = try? JSON.value(of: bytes), let format = json["format"]?.wholeNumber else {
+            throw StoreError(.corrupt, "open vault", "the header is damaged")
+        }
+        guard format <= VaultHeader.currentFormat else {
+            throw StoreError(
+                .newerFormat, "open vault",
+                "format \(format) was written by a newer version; this one knows \(VaultHeader.currentFormat)")
+        }
+        guard let header = try? JSON.decode(VaultHeader.self, from: bytes) else {
+            throw StoreError(.corrupt, "open vault", "the header is damaged")
+        }
+        return header
+    }
+
+    private static func unwrap(
+        _ header: VaultHeader, _ custodians: [any KeyCustodian]
+    ) throws(StoreError) -> (VaultHeader.Slot, any KeyCustodian, Secret) {
+        var failures: [StoreError] = []
+        for custodian in custodians {
+            for slot in header.slots where slot.custodian == custodian.name {
+                do {
+                    let context = header.context(custodian: custodian.name)
+                    return (slot, custodian, try custodian.unwrap(slot.wrapped, context: context))
+                } catch {
+                    failures.append(error)
+                }
+            }
+        }
+        if failures.count == 1 { throw failures[0] }
+        guard failures.isEmpty else {
+            let isMismatch = failures.allSatisfy { $0.code == .keyMismatch }
+            throw StoreError(
+                isMismatch ? .keyMismatch : .keyUnavailable, "open vault", failures.map(\.reason).joined(separator: "; "))
+        }
+        let names = header.slots.map(\.custodian).joined(separator: ", ")
+        throw StoreError(
+            .keyUnavailable, "open vault", "it is sealed by \(names), which cannot be asked here; it was not touched")
+    }
+
+    private func check(_ keeper: any EpochKeeper, acceptingRollback: Bool) throws(StoreError) {
+        let header = header
+        let outside = try keeper.epoch(ofVault: header.id)
+        guard let outside, outside > header.epoch else {
+            // Behind, or new: who wrote last was interrupted before it could tell.
+            if outside != header.epoch { try keeper.remember(epoch: header.epoch, ofVault: header.id) }
+            return
+        }
+        guard acceptingRollback else {
+            throw StoreError(
+                .rolledBack, "open vault",
+                "it is an older copy of this vault (epoch \(header.epoch), the last was \(outside)); "
+                    + "codes of counters in it may have been used. If you put back a backup on purpose, say so")
+        }
+        let told = try store.write { (records: any RecordWriter) throws(StoreError) in
+            var (header, keys) = try current(in: records)
+            header.epoch = outside + 1
+            return try put(header, provedBy: keys, in: records)
+        }
+        try tell(told)
+    }
+}

@@ -1,0 +1,76 @@
+import SignetCore
+
+/// Records as they are, read from their sealed form.
+struct SealedReader: RecordReader {
+    let records: any RecordReader
+    let vault: Vault
+
+    func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
+        let hidden = vault.keys.hiddenName(key)
+        guard let sealed = try records.record(hidden) else { return nil }
+        return try open(sealed, hidden)
+    }
+
+    func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
+        try records.records(kind, after: name, limit: limit).map { record in
+            guard kind != .quarantined else { return record }
+            let content = record.content.flatMap { sealed in
+                Result { () throws(StoreError) in try open(sealed, RecordKey(kind, name: record.name)) }
+            }
+            return StoredRecord(name: record.name, content: content)
+        }
+    }
+
+    /// Opens a record with the key it names, which may be the one before a rotation that has just been.
+    private func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
+        try (vault.keys(VaultKeys.id(of: sealed)) ?? vault.keys).open(sealed, hidden, vault: vault.header.id)
+    }
+}
+
+/// Records as they are, written in their sealed form with one key.
+final class SealedWriter: RecordWriter {
+    private let records: any RecordWriter
+    private let reader: SealedReader
+    private let keys: VaultKeys
+    private let vaultID: String
+    /// How many records were sealed.
+    private(set) var seals: UInt64 = 0
+
+    init(records: any RecordWriter, vault: Vault, keys: VaultKeys) {
+        self.records = records
+        self.keys = keys
+        reader = SealedReader(records: records, vault: vault)
+        vaultID = vault.header.id
+    }
+
+    func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? { try reader.record(key) }
+
+    func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
+        try reader.records(kind, after: name, limit: limit)
+    }
+
+    func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
+        let hidden = keys.hiddenName(key)
+        if let old = try records.record(hidden), (try? keys.open(old, hidden, vault: vaultID)) == nil {
+            try Quarantine.keep(old, of: hidden, in: records)
+        }
+        seals += 1
+        try records.put(keys.seal(bytes, hidden, vault: vaultID), hidden)
+    }
+
+    func remove(_ key: RecordKey) throws(StoreError) { try records.remove(keys.hiddenName(key)) }
+}
+
+/// What did not open, and stood in the way.
+enum Quarantine {
+    /// Keeps bytes under a name of their own: where they stood, and a random part.
+    static func keep(_ bytes: [UInt8], of hidden: RecordKey, in records: any RecordWriter) throws(StoreError) {
+        let place = LengthPrefixed.bytes(Array(hidden.kind.rawValue.utf8)) + LengthPrefixed.bytes(hidden.name)
+        try records.put(bytes, RecordKey(.quarantined, name: place + Secret.random(byteCount: 8).bytes))
+    }
+}
+
+extension VaultKeys {
+    /// The id of the key that sealed a record, as the record says.
+    static func id(of sealed: [UInt8]) -> [UInt8] { Array(sealed.dropFirst(4).prefix(idLength)) }
+}

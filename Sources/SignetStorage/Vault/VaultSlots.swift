@@ -1,0 +1,72 @@
+import SignetCore
+
+extension Vault {
+    /// Adds a way to the data key. From then on, either opens the vault.
+    public func addSlot(_ custodian: any KeyCustodian) throws(StoreError) -> VaultHeader.Slot {
+        try changeSlots { (header, dataKey) throws(StoreError) in try header.addSlot(custodian, dataKey: dataKey) }
+    }
+
+    /// Removes a way to the data key. The key itself stays the same: who has copied it needs no slot; see ``rotateKey(_:)``.
+    /// - Throws: ``StoreError/Code/failed`` for the last slot, without which nobody could open the vault, and for a slot that is
+    ///   not there.
+    public func removeSlot(_ number: Int) throws(StoreError) {
+        try changeSlots { (header, _) throws(StoreError) in
+            guard let index = header.slots.firstIndex(where: { $0.number == number }) else {
+                throw StoreError(.failed, "remove slot", "the vault has no slot \(number)")
+            }
+            guard header.slots.count > 1 else {
+                throw StoreError(.failed, "remove slot", "it is the only way into the vault; add another first")
+            }
+            header.slots.remove(at: index)
+        }
+    }
+
+    /// Wraps the data key anew in the place of a slot, for example with a new passphrase; the slot gets a new number.
+    public func replaceSlot(_ number: Int, with custodian: any KeyCustodian) throws(StoreError) -> VaultHeader.Slot {
+        try changeSlots { (header, dataKey) throws(StoreError) in
+            guard header.slots.contains(where: { $0.number == number }) else {
+                throw StoreError(.failed, "replace slot", "the vault has no slot \(number)")
+            }
+            let slot = try header.addSlot(custodian, dataKey: dataKey)
+            header.slots.removeAll { $0.number == number }
+            return slot
+        }
+    }
+
+    /// Notes that everything was written out as a backup.
+    /// - Parameter seconds: When, in seconds since 1970.
+    public func noteBackup(at seconds: Int) throws(StoreError) {
+        try changeHeader { (header, _) in header.lastBackup = seconds }
+    }
+
+    private func changeSlots<R>(
+        _ change: (inout VaultHeader, _ dataKey: Secret) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        try changeHeader { (header, keys) throws(StoreError) in try change(&header, keys.dataKey) }
+    }
+
+    private func changeHeader<R>(
+        _ change: (inout VaultHeader, VaultKeys) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        let (value, told) = try store.write { (records: any RecordWriter) throws(StoreError) in
+            var (header, keys) = try current(in: records)
+            let value = try change(&header, keys)
+            header.epoch += 1
+            return (value, try put(header, provedBy: keys, in: records))
+        }
+        try tell(told)
+        return value
+    }
+}
+
+extension VaultHeader {
+    /// Has a custodian wrap the data key, and adds what it made.
+    mutating func addSlot(
+        _ custodian: any KeyCustodian, dataKey: Secret, number: Int? = nil
+    ) throws(StoreError) -> Slot {
+        let wrapped = try custodian.wrap(dataKey, context: context(custodian: custodian.name))
+        let slot = Slot(number: number ?? nextSlotNumber, custodian: custodian.name, wrapped: wrapped)
+        slots.append(slot)
+        return slot
+    }
+}

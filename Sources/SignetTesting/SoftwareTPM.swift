@@ -1,0 +1,211 @@
+#if os(Linux)
+import Foundation
+import Glibc
+
+/// A TPM 2.0 for a test: `swtpm`, with a state of its own, on a free port of this machine. It can be started anew, cleared and
+/// held, which nobody would do with the real one.
+///
+/// Like a bare TPM it serves one connection at a time, and has room for three objects. With a resource manager (`tpm2-abrmd`,
+/// on a D-Bus of its own) it serves several; a process then needs ``environment`` to find it.
+public actor SoftwareTPM {
+    /// The way to it, for a ``TPMCustodian`` or the tools of `tpm2-tools`.
+    public nonisolated let tcti: String
+    /// What a process needs in its environment to use ``tcti``; empty without a resource manager.
+    public nonisolated let environment: [String: String]
+
+    private let directory: TemporaryDirectory
+    private let port: UInt16
+    private let isManaged: Bool
+    private var device: KeptProcess?
+    private var bus: KeptProcess?
+    private var manager: KeptProcess?
+
+    /// What is missing here to run one; nil when nothing is.
+    public static func missing(resourceManager: Bool = false) -> String? {
+        let needed =
+            ["swtpm", "tpm2_getcap", "tpm2_clear"] + (resourceManager ? ["tpm2-abrmd", "dbus-daemon", "dbus-send"] : [])
+        let missing = needed.filter { !KeptProcess.isInstalled($0) }
+        return missing.isEmpty ? nil : "not installed: \(missing.joined(separator: ", "))"
+    }
+
+    /// Runs `body` with a new TPM, and ends it afterwards, with everything that belongs to it, also when `body` throws.
+    ///
+    /// Pass a `port` only where it matters who finds the TPM; otherwise a free one is taken.
+    public static func with<R>(
+        resourceManager: Bool = false, port: UInt16? = nil, _ body: (SoftwareTPM) async throws -> sending R
+    ) async throws -> sending R {
+        let tpm = try await started(resourceManager, port)
+        do {
+            let result = try await body(tpm)
+            await tpm.end()
+            return result
+        } catch {
+            await tpm.end()
+            throw error
+        }
+    }
+
+    /// Another program can take a port between our looking and its being used, so that is tried again.
+    private static func started(_ resourceManager: Bool, _ port: UInt16?) async throws -> SoftwareTPM {
+        for attempt in 1...5 {
+            let tpm = try SoftwareTPM(port: port ?? freePorts(), isManaged: resourceManager)
+            do {
+                try await tpm.start()
+                return tpm
+            } catch {
+                await tpm.end()
+                if attempt == 5 { throw error }
+            }
+        }
+        throw CannotStart(reason: "no TPM started")
+    }
+
+    private init(port: UInt16, isManaged: Bool) throws {
+        self.port = port
+        self.isManaged = isManaged
+        directory = try TemporaryDirectory()
+        tcti = isManaged ? "tabrmd:bus_type=session" : Self.deviceTCTI(port)
+        environment = isManaged ? ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(directory.file("bus"))"] : [:]
+    }
+
+    /// Starts it, with the state it was stopped with.
+    /// - Throws: ``CannotStart``.
+    public func start() async throws {
+        device = try await startDevice()
+        if isManaged { try await startManager() }
+    }
+
+    private func startManager() async throws {
+        let bus = try KeptProcess(
+            ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=unix:path=\(directory.file("bus"))"],
+            log: directory.file("bus.log"))
+        self.bus = bus
+        try await ready(bus, "dbus-daemon") { FileManager.default.fileExists(atPath: directory.file("bus")) }
+        let manager = try KeptProcess(
+            ["tpm2-abrmd", "--session", "--tcti=\(Self.deviceTCTI(port))"] + (geteuid() == 0 ? ["--allow-root"] : []),
+            environment: environment, log: directory.file("abrmd.log"))
+        self.manager = manager
+        try await ready(manager, "tpm2-abrmd") {
+            let answer = try? await KeptProcess.run(
+                [
+                    "dbus-send", "--session", "--dest=org.freedesktop.DBus", "--print-reply", "/org/freedesktop/DBus",
+                    "org.freedesktop.DBus.NameHasOwner", "string:com.intel.tss2.Tabrmd",
+                ], environment: environment)
+            return answer?.contains("true") ?? false
+        }
+    }
+
+    /// Stops it; the state stays.
+    public func stop() async {
+        for process in [manager, bus, device] { await process?.stop() }
+        (manager, bus, device) = (nil, nil, nil)
+        try? FileManager.default.removeItem(atPath: directory.file("bus"))
+    }
+
+    /// Stops and starts it, as when the machine is switched off and on.
+    /// - Throws: ``CannotStart``.
+    public func restart() async throws {
+        await stop()
+        try await start()
+    }
+
+    /// For a test that ends it, and starts it again later, it stays where it was. The port may be taken for a moment: by
+    /// somebody who looks for a free one.
+    private func startDevice() async throws -> KeptProcess {
+        var attempts = 5
+        while true {
+            attempts -= 1
+            let device = try KeptProcess(
+                [
+                    "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(directory.path)", "--server",
+                    "type=tcp,port=\(port),bindaddr=127.0.0.1", "--ctrl", "type=tcp,port=\(port + 1),bindaddr=127.0.0.1",
+                    "--flags", "startup-clear",
+                ], log: directory.file("swtpm.log"))
+            do {
+                // The second port answers beside the first, which serves one connection only.
+                try await ready(device, "swtpm") { Self.answers(port + 1) }
+                return device
+            } catch {
+                await device.stop()
+                guard attempts > 0 else { throw error }
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
+    }
+
+    /// Clears it, as its owner would: every key of before is gone.
+    /// - Throws: ``CannotStart``.
+    public func clear() async throws {
+        _ = try await tool("tpm2_clear", "-c", "platform")
+    }
+
+    /// The process that is the TPM, for a test that holds it from outside; nil while it is stopped.
+    public var processIdentifier: Int32? { device?.identifier }
+
+    /// Holds it: whoever asks it waits until ``resume()``.
+    public func pause() { device?.pause() }
+
+    /// Lets it go on.
+    public func resume() { device?.resume() }
+
+    /// What a tool of `tpm2-tools` says when it is run with this TPM.
+    /// - Throws: ``CannotStart`` when the tool fails.
+    public func tool(_ name: String, _ arguments: String...) async throws -> String {
+        try await KeptProcess.run([name] + arguments, environment: environment.merging(["TPM2TOOLS_TCTI": tcti]) { $1 })
+    }
+
+    private func end() async {
+        await stop()
+        directory.remove()
+    }
+
+    private func ready(_ process: KeptProcess, _ name: String, _ isReady: () async -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while await !isReady() {
+            guard process.isRunning, ContinuousClock.now < end else {
+                let log = (try? String(contentsOfFile: directory.file("\(name).log"), encoding: .utf8)) ?? ""
+                throw CannotStart(reason: "\(name) does not come up: \(log)")
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    private static func deviceTCTI(_ port: UInt16) -> String { "swtpm:host=127.0.0.1,port=\(port)" }
+}
+
+// MARK: Ports
+
+extension SoftwareTPM {
+    /// A free port with a free one behind it, where tpm2-tss looks for the other channel.
+    private static func freePorts() throws -> UInt16 {
+        for _ in 0..<100 {
+            // Below those that the system gives to connections, so that none of them is in the way of a restart.
+            let port = UInt16.random(in: 10_000..<32_000)
+            if isFree(port), isFree(port + 1) { return port }
+        }
+        throw CannotStart(reason: "no two free ports were found")
+    }
+
+    private static func isFree(_ port: UInt16) -> Bool {
+        with(port) { Glibc.bind($0, $1, $2) } == 0
+    }
+
+    private static func answers(_ port: UInt16) -> Bool {
+        with(port) { Glibc.connect($0, $1, $2) } == 0
+    }
+
+    private static func with(_ port: UInt16, _ call: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                call(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
+#endif

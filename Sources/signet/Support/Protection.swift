@@ -1,0 +1,83 @@
+import ArgumentParser
+import SignetCore
+import SignetStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Who can keep a vault's key: the custodians by their names, in the order in which they are preferred.
+enum Protection: String, ExpressibleByArgument, CaseIterable {
+    case tpm
+    case secretService = "secret-service"
+    case credential
+    case passphrase
+    case keyfile
+
+    /// What it means, in a few words.
+    var explanation: String {
+        switch self {
+        case .tpm: "this machine's TPM 2.0"
+        case .secretService: "the desktop's keyring"
+        case .credential: "a credential that systemd hands over"
+        case .passphrase: "a passphrase that you type"
+        case .keyfile: "a file of mode 0600 beside the records; it protects what is copied without it"
+        }
+    }
+}
+
+/// The custodians of this machine and this process.
+struct Custodians {
+    let directory: VaultDirectory
+    let environment: [String: String]
+    private let passphrase: PassphraseSource
+    private let ask: @Sendable () throws(StoreError) -> Secret
+
+    init(directory: VaultDirectory, environment: [String: String], passphrase: PassphraseSource) {
+        self.directory = directory
+        self.environment = environment
+        self.passphrase = passphrase
+        ask = passphrase.remembered()
+    }
+
+    /// The same, with another source of passphrases.
+    func asking(_ passphrase: PassphraseSource) -> Custodians {
+        Custodians(directory: directory, environment: environment, passphrase: passphrase)
+    }
+
+    /// The variable that names another way to a TPM than the kernel's device, for tests.
+    static let tctiVariable = "SIGNET_TCTI"
+
+    func custodian(_ protection: Protection) -> any KeyCustodian {
+        switch protection {
+        case .tpm: tpm
+        case .secretService: SecretServiceCustodian()
+        case .credential: CredentialCustodian(environment: environment)
+        case .passphrase: PassphraseCustodian(ask: ask)
+        case .keyfile: KeyFile(path: directory.keyPath)
+        }
+    }
+
+    /// All that could open a vault, in the order in which they are asked. Only those are asked that the vault has a slot for.
+    var all: [any KeyCustodian] { Protection.allCases.filter { $0 != .keyfile }.map(custodian) }
+
+    /// Whether a custodian could be asked here and now; nothing is asked for.
+    func availability(_ protection: Protection) -> CustodianAvailability {
+        switch protection {
+        case .tpm: tpm.availability()
+        case .secretService: SecretServiceCustodian().availability()
+        case .credential: CredentialCustodian(environment: environment).availability()
+        case .passphrase:
+            passphrase.isUsable ? .usable : .unusable("there is no terminal to ask at, and no --passphrase-fd was given")
+        case .keyfile:
+            directory.holdsVault && !PrivateFile.exists(directory.keyPath)
+                ? .unusable("there is no \(directory.keyPath)") : .usable
+        }
+    }
+
+    private var tpm: TPMCustodian {
+        environment[Self.tctiVariable].map { TPMCustodian(tcti: $0) } ?? TPMCustodian()
+    }
+}

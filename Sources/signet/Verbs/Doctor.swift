@@ -1,0 +1,167 @@
+import ArgumentParser
+import SignetCore
+import SignetStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Say how the vault is kept, and what is wrong. The vault is not opened.",
+        discussion: "Ends with 0 when there is a vault that could be opened here, and with 78 when not.")
+
+    @OptionGroup var options: VaultOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let directory = try Session.directory()
+        let examination = Examination(directory, Session.custodians(directory, options))
+        if json {
+            Console.line(JSONText.line(examination.json))
+        } else {
+            for line in examination.lines { Console.line(line) }
+        }
+        if let problem = examination.problem { throw problem }
+    }
+}
+
+/// What can be seen of a vault from outside.
+private struct Examination {
+    let path: String
+    /// What the vault says of itself, or why it does not.
+    let header: Result<VaultHeader, StoreError>
+    /// Whether the place is safe, and what is wrong with it.
+    let placeProblems: [String]
+    let custodians: [(protection: Protection, availability: CustodianAvailability)]
+    /// Who answers for the Secret Service on this session's bus.
+    let secretServiceOwner: String
+
+    init(_ directory: VaultDirectory, _ custodians: Custodians) {
+        path = directory.path
+        header = Result { () throws(StoreError) in try directory.header() }
+        placeProblems = directory.placeProblems().map(\.description)
+        self.custodians = Protection.allCases.map { ($0, custodians.availability($0)) }
+        secretServiceOwner = Self.owner()
+    }
+
+    private static func owner() -> String {
+        do {
+            guard let owner = try SecretServiceCustodian().owner() else { return "nobody" }
+            return "\(owner)"
+        } catch {
+            return "unknown: \(error.reason)"
+        }
+    }
+
+    /// The slots of the vault, and whether each could be used here.
+    private func usability(of slot: VaultHeader.Slot) -> CustodianAvailability {
+        custodians.first { $0.protection.rawValue == slot.custodian }?.availability
+            ?? .unusable("this version does not know it")
+    }
+
+    /// Why the vault could not be opened here; nil when it could.
+    var problem: Failure? {
+        switch header {
+        case .failure(let error): return Failure(error)
+        case .success(let header):
+            if let problem = placeProblems.first { return Failure(.notAllowed, "store.unsafePlace", problem) }
+            if header.slots.contains(where: { usability(of: $0) == .usable }) { return nil }
+            return Failure(.noVault, "store.keyUnavailable", "nobody who keeps the vault's key can be asked here")
+        }
+    }
+}
+
+// MARK: For people
+
+extension Examination {
+    var lines: [String] {
+        ["vault            \(path)"] + headerLines + placeLines
+            + ["", "who could keep a key here, in the order of preference:"]
+            + custodians.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
+            + ["  the Secret Service is answered for by \(secretServiceOwner)"]
+    }
+
+    private var headerLines: [String] {
+        switch header {
+        case .failure(let error): return ["                 \(error.reason)"]
+        case .success(let header):
+            let slots = header.slots.map { "  \("\($0.number): \($0.custodian)".padded)\(usability(of: $0).text)" }
+            return [
+                "store            SQLite, vault format \(header.format) (this version knows \(VaultHeader.currentFormat))",
+                "id               \(header.id)",
+                "last backup      \(header.backupTime ?? "none")",
+                "sealed by:",
+            ] + slots + (header.isRotationDue ? ["  the key is due for rotation: signet protect rotate"] : [])
+        }
+    }
+
+    private var placeLines: [String] {
+        placeProblems.isEmpty
+            ? ["place            private: only this user can reach it"] : placeProblems.map { "place            \($0)" }
+    }
+}
+
+extension String {
+    fileprivate var padded: String { self + String(repeating: " ", count: max(1, 18 - count)) }
+}
+
+extension CustodianAvailability {
+    fileprivate var text: String {
+        switch self {
+        case .usable: "can be asked"
+        case .unusable(let reason): "cannot be asked: \(reason)"
+        }
+    }
+
+    fileprivate var json: JSONValue {
+        switch self {
+        case .usable: .object(["usable": .bool(true)])
+        case .unusable(let reason): .object(["usable": .bool(false), "reason": .string(reason)])
+        }
+    }
+}
+
+extension VaultHeader {
+    fileprivate var backupTime: String? {
+        lastBackup.map { Date(timeIntervalSince1970: Double($0)).text }
+    }
+}
+
+// MARK: For programs
+
+extension Examination {
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "path": .string(path), "place": .array(placeProblems.map { .string($0) }),
+            "custodians": .object(
+                Dictionary(uniqueKeysWithValues: custodians.map { ($0.protection.rawValue, $0.availability.json) })),
+            "secretServiceOwner": .string(secretServiceOwner),
+        ]
+        switch header {
+        case .failure(let error):
+            members["vault"] = .object(["error": .string(error.code.rawValue), "reason": .string(error.reason)])
+        case .success(let header): members["vault"] = json(of: header)
+        }
+        return .object(members)
+    }
+
+    private func json(of header: VaultHeader) -> JSONValue {
+        JSONText.object([
+            "store": .string("sqlite"), "format": .integer(Int64(header.format)), "id": .string(header.id),
+            "epoch": .integer(Int64(clamping: header.epoch)), "lastBackup": .string(header.backupTime),
+            "rotationDue": .bool(header.isRotationDue),
+            "slots": .array(
+                header.slots.map { slot in
+                    var members = slot.json.object ?? [:]
+                    members.merge(usability(of: slot).json.object ?? [:]) { $1 }
+                    return .object(members)
+                }),
+        ])
+    }
+}

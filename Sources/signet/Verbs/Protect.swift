@@ -1,0 +1,118 @@
+import ArgumentParser
+import SignetCore
+import SignetStorage
+
+struct Protect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "protect",
+        abstract: "List, add and remove those who keep the vault's key.",
+        discussion: "Any one of them opens the vault. None is added, removed or preferred but by these commands.",
+        subcommands: [List.self, Add.self, Remove.self, Rotate.self, Accept.self])
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show who keeps the key. The vault is not opened.")
+
+        @Flag(help: "Print JSON, one slot a line: number, custodian.")
+        var json = false
+
+        func run() throws {
+            for slot in try Session.directory().header().slots { Console.line(json ? JSONText.line(slot.json) : slot.text) }
+        }
+    }
+
+    struct Add: ParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a way into the vault.")
+
+        @Argument(help: "Who is to keep the key too: tpm, secret-service, credential, passphrase or keyfile.")
+        var protection: Protection
+
+        @OptionGroup var options: VaultOptions
+
+        @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this open file descriptor.")
+        var newPassphraseDescriptor: Int32?
+
+        @Flag(help: "Print JSON: number, custodian.")
+        var json = false
+
+        func run() throws {
+            let session = try Session.open(options)
+            let custodians = session.custodians.asking(.forNewPassphrase(newPassphraseDescriptor))
+            let custodian =
+                protection == .keyfile
+                ? try KeyFile.create(path: custodians.directory.keyPath) : custodians.custodian(protection)
+            let slot = try session.vault.addSlot(custodian)
+            Console.line(json ? JSONText.line(slot.json) : "Added slot \(slot.text)")
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove", abstract: "Remove a way into the vault; the last one stays.",
+            discussion: "Who has copied the key itself needs no slot: 'signet protect rotate' makes another one.")
+
+        @Argument(help: "The number of the slot, as 'signet protect list' shows it.")
+        var number: Int
+
+        @OptionGroup var options: VaultOptions
+
+        func run() throws {
+            let session = try Session.open(options)
+            guard let slot = session.vault.header.slots.first(where: { $0.number == number }) else {
+                throw Failure(.notFound, "noSlot", "the vault has no slot \(number); see 'signet protect list'")
+            }
+            try session.vault.removeSlot(number)
+            Console.line("Removed slot \(slot.text)")
+            if slot.custodian == Protection.keyfile.rawValue {
+                Console.line(
+                    "\(try Session.directory().keyPath) opens older copies of the vault only; delete it if there are none.")
+            }
+        }
+    }
+
+    struct Rotate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rotate", abstract: "Make a new key and seal everything with it.",
+            discussion: "Every way into the vault is needed once: remove first what cannot be had any more.")
+
+        @OptionGroup var options: VaultOptions
+
+        func run() throws {
+            let session = try Session.open(options)
+            try session.vault.rotateKey { (slot) throws(StoreError) in
+                guard let protection = Protection(rawValue: slot.custodian) else {
+                    throw StoreError(.keyUnavailable, "rotate key", "slot \(slot.number): \(slot.custodian) is not known here")
+                }
+                guard protection == .passphrase, slot.number != session.vault.openedBy.number else {
+                    return session.custodians.custodian(protection)
+                }
+                let source = PassphraseSource(
+                    descriptor: options.passphraseDescriptor, prompt: "Passphrase of slot \(slot.number): ")
+                return session.custodians.asking(source).custodian(protection)
+            }
+            Console.line("Everything is sealed with a new key.")
+        }
+    }
+}
+
+extension Protect {
+    struct Accept: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "accept-older-copy", abstract: "Go on with a copy of the vault that was put back on purpose.",
+            discussion: "Codes of counters in it may have been used since it was made.")
+
+        @OptionGroup var options: VaultOptions
+
+        func run() throws {
+            let session = try Session.open(options, acceptingRollback: true)
+            Console.line("This is the vault from now on (epoch \(session.vault.header.epoch)).")
+        }
+    }
+}
+
+extension VaultHeader.Slot {
+    fileprivate var text: String { "\(number): \(custodian)" }
+
+    /// The slot as programs read it.
+    var json: JSONValue { .object(["number": .integer(Int64(number)), "custodian": .string(custodian)]) }
+}

@@ -1,0 +1,161 @@
+// The names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import Crypto
+public import Foundation
+import Synchronization
+
+// Keys of a Secure Enclave that is made of software, with the ECIES layout that Apple's really has (research, section 1.4).
+
+/// Which device the tests run on.
+public enum StandInEnclave {
+    /// Takes all keys away, as another device would not have them.
+    public static func forgetKeys() {
+        keychain.withLock { state in state.items.removeAll { $0[kSecClass] == .text(kSecClassKey) } }
+    }
+}
+
+public final class SecKey: Hashable, Sendable {
+    fileprivate let privateKey: P256.KeyAgreement.PrivateKey?
+    fileprivate let publicKey: P256.KeyAgreement.PublicKey
+
+    fileprivate init(_ key: P256.KeyAgreement.PrivateKey) {
+        privateKey = key
+        publicKey = key.publicKey
+    }
+
+    fileprivate init(_ key: P256.KeyAgreement.PublicKey) {
+        privateKey = nil
+        publicKey = key
+    }
+
+    public static func == (left: SecKey, right: SecKey) -> Bool { left === right }
+    public func hash(into hasher: inout Hasher) { hasher.combine(publicKey.x963Representation) }
+}
+
+public final class SecAccessControl: Hashable, Sendable {
+    public static func == (left: SecAccessControl, right: SecAccessControl) -> Bool { left === right }
+    public func hash(into hasher: inout Hasher) {}
+}
+
+public struct SecAccessControlCreateFlags: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
+}
+
+public struct SecKeyAlgorithm: Hashable, Sendable {
+    let name: String
+    public static let ecdhKeyExchangeCofactor = SecKeyAlgorithm(name: "ecdh")
+    public static let eciesEncryptionCofactorVariableIVX963SHA256AESGCM = SecKeyAlgorithm(name: "ecies")
+}
+
+public func SecKeyGetTypeID() -> CFTypeID { 1 }
+
+public func SecAccessControlCreateWithFlags(
+    _ allocator: AnyObject?, _ protection: CFString, _ flags: SecAccessControlCreateFlags,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecAccessControl? {
+    SecAccessControl()
+}
+
+public func SecKeyCreateRandomKey(
+    _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+    guard parameters[kSecAttrTokenID] as? String == kSecAttrTokenIDSecureEnclave,
+        let attributes = parameters[kSecPrivateKeyAttrs] as? [String: Any], attributes[kSecAttrIsPermanent] as? Bool == true,
+        let tag = attributes[kSecAttrApplicationTag] as? Data, attributes[kSecAttrAccessControl] is SecAccessControl
+    else {
+        error.fail(errSecParam)
+        return nil
+    }
+    let key = SecKey(P256.KeyAgreement.PrivateKey())
+    let status = keychain.withLock { state in
+        let item: Attributes = [
+            kSecClass: .text(kSecClassKey), kSecAttrKeyClass: .text(kSecAttrKeyClassPrivate),
+            kSecAttrKeyType: .text(kSecAttrKeyTypeECSECPrimeRandom), kSecAttrApplicationTag: .data(tag),
+            kSecAttrApplicationLabel: .data(Data(Insecure.SHA1.hash(data: key.publicKey.x963Representation))),
+            kSecAttrTokenID: .text(kSecAttrTokenIDSecureEnclave), "v_Ref": .key(key),
+        ]
+        return state.refusal(.add, item) ?? state.add(item)
+    }
+    guard status == errSecSuccess else {
+        error.fail(status)
+        return nil
+    }
+    return key
+}
+
+public func SecKeyCreateWithData(
+    _ data: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+    guard let key = try? P256.KeyAgreement.PublicKey(x963Representation: data) else {
+        error.fail(errSecParam)
+        return nil
+    }
+    return SecKey(key)
+}
+
+public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? { SecKey(key.publicKey) }
+
+public func SecKeyCopyExternalRepresentation(
+    _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    key.privateKey == nil ? key.publicKey.x963Representation : nil
+}
+
+public func SecKeyCopyKeyExchangeResult(
+    _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    guard algorithm == .ecdhKeyExchangeCofactor,
+        let shared = try? privateKey.privateKey?.sharedSecretFromKeyAgreement(with: publicKey.publicKey)
+    else {
+        error.fail(errSecParam)
+        return nil
+    }
+    return shared.withUnsafeBytes { Data($0) }
+}
+
+public func SecKeyCreateEncryptedData(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    let ephemeral = P256.KeyAgreement.PrivateKey()
+    let point = ephemeral.publicKey.x963Representation
+    guard algorithm == .eciesEncryptionCofactorVariableIVX963SHA256AESGCM,
+        let shared = try? ephemeral.sharedSecretFromKeyAgreement(with: key.publicKey),
+        let (secret, nonce) = try? derived(shared, point),
+        let box = try? AES.GCM.seal(plaintext, using: secret, nonce: nonce)
+    else {
+        error.fail(errSecParam)
+        return nil
+    }
+    return point + box.ciphertext + box.tag
+}
+
+public func SecKeyCreateDecryptedData(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    if let status = keychain.withLock({ $0.refusal(.copy, [:]) }) {
+        error.fail(status)
+        return nil
+    }
+    guard algorithm == .eciesEncryptionCofactorVariableIVX963SHA256AESGCM, ciphertext.count >= 81,
+        let point = try? P256.KeyAgreement.PublicKey(x963Representation: ciphertext.prefix(65)),
+        let shared = try? key.privateKey?.sharedSecretFromKeyAgreement(with: point),
+        let (secret, nonce) = try? derived(shared, ciphertext.prefix(65)),
+        let box = try? AES.GCM.SealedBox(
+            nonce: nonce, ciphertext: ciphertext.dropFirst(65).dropLast(16), tag: ciphertext.suffix(16)),
+        let plaintext = try? AES.GCM.open(box, using: secret)
+    else {
+        error.fail(errSecParam)
+        return nil
+    }
+    return plaintext
+}
+
+private func derived(_ shared: SharedSecret, _ point: Data) throws -> (SymmetricKey, AES.GCM.Nonce) {
+    let bytes = shared.x963DerivedSymmetricKey(using: SHA256.self, sharedInfo: point, outputByteCount: 32)
+        .withUnsafeBytes { Data($0) }
+    return (SymmetricKey(data: bytes.prefix(16)), try AES.GCM.Nonce(data: bytes.suffix(16)))
+}

@@ -1,0 +1,89 @@
+// Uses the keyring of its environment's session bus once, and says how that went. libsecret finds the bus in the environment
+// of the process, so each test of the keyring runs this as a process of its own, as real programs would.
+//
+//     SecretServiceProbe PATIENCE-MS UNLOCK-MS|- VERB [ARGUMENT ...]
+//
+// Answers one line: `ok VALUE`, or `error CODE REASON`.
+
+import Glibc
+import SignetCore
+import SignetStorage
+
+func run(_ arguments: [String]) throws(StoreError) -> String {
+    let custodian = SecretServiceCustodian(
+        patience: .milliseconds(Int(arguments[0]) ?? 0), unlockPatience: Int(arguments[1]).map { .milliseconds($0) })
+    let rest = Array(arguments.dropFirst(3))
+    switch arguments[2] {
+    case "availability": return text(custodian.availability())
+    case "owner": return try custodian.owner().map { "\($0.processID) \($0.program ?? "-")" } ?? "nobody"
+    case "wrap": return try Base64.encode(custodian.wrap(Secret(bytes(rest[0])), context: bytes(rest[1])), as: .url)
+    case "unwrap": return try Base64.encode(custodian.unwrap(bytes(rest[0]), context: bytes(rest[1])).bytes, as: .url)
+    case "epoch": return try custodian.epoch(ofVault: rest[0]).map(String.init) ?? "none"
+    case "remember":
+        try custodian.remember(epoch: UInt64(rest[1]) ?? 0, ofVault: rest[0])
+        return "remembered"
+    case "climb": return try climb(custodian, vault: rest[0], from: rest[1], by: rest[2], to: rest[3])
+    case "insist": return insist(custodian, wrapped: bytes(rest[0]), context: bytes(rest[1]), count: Int(rest[2]) ?? 0)
+    case "credential": return try credential(rest[0])
+    default: throw StoreError(.failed, "probe", "there is no verb \(arguments[2])")
+    }
+}
+
+func bytes(_ text: String) -> [UInt8] { (try? Base64.decode(text)) ?? [] }
+
+func text(_ availability: CustodianAvailability) -> String {
+    switch availability {
+    case .usable: "usable"
+    case .unusable(let reason): "unusable \(reason)"
+    }
+}
+
+/// Tells every epoch of a row, and goes on when another process was ahead.
+func climb(
+    _ custodian: SecretServiceCustodian, vault: String, from: String, by: String, to: String
+) throws(StoreError) -> String {
+    var refused = 0
+    for epoch in stride(from: UInt64(from) ?? 0, through: UInt64(to) ?? 0, by: Int(by) ?? 1) {
+        do throws(StoreError) {
+            try custodian.remember(epoch: epoch, ofVault: vault)
+        } catch {
+            guard error.code == .failed else { throw error }
+            refused += 1
+        }
+        // What was told is never forgotten, whoever else tells something.
+        guard let known = try custodian.epoch(ofVault: vault), known >= epoch else {
+            throw StoreError(.corrupt, "climb", "epoch \(epoch) is forgotten")
+        }
+    }
+    return "climbed, refused \(refused)"
+}
+
+/// Opens again and again, and counts each outcome.
+func insist(_ custodian: SecretServiceCustodian, wrapped: [UInt8], context: [UInt8], count: Int) -> String {
+    var outcomes: [String: Int] = [:]
+    for _ in 0..<count {
+        let outcome: String
+        do throws(StoreError) {
+            _ = try custodian.unwrap(wrapped, context: context)
+            outcome = "opened"
+        } catch {
+            outcome = error.code.rawValue
+        }
+        outcomes[outcome, default: 0] += 1
+    }
+    return outcomes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+}
+
+/// Seals and opens with a credential, as the user this runs as.
+func credential(_ directory: String) throws(StoreError) -> String {
+    let custodian = CredentialCustodian(environment: ["CREDENTIALS_DIRECTORY": directory])
+    let key = Secret([UInt8](repeating: 7, count: 32))
+    let opened = try custodian.unwrap(custodian.wrap(key, context: [1]), context: [1])
+    return opened == key ? "opened" : "another key"
+}
+
+do throws(StoreError) {
+    print("ok", try run(Array(CommandLine.arguments.dropFirst())))
+} catch {
+    print("error", error.code.rawValue, error.reason)
+}

@@ -1,0 +1,194 @@
+import Foundation
+import SignetTesting
+// The samples' classes are public, so what they are made of is imported publicly.
+public import Storage
+import Testing
+
+struct Dog: Codable, Equatable {
+    let name: String
+    let breed: String
+}
+
+public class CustomStorage<T: Codable>: Storage {
+    private var data: T?
+
+    public func save(item: T) async throws {
+        data = item
+    }
+
+    public func get() async throws -> T? {
+        return data
+    }
+
+    public func delete() async throws {
+        data = nil
+    }
+}
+
+public class CustomStorageDelegate<T: Codable>: StorageDelegate<T> {
+    public init(cacheable: Bool = false) {
+        super.init(delegate: CustomStorage<T>(), cacheable: cacheable)
+    }
+}
+
+struct MyEncryptor: Encryptor {
+    func encrypt(data: Data) async throws -> Data {
+        Data(data.map { $0 ^ 0x5A })
+    }
+
+    func decrypt(data: Data) async throws -> Data {
+        Data(data.map { $0 ^ 0x5A })
+    }
+}
+
+/// The storage samples of the documents, word for word, each inside a test of ours. They name one item of the standard
+/// keychain, so they take turns.
+@Suite("The documents' storage samples", .serialized)
+struct StorageSamples {
+    private let lucky = Dog(name: "Lucky", breed: "Golden Retriever")
+
+    init() async throws {
+        try await Self.openStandardKeychain()
+        try await KeychainStorage<Dog>(account: "myStorageId").delete()
+    }
+
+    /// What an app does when it starts, here with a vault in memory.
+    private static func openStandardKeychain() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let key = directory.file("key")
+        do {
+            try await Keychain.standard.open { () throws(StoreError) in
+                try Vault.create(in: MemoryStore(), custodian: KeyFile.create(path: key))
+            }
+        } catch {
+            // `exists`: an earlier sample has opened it.
+            guard error.code == .exists else { throw error }
+        }
+    }
+
+    @Test("KeychainStorage keeps an item of the app's own type")
+    func customType() async throws {
+        // Create custom storage for custom data
+        let customStorage = KeychainStorage<Dog>(
+            account: "myStorageId"
+        )
+
+        // Persist custom data
+        try? await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
+
+        // Retrieve custom data
+        let storedData = try? await customStorage.get()
+
+        #expect(storedData == lucky)
+        let seenByAnother = try await KeychainStorage<Dog>(account: "myStorageId").get()
+        #expect(seenByAnother == lucky)
+    }
+
+    @Test("KeychainStorage takes a cache")
+    func cacheable() async throws {
+        let customStorage = KeychainStorage<Dog>(
+            account: "myStorageId",
+            cacheable: true
+        )
+
+        try await customStorage.save(item: lucky)
+        let stored = try await customStorage.get()
+        #expect(stored == lucky)
+        try await customStorage.delete()
+        let gone = try await customStorage.get()
+        #expect(gone == nil)
+    }
+
+    @Test("KeychainStorage takes the hardware's encryptor, and the app says what stands in for it")
+    func securedKeyEncryptor() async throws {
+        let storage = KeychainStorage<Dog>(account: "securedStorageId", encryptor: SecuredKeyEncryptor() ?? NoEncryptor())
+        try await storage.save(item: lucky)
+        #expect(try await storage.get() == lucky)
+        #expect(SecuredKey.isAvailable() == (SecuredKeyEncryptor() != nil))
+        try await storage.delete()
+    }
+
+    @Test("KeychainStorage takes an encryptor of the app's own, and NoEncryptor")
+    func customEncryptor() async throws {
+        let customStorage = KeychainStorage<Dog>(
+            account: "myStorageId",
+            encryptor: MyEncryptor()
+        )
+
+        try await customStorage.save(item: lucky)
+        let stored = try await customStorage.get()
+        #expect(stored == lucky)
+        let unopened = KeychainStorage<Dog>(account: "myStorageId", encryptor: NoEncryptor())
+        await #expect(throws: StoreError.self) { try await unopened.get() }
+    }
+
+    @Test("The properties of the documents' table are those of both storages")
+    func properties() async throws {
+        let storages: [any Storage<Dog>] = [
+            MemoryStorage<Dog>(account: "myStorageId", encryptor: MyEncryptor(), cacheable: true),
+            MemoryStorage<Dog>(account: "myStorageId", cacheStrategy: CacheStrategy.NO_CACHE),
+            KeychainStorage<Dog>(account: "myStorageId", encryptor: MyEncryptor(), cacheable: true),
+            KeychainStorage<Dog>(account: "myStorageId", cacheStrategy: CacheStrategy.NO_CACHE),
+        ]
+        for storage in storages {
+            try await storage.save(item: lucky)
+            let stored = try await storage.get()
+            #expect(stored == lucky)
+        }
+    }
+
+    @Test("A class that conforms to Storage is one")
+    func customStorage() async throws {
+        let customStorage = CustomStorage<Dog>()
+        try? await customStorage.save(item: lucky)
+        let stored = try? await customStorage.get()
+        #expect(stored == lucky)
+        try? await customStorage.delete()
+        let gone = try await customStorage.get()
+        #expect(gone == nil)
+    }
+
+    @Test("A subclass of StorageDelegate is a storage, with its own backend and a cache", arguments: [false, true])
+    func customDelegate(isCacheable: Bool) async throws {
+        let storages: [any Storage<Dog>] = [
+            CustomStorageDelegate<Dog>(), CustomStorageDelegate<Dog>(cacheable: isCacheable),
+        ]
+        for storage in storages {
+            try? await storage.save(item: lucky)
+            let stored = try? await storage.get()
+            #expect(stored == lucky)
+            try? await storage.delete()
+            let gone = try await storage.get()
+            #expect(gone == nil)
+        }
+    }
+
+    /// What takes an app's storage owns it from then on: no promise of being Sendable is asked of the app's class.
+    private actor Owner {
+        private let storage: any Storage<Dog>
+
+        init(storage: sending any Storage<Dog>) {
+            self.storage = storage
+        }
+
+        func savedAndRead(_ dog: Dog) async throws -> Dog? {
+            try await storage.save(item: dog)
+            return try await storage.get()
+        }
+    }
+
+    @Test("A custom storage, a custom delegate and the built-in ones work wherever a storage is asked for")
+    func ownership() async throws {
+        let owners = [
+            Owner(storage: CustomStorage<Dog>()),
+            Owner(storage: CustomStorageDelegate<Dog>(cacheable: true)),
+            Owner(storage: MemoryStorage<Dog>()),
+            Owner(storage: KeychainStorage<Dog>(account: "myStorageId")),
+        ]
+        for owner in owners {
+            let read = try await owner.savedAndRead(lucky)
+            #expect(read == lucky)
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("signet init and signet protect")
+struct ProtectTests {
+    private static let phrase = "correct horse battery staple"
+
+    /// A vault that is sealed by a passphrase, with one account in it.
+    private func withPassphraseVault(_ body: (Workplace) async throws -> Void) async throws {
+        try await Workplace.with(vault: false) { place in
+            let made = try await place.signet(
+                "init", "--protect", "passphrase", "--passphrase-fd", "0", "--json", input: .text(Self.phrase + "\n"))
+            #expect(try made.succeeds().json["protection"]?.string == "passphrase")
+            try await place.signet(
+                "enroll", "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD", "--passphrase-fd", "0",
+                input: .text(Self.phrase)
+            ).succeeds()
+            try await body(place)
+        }
+    }
+
+    @Test("A passphrase opens the vault it sealed; another, an empty one or none does not, and nothing is changed")
+    func passphrase() async throws {
+        try await withPassphraseVault { place in
+            let before = try place.vaultFiles()
+            let code = try await place.signet("code", "mira", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+            #expect(code.line.count == 6)
+            for wrong in ["wrong", ""] {
+                try await place.signet("code", "mira", "--passphrase-fd", "0", input: .text(wrong)).fails(78, "passphrase")
+            }
+            try await place.signet("code", "mira").fails(78, "--passphrase-fd")
+            try await place.signet("accounts", "--passphrase-fd", "77").fails(78, "descriptor 77")
+            #expect(try place.vaultFiles() == before)
+            for (_, bytes) in before { #expect(bytes.range(of: Data(Self.phrase.utf8)) == nil) }
+        }
+    }
+
+    @Test("Without --protect the first custodian that can be asked is taken, and a key file never")
+    func firstUsable() async throws {
+        try await Workplace.with(vault: false) { place in
+            let nobody = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SIGNET_TCTI": "device:/nonexistent"]
+            let refused = try await place.signet("init", environment: nobody)
+            refused.fails(78, "tpm:", "secret-service:", "credential:", "passphrase:", "--protect keyfile")
+            #expect(!FileManager.default.fileExists(atPath: place.home))
+
+            let credentials = place.directory.file("credentials")
+            try FileManager.default.createDirectory(
+                atPath: credentials, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            _ = try place.write((0..<32).map { UInt8($0) }, to: "credentials/signet-vault-key", mode: 0o400)
+            let environment = nobody.merging(["CREDENTIALS_DIRECTORY": credentials]) { $1 }
+            let made = try await place.signet("init", environment: environment).succeeds()
+            #expect(made.output.contains("sealed by credential"))
+            try await place.signet("accounts", environment: environment).succeeds()
+            try await place.signet("accounts", environment: nobody).fails(78, "CREDENTIALS_DIRECTORY")
+        }
+    }
+
+    @Test("A custodian that was named and cannot be asked is an error, and no vault is made")
+    func namedAndMissing() async throws {
+        try await Workplace.with(vault: false) { place in
+            let nobody = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SIGNET_TCTI": "device:/nonexistent"]
+            for protection in ["tpm", "secret-service", "credential", "passphrase"] {
+                let outcome = try await place.signet("init", "--protect", protection, environment: nobody)
+                #expect(outcome.status == 78, "\(protection): \(outcome.errors)")
+                #expect(!FileManager.default.fileExists(atPath: place.home + "/vault.sqlite"))
+            }
+            try await place.signet("init", "--protect", "magic").fails(64, "magic")
+        }
+    }
+
+    @Test("Slots are added, listed and removed; any one opens the vault; the last one stays")
+    func slots() async throws {
+        try await withPassphraseVault { place in
+            try await place.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+            let slots = try await place.signet("protect", "list", "--json").succeeds().jsonLines
+            #expect(slots.map { $0["custodian"]?.string } == ["passphrase", "keyfile"])
+            #expect(try await place.accounts().count == 1)
+            try await place.signet("protect", "remove", "1").succeeds()
+            try await place.signet("protect", "remove", "2").fails(74, "only way")
+            try await place.signet("protect", "remove", "9").fails(66, "slot 9")
+            try await place.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+            try await place.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("another one\n"))
+                .succeeds()
+            try FileManager.default.removeItem(atPath: place.home + "/vault.key")
+            try await place.signet("accounts", "--passphrase-fd", "0", input: .text("another one")).succeeds()
+            try await place.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).fails(78)
+        }
+    }
+
+    @Test("A rotation needs every way in, and takes no passphrase that did not open the old slot")
+    func rotation() async throws {
+        try await withPassphraseVault { place in
+            try await place.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+            let before = try place.vaultFiles()
+            try await place.signet("protect", "rotate", "--passphrase-fd", "0", input: .text(Self.phrase + "\n")).succeeds()
+            let after = try place.vaultFiles()
+            #expect(after["vault.sqlite"] != before["vault.sqlite"])
+            #expect(after["vault.key"] == before["vault.key"])
+            #expect(try await place.accounts().count == 1)
+            try await place.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+
+            try await place.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("second\n"))
+                .succeeds()
+            let slip = Self.phrase + "\nsecnd\n"
+            try await place.signet("protect", "rotate", "--passphrase-fd", "0", input: .text(slip)).fails(78, "passphrase")
+            try await place.signet("accounts", "--passphrase-fd", "0", input: .text("second")).succeeds()
+            let right = Self.phrase + "\nsecond\n"
+            try await place.signet("protect", "rotate", "--passphrase-fd", "0", input: .text(right)).succeeds()
+            for phrase in [Self.phrase, "second"] {
+                try await place.signet("accounts", "--passphrase-fd", "0", input: .text(phrase)).succeeds()
+            }
+        }
+    }
+}
+
+@Suite("signet with real custodians")
+struct RealCustodianTests {
+    private static let uri = "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&counter=0"
+
+    /// A vault that a custodian keeps: it opens with it, not without it, and an older copy of it is noticed.
+    private func lifeOfAVault(_ protection: String, _ environment: [String: String], without nobody: [String: String])
+        async throws
+    {
+        try await Workplace.with(vault: false) { place in
+            func signet(_ arguments: String...) async throws -> Outcome {
+                try await place.start(arguments, environment: environment).end(within: .seconds(60))
+            }
+            let made = try await signet("init", "--json").succeeds()
+            #expect(made.json["protection"]?.string == protection)
+            try await signet("enroll", Self.uri).succeeds()
+            let older = try place.vaultFiles()
+            let first = try await signet("code", "mira").succeeds().line
+            #expect(try await signet("code", "mira").succeeds().line != first)
+            try await place.signet("code", "mira", environment: nobody).fails(78)
+            let told = try await signet("doctor", "--json").succeeds().json
+            #expect(told["custodians"]?[protection]?["usable"] == .bool(true))
+
+            for (name, bytes) in older { try bytes.write(to: URL(filePath: "\(place.home)/\(name)")) }
+            for name in ["vault.sqlite-wal", "vault.sqlite-shm"] {
+                try? FileManager.default.removeItem(atPath: "\(place.home)/\(name)")
+            }
+            try await signet("code", "mira").fails(78, "older copy", "accept-older-copy")
+            try await signet("protect", "accept-older-copy").succeeds()
+            #expect(try await signet("code", "mira").succeeds().line == first)
+        }
+    }
+
+    @Test("A TPM keeps the key, and counts", .enabled(if: SoftwareTPM.missing() == nil, "no swtpm here"))
+    func tpm() async throws {
+        try await SoftwareTPM.with { tpm in
+            let environment = tpm.environment.merging(["SIGNET_TCTI": tpm.tcti]) { $1 }
+            try await lifeOfAVault("tpm", environment, without: ["SIGNET_TCTI": "device:/nonexistent"])
+        }
+    }
+
+    @Test("The desktop's keyring keeps the key, and counts", .enabled(if: Keyring.missingPrograms.isEmpty, "no keyring here"))
+    func keyring() async throws {
+        try await Keyring.with(password: "unlocked") { keyring in
+            let nobody = ["SIGNET_TCTI": "device:/nonexistent", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
+            let environment = nobody.merging(keyring.environment) { $1 }
+            try await lifeOfAVault("secret-service", environment, without: nobody)
+        }
+    }
+}
+
+@Suite("signet doctor")
+struct DoctorTests {
+    @Test("tells how the vault is kept, and why each other custodian is not usable, without opening it")
+    func healthy() async throws {
+        try await Workplace.with { place in
+            try FileManager.default.moveItem(atPath: place.home + "/vault.key", toPath: place.home + "/kept")
+            let lost = try await place.signet("doctor", "--json")
+            #expect(lost.status == 78)
+            try FileManager.default.moveItem(atPath: place.home + "/kept", toPath: place.home + "/vault.key")
+            let before = try place.vaultFiles()
+            let told = try await place.signet("doctor", "--json").succeeds().json
+            #expect(told["vault"]?["format"] == .integer(1))
+            #expect(told["vault"]?["slots"]?.array?.map { $0["custodian"]?.string } == ["keyfile"])
+            #expect(told["vault"]?["lastBackup"] == nil)
+            #expect(told["place"] == .array([]))
+            let custodians = try #require(told["custodians"]?.object)
+            #expect(Set(custodians.keys) == ["tpm", "secret-service", "credential", "passphrase", "keyfile"])
+            for (name, custodian) in custodians where custodian["usable"] == .bool(false) {
+                #expect(custodian["reason"]?.string?.isEmpty == false, "\(name)")
+            }
+            #expect(try place.vaultFiles() == before)
+            let words = try await place.signet("doctor").succeeds().output
+            for word in ["keyfile", "SQLite", "Secret Service", "private", "last backup"] { #expect(words.contains(word)) }
+        }
+    }
+
+    @Test("ends with the problem's exit code: no vault, an open place, a damaged file")
+    func problems() async throws {
+        try await Workplace.with(vault: false) { place in
+            let none = try await place.signet("doctor")
+            #expect(none.status == 78)
+            #expect(none.output.contains("does not exist"))
+        }
+        try await Workplace.with { place in
+            try #require(chmod(place.home, 0o755) == 0)
+            let open = try await place.signet("doctor", "--json")
+            #expect(open.status == 77)
+            #expect(open.json["place"]?.array?.isEmpty == false)
+            try #require(chmod(place.home, 0o700) == 0)
+            try Data("not a database at all, but long enough to be one".utf8).write(
+                to: URL(filePath: place.home + "/vault.sqlite"))
+            #expect(try await place.signet("doctor").status == 74)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@Suite("A systemd credential")
+struct CredentialTests {
+    private let dataKey = Secret.random(byteCount: 32)
+    private let context = Array("a vault".utf8)
+    private let name = CredentialCustodian.defaultCredential
+
+    /// A directory as systemd makes it for a service of this user, with one credential in it.
+    private func withCredential(
+        _ content: [UInt8]? = Array(repeating: 9, count: 32), _ body: (String, CredentialCustodian) throws -> Void
+    ) async throws {
+        try await TemporaryDirectory.with { directory in
+            if let content { try write(content, to: directory.file(name)) }
+            try #require(chmod(directory.path, 0o500) == 0)
+            defer { chmod(directory.path, 0o700) }
+            try body(directory.path, CredentialCustodian(environment: ["CREDENTIALS_DIRECTORY": directory.path]))
+        }
+    }
+
+    private func write(_ content: [UInt8], to path: String, mode: mode_t = 0o400) throws {
+        try Data(content).write(to: URL(filePath: path))
+        try #require(chmod(path, mode) == 0)
+    }
+
+    @Test("opens what it sealed, and says that it is usable", arguments: [32, 33, 4096])
+    func roundTrip(length: Int) async throws {
+        try await withCredential((0..<length).map { UInt8(truncatingIfNeeded: $0) }) { _, custodian in
+            #expect(custodian.availability() == .usable)
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            #expect(wrapped.count == 61 && wrapped[0] == 1)
+            #expect(try custodian.unwrap(wrapped, context: context) == dataKey)
+            #expect(code { try custodian.unwrap(wrapped, context: context + [0]) } == .keyMismatch)
+        }
+    }
+
+    @Test("makes the key that the documented layout says")
+    func layout() async throws {
+        // Made with Python: cryptography's HKDF and AESGCM, from docs/format-custodians.md alone.
+        try await withCredential((0..<40).map { UInt8($0) }) { _, custodian in
+            let opened = try custodian.unwrap(try Base64.decode(Self.knownWrapping), context: Array("context".utf8))
+            #expect(opened == Secret(UInt8(0)..<32))
+        }
+    }
+
+    @Test("that is another one does not open")
+    func other() async throws {
+        try await withCredential { path, custodian in
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            chmod(path, 0o700)
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            try write(Array(repeating: 8, count: 32), to: "\(path)/\(name)")
+            #expect(code { try custodian.unwrap(wrapped, context: context) } == .keyMismatch)
+        }
+    }
+
+    @Test(
+        "that is too short or too long for a key is refused",
+        arguments: [(0, .keyMismatch), (31, .keyMismatch), (4097, .corrupt)] as [(Int, StoreError.Code)])
+    func length(count: Int, expected: StoreError.Code) async throws {
+        try await withCredential(Array(repeating: 7, count: count)) { _, custodian in
+            #expect(code { try custodian.wrap(dataKey, context: context) } == expected)
+            #expect(custodian.availability() != .usable)
+        }
+    }
+
+    @Test("that is missing is unavailable, with the way on", arguments: [nil, "", "relative", "/nowhere/at/all"])
+    func noDirectory(directory: String?) throws {
+        let custodian = CredentialCustodian(environment: directory.map { ["CREDENTIALS_DIRECTORY": $0] } ?? [:])
+        #expect { try custodian.wrap(dataKey, context: context) } throws: { error in
+            (error as? StoreError)?.code == .keyUnavailable && "\(error)".contains("LoadCredentialEncrypted=\(name)")
+        }
+        guard case .unusable(let reason) = custodian.availability() else { return #expect(Bool(false), "usable") }
+        #expect(reason.contains("LoadCredentialEncrypted"))
+    }
+
+    @Test("whose directory is there and which is not in it is unavailable")
+    func noFile() async throws {
+        try await withCredential(nil) { _, custodian in
+            #expect(code { try custodian.wrap(dataKey, context: context) } == .keyUnavailable)
+        }
+    }
+
+    @Test(
+        "cannot be named outside its directory", arguments: ["", ".", "..", "../signet-vault-key", "/etc/passwd", "a/b", "a\0b"])
+    func traversal(name: String) async throws {
+        try await withCredential { path, _ in
+            let custodian = CredentialCustodian(name, environment: ["CREDENTIALS_DIRECTORY": path])
+            #expect(code { try custodian.wrap(dataKey, context: context) } == .keyUnavailable)
+        }
+    }
+
+    @Test("that others can reach is refused", arguments: [0o444, 0o440, 0o420, 0o604, 0o602, 0o410] as [mode_t])
+    func openFile(mode: mode_t) async throws {
+        try await withCredential { path, custodian in
+            try #require(chmod("\(path)/\(name)", mode) == 0)
+            #expect(code { try custodian.wrap(dataKey, context: context) } == .unsafePlace)
+        }
+    }
+
+    @Test("in a directory that others can reach is refused", arguments: [0o755, 0o750, 0o501, 0o720] as [mode_t])
+    func openDirectory(mode: mode_t) async throws {
+        try await withCredential { path, custodian in
+            try #require(chmod(path, mode) == 0)
+            #expect(code { try custodian.wrap(dataKey, context: context) } == .unsafePlace)
+        }
+    }
+
+    @Test("that is a link, a FIFO, a directory or has a second name is refused")
+    func noFileOfItsOwn() async throws {
+        try await TemporaryDirectory.with { directory in
+            let target = directory.file("target")
+            try write(Array(repeating: 9, count: 32), to: target)
+            let tricks: [(String, (String) -> Int32)] = [
+                ("link", { symlink(target, $0) }), ("fifo", { mkfifo($0, 0o400) }), ("folder", { mkdir($0, 0o700) }),
+                ("second", { link(target, $0) }),
+            ]
+            for (name, make) in tricks {
+                try #require(make(directory.file(name)) == 0)
+                let custodian = CredentialCustodian(name, environment: ["CREDENTIALS_DIRECTORY": directory.path])
+                #expect(code { try custodian.wrap(dataKey, context: context) } == .unsafePlace, "\(name)")
+            }
+            let linked = directory.file("linked")
+            try #require(symlink(directory.path, linked) == 0)
+            let custodian = CredentialCustodian("target", environment: ["CREDENTIALS_DIRECTORY": linked])
+            #expect(code { try custodian.wrap(dataKey, context: context) } == .unsafePlace)
+        }
+    }
+
+    @Test("Every changed bit and every other length of what it wrapped is refused")
+    func tampering() async throws {
+        try await withCredential { _, custodian in try expectTamperProof(custodian, dataKey: dataKey) }
+    }
+
+    private static let knownWrapping =
+        "AWRlZmdoaWprbG1ub_VCSEhTolEshP-rn5oFi1Sue4Br2wBn1bImrybXyMMiRXVWSA4Jx7GUVXacvOfeRg"
+}
+
+@Suite("A systemd credential that root hands to a service's user", .enabled(if: geteuid() == 0, "it takes root to act it"))
+struct CredentialOwnerTests {
+    /// `nobody` in Debian and most others.
+    private let user: UInt32 = 65534
+
+    @Test(
+        "is taken when root keeps it, and refused when somebody else does or others can read it",
+        arguments: [
+            (0, 0o440, 0o550, "ok opened"), (65534, 0o400, 0o500, "ok opened"), (12345, 0o440, 0o550, "error"),
+            (0, 0o444, 0o550, "error unsafePlace"), (0, 0o440, 0o555, "error unsafePlace"),
+            (0, 0o460, 0o550, "error unsafePlace"), (0, 0o440, 0o570, "error unsafePlace"), (0, 0o400, 0o500, "error denied"),
+        ] as [(UInt32, mode_t, mode_t, String)])
+    func owner(owner: UInt32, mode: mode_t, directoryMode: mode_t, expected: String) async throws {
+        try await TemporaryDirectory.with { directory in
+            let folder = directory.file("credentials")
+            let file = "\(folder)/\(CredentialCustodian.defaultCredential)"
+            try #require(mkdir(folder, 0o700) == 0)
+            try Data(repeating: 9, count: 32).write(to: URL(filePath: file))
+            for (path, mode) in [(file, mode), (folder, directoryMode), (directory.path, 0o755)] {
+                // The user's group stands for the access control list with which systemd lets the user read.
+                try #require(chown(path, path == directory.path ? 0 : owner, user) == 0 && chmod(path, mode) == 0)
+            }
+            let answer = try await SecretServiceProbe.run(
+                ["0", "-", "credential", folder], environment: [:],
+                through: ["setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups"])
+            #expect(answer.hasPrefix(expected))
+        }
+    }
+}

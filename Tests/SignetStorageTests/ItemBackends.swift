@@ -1,0 +1,208 @@
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Synchronization
+
+/// What the tests of items store.
+struct Pet: Codable, Hashable {
+    var name: String
+    var age = 3
+}
+
+/// A storage behind a delegate that a test can look into, slow down and break. As an actor it lets calls overlap at every
+/// `await`, which is what a delegate must prevent.
+actor RealmOfOne<T: Codable & Sendable & Equatable>: Storage {
+    /// What is stored.
+    private(set) var item: T?
+    private(set) var reads = 0
+    private(set) var writes = 0
+    /// How many calls were inside at the same time, at most.
+    private(set) var crowd = 0
+    private var inside = 0
+
+    private var failures: [Operation: Failure] = [:]
+    /// Called inside each operation, before its effect; it may take its time.
+    private let pace: @Sendable () async throws -> Void
+
+    enum Operation: String, CaseIterable, Sendable {
+        case save, get, delete
+    }
+
+    /// How an operation fails.
+    enum Failure: String, CaseIterable, Sendable {
+        case beforeItsEffect, afterItsEffect
+    }
+
+    struct Broken: Error, Equatable {}
+
+    init(_ item: T? = nil, pace: @escaping @Sendable () async throws -> Void = {}) {
+        self.item = item
+        self.pace = pace
+    }
+
+    func fail(_ operation: Operation, _ failure: Failure?) {
+        failures[operation] = failure
+    }
+
+    func save(item: T) async throws {
+        try await perform(.save) {
+            self.item = item
+            writes += 1
+        }
+    }
+
+    func get() async throws -> T? {
+        try await perform(.get) {
+            reads += 1
+            return item
+        }
+    }
+
+    func delete() async throws {
+        try await perform(.delete) {
+            item = nil
+            writes += 1
+        }
+    }
+
+    private func perform<R>(_ operation: Operation, _ effect: () -> R) async throws -> R {
+        inside += 1
+        crowd = max(crowd, inside)
+        defer { inside -= 1 }
+        // A read takes its value before the wait and a write gives it after: so overlapping calls would cross.
+        let early = operation == .get ? effect() : nil
+        try await pace()
+        if failures[operation] == .beforeItsEffect { throw Broken() }
+        let result = early ?? effect()
+        if failures[operation] == .afterItsEffect { throw Broken() }
+        return result
+    }
+}
+
+/// Who owns a delegate, as an app's own actor would. Being an actor it lets calls in at each `await`, too.
+actor Owner<T: Codable & Sendable> {
+    private let storage: any Storage<T>
+
+    init(_ storage: sending any Storage<T>) {
+        self.storage = storage
+    }
+
+    func save(_ item: T) async throws { try await storage.save(item: item) }
+    func get() async throws -> T? { try await storage.get() }
+    func delete() async throws { try await storage.delete() }
+}
+
+/// The generator SplitMix64: the same numbers for the same seed, on every machine.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Waits of random length, counted in how often the thread is given to others.
+final class RandomPace: Sendable {
+    private let generator: Mutex<SeededGenerator>
+    private let longest: Int
+
+    init(seed: UInt64, longest: Int) {
+        generator = Mutex(SeededGenerator(seed: seed))
+        self.longest = longest
+    }
+
+    func wait() async {
+        let yields = generator.withLock { Int.random(in: 0...longest, using: &$0) }
+        for _ in 0..<yields { await Task.yield() }
+    }
+}
+
+/// A door that stays shut until somebody opens it. Who waits at it is announced.
+final class Gate: Sendable {
+    private let opened = AsyncStream.makeStream(of: Void.self)
+    private let arrived = AsyncStream.makeStream(of: Void.self)
+
+    /// Waits until the gate is open. Cancelling the task ends the wait.
+    func pass() async throws {
+        arrived.continuation.yield()
+        for await _ in opened.stream { break }
+        try Task.checkCancellation()
+    }
+
+    /// Waits until somebody is at the gate.
+    func arrival() async {
+        for await _ in arrived.stream { break }
+    }
+
+    func open() {
+        opened.continuation.finish()
+    }
+}
+
+/// True for the first who asks.
+final class Once: Sendable {
+    private let isTaken = Mutex(false)
+
+    func take() -> Bool {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+}
+
+/// A record store that fails, counts, and can be looked into.
+final class WatchedStore: RecordStore {
+    private let inner: any RecordStore
+    private let state = Mutex(State())
+
+    private struct State {
+        var failure: StoreError?
+        var reads = 0
+        var writes = 0
+    }
+
+    init(_ inner: any RecordStore = MemoryStore()) {
+        self.inner = inner
+    }
+
+    var reads: Int { state.withLock { $0.reads } }
+    var writes: Int { state.withLock { $0.writes } }
+
+    /// Every call fails with `failure`, until it is nil again.
+    func fail(with failure: StoreError?) {
+        state.withLock { $0.failure = failure }
+    }
+
+    func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
+        let failure = state.withLock { state in
+            state.reads += 1
+            return state.failure
+        }
+        if let failure { throw failure }
+        return try inner.read(body)
+    }
+
+    func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        let failure = state.withLock { state in
+            state.writes += 1
+            return state.failure
+        }
+        if let failure { throw failure }
+        return try inner.write(body)
+    }
+}
+
+extension Keychain {
+    /// A keychain over a store that is open already.
+    convenience init(over store: any RecordStore) {
+        self.init { () throws(StoreError) in store }
+    }
+}

@@ -1,0 +1,278 @@
+import SignetStorage
+import Testing
+
+@Suite("A storage delegate")
+struct ItemDelegateTests {
+    private typealias Backend = RealmOfOne<Pet>
+
+    private let lucky = Pet(name: "Lucky")
+    private let rex = Pet(name: "Rex")
+
+    @Test("without a cache asks its backend each time", arguments: [CacheStrategy.noCache, .NO_CACHE])
+    func uncached(strategy: CacheStrategy) async throws {
+        let backend = Backend(lucky)
+        let delegate = StorageDelegate(delegate: backend, cacheStrategy: strategy)
+        for _ in 0..<3 {
+            let read = try await delegate.get()
+            #expect(read == lucky)
+        }
+        #expect(await backend.reads == 3)
+    }
+
+    @Test("is not cacheable unless it is asked to be")
+    func uncachedByDefault() async throws {
+        let backend = Backend(lucky)
+        let delegate = StorageDelegate(delegate: backend)
+        for _ in 0..<3 { _ = try await delegate.get() }
+        #expect(await backend.reads == 3)
+    }
+
+    @Test("with a cache asks its backend once: a get fills the cache")
+    func getFillsTheCache() async throws {
+        let backend = Backend(lucky)
+        let delegate = StorageDelegate(delegate: backend, cacheable: true)
+        for _ in 0..<3 {
+            let read = try await delegate.get()
+            #expect(read == lucky)
+        }
+        #expect(await backend.reads == 1)
+    }
+
+    @Test("with a cache asks again after a save and after a delete, once each")
+    func changesEmptyTheCache() async throws {
+        let backend = Backend(lucky)
+        let delegate = StorageDelegate(delegate: backend, cacheable: true)
+        _ = try await delegate.get()
+        try await delegate.save(item: rex)
+        for _ in 0..<3 {
+            let read = try await delegate.get()
+            #expect(read == rex)
+        }
+        #expect(await backend.reads == 2)
+        try await delegate.delete()
+        let gone = try await delegate.get()
+        #expect(gone == nil)
+    }
+
+    @Test("does not remember absence: what appears is seen")
+    func absence() async throws {
+        let backend = Backend()
+        let delegate = StorageDelegate(delegate: backend, cacheable: true)
+        let absent = try await delegate.get()
+        #expect(absent == nil)
+        try await backend.save(item: rex)
+        let appeared = try await delegate.get()
+        #expect(appeared == rex)
+    }
+
+    @Test("passes a failure on, and answers afterwards what the backend then has", arguments: [false, true])
+    func failures(isCacheable: Bool) async throws {
+        for operation in Backend.Operation.allCases {
+            for failure in Backend.Failure.allCases {
+                for isWarm in [false, true] {
+                    let backend = Backend(lucky)
+                    let delegate = StorageDelegate(delegate: backend, cacheable: isCacheable)
+                    if isWarm { _ = try await delegate.get() }
+                    await backend.fail(operation, failure)
+                    let comment: Comment = "\(operation) fails \(failure), warm: \(isWarm)"
+                    switch operation {
+                    case .save: await #expect(throws: Backend.Broken(), comment) { try await delegate.save(item: rex) }
+                    case .delete: await #expect(throws: Backend.Broken(), comment) { try await delegate.delete() }
+                    case .get where isWarm && isCacheable: break
+                    case .get: await #expect(throws: Backend.Broken(), comment) { try await delegate.get() }
+                    }
+                    await backend.fail(operation, nil)
+                    let read = try await delegate.get()
+                    let stored = await backend.item
+                    #expect(read == stored, comment)
+                }
+            }
+        }
+    }
+
+    @Test("does not answer from memory while a get fails after a failed save")
+    func noAnswerFromMemory() async throws {
+        let backend = Backend(lucky)
+        let delegate = StorageDelegate(delegate: backend, cacheable: true)
+        _ = try await delegate.get()
+        await backend.fail(.save, .beforeItsEffect)
+        await backend.fail(.get, .beforeItsEffect)
+        await #expect(throws: Backend.Broken()) { try await delegate.save(item: rex) }
+        await #expect(throws: Backend.Broken()) { try await delegate.get() }
+    }
+
+    @Test(
+        "keeps cache and backend equal under 16 tasks of 2000 operations, over a backend that is slow and out of order",
+        arguments: [1, 2, 3, 4] as [UInt64])
+    func concurrentOperations(seed: UInt64) async throws {
+        let pace = RandomPace(seed: seed, longest: 3)
+        let backend = RealmOfOne<Int>(pace: { await pace.wait() })
+        let owner = Owner<Int>(StorageDelegate(delegate: backend, cacheable: true))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<16 {
+                group.addTask {
+                    var generator = SeededGenerator(seed: seed &* 1000 &+ UInt64(task))
+                    for step in 0..<2000 {
+                        switch Int.random(in: 0..<10, using: &generator) {
+                        case 0: try await owner.delete()
+                        case 1..<5: _ = try await owner.get()
+                        default: try await owner.save(task * 2000 + step)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let cached = try await owner.get()
+        let stored = await backend.item
+        #expect(cached == stored)
+        #expect(await backend.crowd == 1)
+    }
+
+    @Test("answers who saved with what they saved, and nobody with an older item after a newer one")
+    func readsAreRecent() async throws {
+        let pace = RandomPace(seed: 7, longest: 5)
+        let backend = RealmOfOne<Int>(0, pace: { await pace.wait() })
+        let owner = Owner<Int>(StorageDelegate(delegate: backend, cacheable: true))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for number in 1...500 {
+                    try await owner.save(number)
+                    let read = try await owner.get()
+                    if read != number { Issue.record("\(number) was saved, and \(read ?? -1) read") }
+                }
+            }
+            for _ in 0..<4 {
+                group.addTask {
+                    var last = 0
+                    for _ in 0..<500 {
+                        let read = try #require(try await owner.get())
+                        if read < last { Issue.record("\(read) after \(last)") }
+                        last = read
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("ends with the item of the save that came second, however long the first takes")
+    func order() async throws {
+        let gate = Gate()
+        let isFirst = Once()
+        let backend = Backend(pace: { if isFirst.take() { try await gate.pass() } })
+        let owner = Owner<Pet>(StorageDelegate(delegate: backend, cacheable: true))
+        async let first: Void = owner.save(lucky)
+        await gate.arrival()
+        async let second: Void = owner.save(rex)
+        for _ in 0..<100 { await Task.yield() }
+        #expect(await backend.writes == 0)
+        gate.open()
+        _ = try await (first, second)
+        let read = try await owner.get()
+        #expect(read == rex)
+        #expect(await backend.item == rex)
+    }
+
+    @Test("stays equal to its backend when a task is cancelled in the middle of a save")
+    func cancellation() async throws {
+        let gate = Gate()
+        let isFirst = Once()
+        let backend = Backend(lucky, pace: { if isFirst.take() { try await gate.pass() } })
+        let owner = Owner<Pet>(StorageDelegate(delegate: backend, cacheable: true))
+        let save = Task { try await owner.save(rex) }
+        await gate.arrival()
+        save.cancel()
+        await #expect(throws: CancellationError.self) { try await save.value }
+        let read = try await owner.get()
+        #expect(read == lucky)
+        #expect(await backend.item == lucky)
+    }
+
+    @Test("carries out a delete whose task was cancelled while it waited for its turn")
+    func cancelledWhileWaiting() async throws {
+        let gate = Gate()
+        let isFirst = Once()
+        let backend = Backend(lucky, pace: { if isFirst.take() { try await gate.pass() } })
+        let owner = Owner<Pet>(StorageDelegate(delegate: backend, cacheable: true))
+        async let read = owner.get()
+        await gate.arrival()
+        let delete = Task { try await owner.delete() }
+        delete.cancel()
+        gate.open()
+        #expect(try await read == lucky)
+        try await delete.value
+        let gone = try await owner.get()
+        #expect(gone == nil)
+    }
+
+    @Test("beside another one over the same backend: without a cache both see everything")
+    func twoUncached() async throws {
+        let backend = Backend()
+        let (first, second) = (StorageDelegate(delegate: backend), StorageDelegate(delegate: backend))
+        try await first.save(item: lucky)
+        let seen = try await second.get()
+        #expect(seen == lucky)
+        try await second.delete()
+        let gone = try await first.get()
+        #expect(gone == nil)
+    }
+
+    @Test("beside another one over the same backend: with a cache it sees the other's change after its own next one")
+    func twoCached() async throws {
+        let backend = Backend(lucky)
+        let first = StorageDelegate(delegate: backend, cacheable: true)
+        let second = StorageDelegate(delegate: backend, cacheable: true)
+        _ = try await first.get()
+        try await second.save(item: rex)
+        let before = try await first.get()
+        #expect(before == lucky)
+        try await first.delete()
+        try await second.save(item: rex)
+        let after = try await first.get()
+        #expect(after == rex)
+    }
+
+    /// Adds to a delegate, as an app may.
+    private final class Counting<T: Codable & Sendable>: StorageDelegate<T> {
+        private(set) var calls: [String] = []
+
+        override func save(item: T) async throws {
+            calls.append("save")
+            try await super.save(item: item)
+        }
+
+        override func get() async throws -> T? {
+            calls.append("get")
+            return try await super.get()
+        }
+
+        override func delete() async throws {
+            calls.append("delete")
+            try await super.delete()
+        }
+    }
+
+    @Test("is what its subclass makes of it, behind the protocol too")
+    func subclass() async throws {
+        let counting = Counting<Pet>(delegate: Backend(), cacheable: true)
+        let storage: any Storage<Pet> = counting
+        try await storage.save(item: lucky)
+        let read = try await storage.get()
+        try await storage.delete()
+        #expect(read == lucky)
+        #expect(counting.calls == ["save", "get", "delete"])
+    }
+
+    @Test("can stand before another delegate")
+    func nested() async throws {
+        let backend = Backend(lucky)
+        let inner = StorageDelegate(delegate: backend)
+        let outer = StorageDelegate(delegate: inner, cacheable: true)
+        for _ in 0..<3 {
+            let read = try await outer.get()
+            #expect(read == lucky)
+        }
+        #expect(await backend.reads == 1)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+/// The record of an item in its keychain: whose it is, and what happens when it is damaged, or of another type.
+@Suite("An item in a keychain")
+struct ItemRecordTests {
+    private let lucky = Pet(name: "Lucky")
+
+    private func vaultInMemory() throws -> (keychain: Keychain, inner: DumpableStore) {
+        let inner = DumpableStore()
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let vault = try Vault.create(in: inner, custodian: KeyFile.create(path: directory.file("key")))
+        return (Keychain(over: vault), inner)
+    }
+
+    @Test("is its own, however much its name resembles another's")
+    func names() async throws {
+        let (keychain, inner) = try vaultInMemory()
+        let names = [
+            "a", "a-b", "a-b-c", "a-b\u{0}c", "-", " ", "a ", "A", "é", "è", "犬", "../a", "a/b", "\u{0}", "item", "account",
+            String(repeating: "a", count: 4096), String(repeating: "a", count: 4097),
+        ]
+        for name in names { try await KeychainStorage<String>(account: name, in: keychain).save(item: "of \(name)") }
+        for name in names {
+            let read = try await KeychainStorage<String>(account: name, in: keychain).get()
+            #expect(read == "of \(name)")
+        }
+        #expect(inner.dump().count { $0.key.kind == .item } == names.count)
+        try await KeychainStorage<String>(account: "a-b", in: keychain).delete()
+        for name in names where name != "a-b" {
+            let read = try await KeychainStorage<String>(account: name, in: keychain).get()
+            #expect(read != nil)
+        }
+    }
+
+    @Test("is apart from the accounts of the authenticator in the same vault")
+    func kinds() async throws {
+        let (keychain, inner) = try vaultInMemory()
+        try inner.put([1], RecordKey(.account, "pet"))
+        let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
+        let absent = try await storage.get()
+        #expect(absent == nil)
+        try await storage.save(item: lucky)
+        try await storage.delete()
+        #expect(try inner.get(RecordKey(.account, "pet")) == [1])
+    }
+
+    @Test("needs a name: without one each call is an error, and the keychain is not even opened")
+    func emptyName() async throws {
+        let store = WatchedStore()
+        let storage = KeychainStorage<Pet>(account: "", in: Keychain(over: store))
+        await #expect { try await storage.save(item: lucky) } throws: { ($0 as? StoreError)?.code == .invalid }
+        await #expect { try await storage.get() } throws: { ($0 as? StoreError)?.code == .invalid }
+        await #expect { try await storage.delete() } throws: { ($0 as? StoreError)?.code == .invalid }
+        #expect(store.reads + store.writes == 0)
+    }
+
+    @Test("is saved in one transaction")
+    func oneTransaction() async throws {
+        let store = WatchedStore()
+        let storage = KeychainStorage<Pet>(account: "pet", in: Keychain(over: store))
+        try await storage.save(item: lucky)
+        #expect((store.reads, store.writes) == (0, 1))
+        _ = try await storage.get()
+        #expect((store.reads, store.writes) == (1, 1))
+        try await storage.delete()
+        #expect((store.reads, store.writes) == (1, 2))
+    }
+
+    @Test("that cannot be read is an error with the store's own reason, never nil", arguments: StoreError.Code.allCases)
+    func failures(code: StoreError.Code) async throws {
+        for isCacheable in [false, true] {
+            let store = WatchedStore()
+            let storage = KeychainStorage<Pet>(account: "pet", cacheable: isCacheable, in: Keychain(over: store))
+            try await storage.save(item: lucky)
+            let failure = StoreError(code, "read", "on purpose")
+            store.fail(with: failure)
+            await #expect(throws: failure) { try await storage.get() }
+            await #expect(throws: failure) { try await storage.save(item: Pet(name: "Rex")) }
+            await #expect(throws: failure) { try await storage.delete() }
+            store.fail(with: nil)
+            let read = try await storage.get()
+            #expect(read == lucky)
+        }
+    }
+
+    @Test("that is damaged in any byte is an error, and stays as it is")
+    func damage() async throws {
+        let (keychain, inner) = try vaultInMemory()
+        let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
+        try await storage.save(item: lucky)
+        let (name, sealed) = try #require(inner.dump().first { $0.key.kind == .item })
+        for index in sealed.indices {
+            var damaged = sealed
+            damaged[index] ^= 0x10
+            try inner.put(damaged, name)
+            await #expect { try await storage.get() } throws: { error in
+                [.corrupt, .keyMismatch, .newerFormat].contains((error as? StoreError)?.code)
+            }
+            #expect(try inner.get(name) == damaged)
+        }
+        try inner.put(sealed, name)
+        let read = try await storage.get()
+        #expect(read == lucky)
+    }
+
+    /// What an app made of its `Pet` in the next version.
+    private struct RegisteredPet: Codable {
+        var name: String
+        var chip: String
+    }
+
+    @Test("of another type is an error that quotes nothing of it, and stays as it is")
+    func otherType() async throws {
+        let (keychain, inner) = try vaultInMemory()
+        try await KeychainStorage<[String: Pet]>(account: "pet", in: keychain).save(item: ["dict-key": lucky])
+        let before = inner.dump().map(\.value)
+        await #expect {
+            _ = try await KeychainStorage<RegisteredPet>(account: "pet", in: keychain).get()
+        } throws: { error in
+            var text = ""
+            dump(error, to: &text)
+            return (error as? StoreError)?.code == .otherType && "\(error)".contains("RegisteredPet")
+                && !["Lucky", "dict-key", "\"age\""].contains { text.contains($0) || "\(error)".contains($0) }
+        }
+        #expect(inner.dump().map(\.value) == before)
+        let read = try await KeychainStorage<[String: Pet]>(account: "pet", in: keychain).get()
+        #expect(read == ["dict-key": lucky])
+    }
+
+    @Test("is read by another type that fits, and replaced by one that does not")
+    func typeChange() async throws {
+        let (keychain, _) = try vaultInMemory()
+        struct Named: Codable { var name: String }
+        try await KeychainStorage<Pet>(account: "pet", in: keychain).save(item: lucky)
+        let named = try await KeychainStorage<Named>(account: "pet", in: keychain).get()
+        #expect(named?.name == "Lucky")
+        try await KeychainStorage<Int>(account: "pet", in: keychain).save(item: 7)
+        let number = try await KeychainStorage<Int>(account: "pet", in: keychain).get()
+        #expect(number == 7)
+    }
+
+    @Test("shows neither its name nor its content in any file of the vault")
+    func sealedOnDisk() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let place = VaultDirectory(path: temporary.file("vault"))
+            let vault = try place.createVault(.keyFile)
+            let storage = KeychainStorage<Pet>(account: "account-canary", in: Keychain(over: vault))
+            try await storage.save(item: Pet(name: "content-canary"))
+            let read = try await storage.get()
+            #expect(read?.name == "content-canary")
+            let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+            #expect(names.contains("vault.sqlite"))
+            var written = 0
+            for name in names {
+                let bytes = try Data(contentsOf: URL(filePath: "\(place.path)/\(name)"))
+                written += bytes.count
+                for text in ["account-canary", "content-canary", "\"name\""] {
+                    #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) stands in \(name)")
+                }
+            }
+            #expect(written > 4096)
+        }
+    }
+
+    @Test("is there again after a restart")
+    func restart() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let place = VaultDirectory(path: temporary.file("vault"))
+            try await KeychainStorage<Pet>(account: "pet", in: Keychain(over: place.createVault(.keyFile))).save(item: lucky)
+            let read = try await KeychainStorage<Pet>(account: "pet", in: Keychain(over: place.openVault())).get()
+            #expect(read == lucky)
+        }
+    }
+}

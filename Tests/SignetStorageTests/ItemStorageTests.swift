@@ -1,0 +1,194 @@
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+/// What holds for the storages that come with the package, whatever is behind them.
+@Suite("A built-in storage")
+struct ItemStorageTests {
+    enum Place: String, CaseIterable, CustomTestStringConvertible {
+        case memory, keychainOverMemory, keychainOverVault, keychainOverVaultInSQLite
+        var testDescription: String { rawValue }
+
+        /// Runs `body` with a way to make storages that are, in a keychain, for one item.
+        func withStorage<T: Codable & Sendable>(
+            of type: T.Type, cacheable: Bool, encryptor: any Encryptor = NoEncryptor(),
+            _ body: (any Storage<T> & Sendable) async throws -> Void
+        ) async throws {
+            try await TemporaryDirectory.with { directory in
+                func inKeychain(_ store: any RecordStore) -> KeychainStorage<T> {
+                    KeychainStorage(account: "item", encryptor: encryptor, cacheable: cacheable, in: Keychain(over: store))
+                }
+                switch self {
+                case .memory: try await body(MemoryStorage<T>(encryptor: encryptor, cacheable: cacheable))
+                case .keychainOverMemory: try await body(inKeychain(MemoryStore()))
+                case .keychainOverVault:
+                    let key = try KeyFile.create(path: directory.file("key"))
+                    try await body(inKeychain(try Vault.create(in: MemoryStore(), custodian: key)))
+                case .keychainOverVaultInSQLite:
+                    try await body(inKeychain(try VaultDirectory(path: directory.file("vault")).createVault(.keyFile)))
+                }
+            }
+        }
+    }
+
+    @Test(
+        "saves, gets, replaces and deletes; what is absent is nil, and may be deleted", arguments: Place.allCases, [false, true])
+    func life(place: Place, isCacheable: Bool) async throws {
+        try await place.withStorage(of: Pet.self, cacheable: isCacheable) { storage in
+            try await storage.delete()
+            let absent = try await storage.get()
+            #expect(absent == nil)
+            for name in ["Lucky", "Rex"] {
+                try await storage.save(item: Pet(name: name))
+                for _ in 0..<2 {
+                    let read = try await storage.get()
+                    #expect(read == Pet(name: name))
+                }
+            }
+            try await storage.delete()
+            try await storage.delete()
+            let gone = try await storage.get()
+            #expect(gone == nil)
+        }
+    }
+
+    @Test("gives back texts of every kind, and a mebibyte", arguments: Place.allCases)
+    func content(place: Place) async throws {
+        let texts = [
+            "", " ", "null", "\"", "\u{0}", "é", "e\u{301}", "🐕‍🦺", "שלום", "line\nline", "\u{FFFF}\u{10FFFF}",
+            String(repeating: "0123456789abcdef", count: 65536),
+        ]
+        try await place.withStorage(of: String.self, cacheable: false) { storage in
+            for text in texts {
+                try await storage.save(item: text)
+                let read = try await storage.get()
+                #expect(read.map { Array($0.utf8) } == Array(text.utf8))
+            }
+        }
+    }
+
+    @Test("keeps what is no object: numbers, lists, dates, an optional", arguments: Place.allCases)
+    func plainTypes(place: Place) async throws {
+        func keep<T: Codable & Sendable & Equatable>(_ item: T) async throws {
+            try await place.withStorage(of: T.self, cacheable: true) { storage in
+                try await storage.save(item: item)
+                let read = try await storage.get()
+                #expect(read == item)
+            }
+        }
+        try await keep(Int64.max)
+        try await keep(0.1)
+        try await keep([1, 2, 3])
+        try await keep(["a-b": "c"])
+        try await keep(Date(timeIntervalSince1970: 1_735_689_600.123))
+        try await keep(Data([0, 255]))
+        try await keep(Optional<Int>.none)
+    }
+
+    @Test("equals its backend after 16 tasks with 2000 cached saves each", arguments: [1, 2, 3] as [UInt64])
+    func concurrentSaves(seed: UInt64) async throws {
+        let keychain = Keychain(over: MemoryStore())
+        let cached = KeychainStorage<Int>(account: "number", cacheable: true, in: keychain)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<16 {
+                group.addTask {
+                    var generator = SeededGenerator(seed: seed &* 1000 &+ UInt64(task))
+                    for step in 0..<2000 {
+                        try await cached.save(item: task * 2000 + step)
+                        if Int.random(in: 0..<4, using: &generator) == 0 { _ = try await cached.get() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let fromCache = try await cached.get()
+        let fromStore = try await KeychainStorage<Int>(account: "number", in: keychain).get()
+        #expect(fromCache == fromStore)
+        #expect(fromStore.map { $0 % 2000 == 1999 } == true)
+    }
+
+    @Test("keeps an item that JSON cannot express out, and the old one", arguments: Place.allCases)
+    func inexpressible(place: Place) async throws {
+        try await place.withStorage(of: Double.self, cacheable: true) { storage in
+            try await storage.save(item: 1.5)
+            await #expect { try await storage.save(item: .infinity) } throws: { ($0 as? StoreError)?.code == .invalid }
+            let read = try await storage.get()
+            #expect(read == 1.5)
+        }
+    }
+
+    // MARK: Encryptors
+
+    /// Reverses the bytes and puts a mark before them, until it is told to refuse.
+    private final class Reverser: Encryptor {
+        struct Refused: Error, Equatable {}
+        private let refused = Mutex<Direction?>(nil)
+
+        enum Direction { case encrypting, decrypting }
+
+        func refuse(_ direction: Direction?) {
+            refused.withLock { $0 = direction }
+        }
+
+        func encrypt(data: Data) async throws -> Data {
+            if refused.withLock({ $0 }) == .encrypting { throw Refused() }
+            return Data([0x01]) + Data(data.reversed())
+        }
+
+        func decrypt(data: Data) async throws -> Data {
+            if refused.withLock({ $0 }) == .decrypting { throw Refused() }
+            return Data(data.dropFirst().reversed())
+        }
+    }
+
+    @Test("stores what the encryptor made of the item, and only that", arguments: [false, true])
+    func encryptor(isCacheable: Bool) async throws {
+        let store = DumpableStore()
+        let storage = KeychainStorage<Pet>(
+            account: "pet", encryptor: Reverser(), cacheable: isCacheable, in: Keychain(over: store))
+        try await storage.save(item: Pet(name: "Lucky"))
+        let read = try await storage.get()
+        #expect(read == Pet(name: "Lucky"))
+        let stored = try #require(store.dump().first).value
+        #expect(stored.first == 0x01)
+        let plain = try JSONDecoder().decode(Pet.self, from: Data(stored.dropFirst().reversed()))
+        #expect(plain == Pet(name: "Lucky"))
+    }
+
+    @Test("has its old item when the encryptor fails on a save", arguments: Place.allCases, [false, true])
+    func encryptorFailsToSave(place: Place, isCacheable: Bool) async throws {
+        let reverser = Reverser()
+        try await place.withStorage(of: Pet.self, cacheable: isCacheable, encryptor: reverser) { storage in
+            try await storage.save(item: Pet(name: "Lucky"))
+            reverser.refuse(.encrypting)
+            await #expect(throws: Reverser.Refused()) { try await storage.save(item: Pet(name: "Rex")) }
+            let read = try await storage.get()
+            #expect(read == Pet(name: "Lucky"))
+        }
+    }
+
+    @Test("throws the encryptor's own error when an item does not open, and deletes nothing", arguments: Place.allCases)
+    func encryptorFailsToGet(place: Place) async throws {
+        let reverser = Reverser()
+        try await place.withStorage(of: Pet.self, cacheable: false, encryptor: reverser) { storage in
+            try await storage.save(item: Pet(name: "Lucky"))
+            reverser.refuse(.decrypting)
+            await #expect(throws: Reverser.Refused()) { try await storage.get() }
+            reverser.refuse(nil)
+            let read = try await storage.get()
+            #expect(read == Pet(name: "Lucky"))
+        }
+    }
+
+    @Test("in memory is a place of its own, whatever it is called")
+    func memoryIsPrivate() async throws {
+        let (first, second) = (MemoryStorage<Pet>(account: "pet"), MemoryStorage<Pet>(account: "pet"))
+        try await first.save(item: Pet(name: "Lucky"))
+        let read = try await second.get()
+        #expect(read == nil)
+        #expect(first.account == second.account)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import SignetStorage
+import SignetTesting
+import Testing
+
+/// Work that is interrupted: by a kill before each of its system calls, which is also after each, and by a disk that fails.
+///
+/// By default a few places of each work; with `SIGNET_KILLS=all` (`make kills`) every one.
+@Suite("A store whose work is interrupted", .enabled(if: TracedProcess.isPossible, TracedProcess.reason))
+struct KillTests {
+    private static let isThorough = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
+
+    @Test("by a kill at any system call has the old or the new value, opens, and goes on", arguments: KilledWork.allCases)
+    func killed(work: KilledWork) throws {
+        let kills = try interrupt(work, "signal=KILL", at: nil, sample: 8) { outcome, path in
+            guard outcome.wasKilled else { return false }
+            try work.again(path, after: work.left(path))
+            return true
+        }
+        #expect(kills > 0)
+        report("\(kills) kills of \(work)")
+    }
+
+    /// The calls that change a disk.
+    private static let changing: Set = [
+        "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "fallocate", "openat", "mkdir", "rename", "unlink",
+    ]
+
+    @Test(
+        "by a disk that fails says so and has the old value, or has the new one, whole",
+        arguments: KilledWork.allCases, ["ENOSPC", "EIO"])
+    func diskFails(work: KilledWork, error: String) throws {
+        let failures = try interrupt(work, "error=\(error)", at: Self.changing, sample: 2) {
+            outcome, path in
+            try #require(!outcome.wasKilled && [0, 1].contains(outcome.status), "\(outcome)")
+            let left = try work.left(path)
+            if outcome.status == 0 {
+                #expect(left == .new)
+            } else if outcome.output != "\(StoreError.Code.outcomeUnknown)", work != .createVault || left == .nothing {
+                // A vault that was made is opened at last: when only that fails, the vault is there.
+                #expect(left == work.before, "\(outcome.output)")
+            }
+            try work.again(path, after: left)
+            return outcome.status == 1
+        }
+        report("\(failures) failures of \(work) by \(error)")
+    }
+
+    @Test("by a disk that does not confirm a commit says that the outcome is unknown, and rightly: a crash decides it")
+    func unconfirmed() throws {
+        var left: Set<KilledWork.Left> = []
+        // With the process going on to close its store, and with it being killed before that.
+        for event in ["error=EIO", "error=EIO:signal=KILL"] {
+            _ = try interrupt(.save, event, at: ["fdatasync"], sample: .max) { outcome, path in
+                guard outcome.wasKilled || outcome.output == "\(StoreError.Code.outcomeUnknown)" else { return false }
+                left.insert(try KilledWork.save.left(path))
+                return true
+            }
+        }
+        #expect(left == [.old, .new])
+    }
+
+    /// Runs the work anew for each of its calls with these names, or for all of them, each time on a fresh copy, and counts
+    /// those for which `check` says so.
+    private func interrupt(
+        _ work: KilledWork, _ event: String, at names: Set<String>?, sample: Int,
+        _ check: (TracedProcess.Outcome, String) throws -> Bool
+    ) throws -> Int {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let template = directory.file("template")
+        try makeDirectory(template)
+        try work.prepare(template)
+        func copy(_ name: String) throws -> String {
+            let path = directory.file(name)
+            try makeDirectory(path)
+            for name in try FileManager.default.contentsOfDirectory(atPath: template) {
+                try FileManager.default.copyItem(atPath: "\(template)/\(name)", toPath: "\(path)/\(name)")
+            }
+            return path
+        }
+        let all = try TracedProcess.systemCalls(of: work.arguments(copy("dry")), log: directory.file("log"))
+            .filter { names?.contains($0.name) ?? true }
+        let step = Self.isThorough ? 1 : max(1, all.count / min(sample, all.count))
+        var count = 0
+        // From the end, where the work becomes durable.
+        for call in stride(from: all.count - 1, through: 0, by: -step).map({ all[$0] }) {
+            let path = try copy("run")
+            let outcome = try TracedProcess.work(work.arguments(path), at: call, event)
+            do {
+                if try check(outcome, path) { count += 1 }
+            } catch {
+                Issue.record("\(work), \(event) at \(call): \(error)")
+            }
+            try FileManager.default.removeItem(atPath: path)
+        }
+        return count
+    }
+
+    private func makeDirectory(_ path: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Figures for who asked for all.
+    private func report(_ figures: String) {
+        if Self.isThorough { FileHandle.standardError.write(Data("SIGNET_KILLS: \(figures)\n".utf8)) }
+    }
+}
+
+@Suite("A vault that is shared")
+struct SharedVaultTests {
+    @Test("by two processes loses none of 1000 changes of each")
+    func processes() async throws {
+        try await TemporaryDirectory.with(inMemory: true) { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            _ = try directory.createVault(.keyFile)
+            try await withThrowingTaskGroup(of: Int32.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        try await onThread { try TracedProcess.work(["increment-vault", directory.path, "1000"]).status }
+                    }
+                }
+                for try await status in group { #expect(status == 0) }
+            }
+            #expect(try directory.openVault().get(RecordKey(.item, "counter")) == Array("2000".utf8))
+        }
+    }
+
+    @Test("by two threads that each opened it loses none of 1000 changes of each", arguments: [true, false])
+    func threads(areApart: Bool) async throws {
+        try await TemporaryDirectory.with(inMemory: true) { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            let first = try directory.createVault(.keyFile, patience: 60)
+            let second = areApart ? try directory.openVault(patience: 60) : first
+            let key = RecordKey(.item, "counter")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for vault in [first, second] {
+                    group.addTask {
+                        try await onThread {
+                            for _ in 0..<1_000 {
+                                try vault.write { (records: any RecordWriter) throws(StoreError) in
+                                    let number = Int(String(decoding: try records.record(key) ?? [], as: UTF8.self)) ?? 0
+                                    try records.put(Array(String(number + 1).utf8), key)
+                                }
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try first.get(key) == Array("2000".utf8))
+        }
+    }
+}
+
+/// Runs `body` on a thread that may block.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue(label: "blocking").async { continuation.resume(with: Result { try body() }) }
+    }
+}

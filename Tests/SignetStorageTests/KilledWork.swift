@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import SignetStorage
+import SignetTesting
+import Testing
+
+/// Work of `StoreWorker` that is interrupted at its system calls, and what must hold afterwards.
+enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
+    case save, saveLarge, saveAfterCrash, createStore, createVault, saveVault, saveVaultAfterCrash, rotateVault
+
+    var testDescription: String { rawValue }
+
+    private static let key = RecordKey(.item, "saved")
+    private static let old = [UInt8](repeating: 1, count: 300)
+    /// How many records a rotation has to seal anew.
+    private static let others = 40
+
+    /// The new value's length: so much that it takes many pages, or little.
+    private var newCount: Int { self == .saveLarge ? 40_000 : 500 }
+    private var new: [UInt8] { [UInt8](repeating: 2, count: newCount) }
+
+    /// What the worker is asked for.
+    func arguments(_ path: String) -> [String] {
+        switch self {
+        case .save, .saveLarge, .saveAfterCrash: ["save", path + "/store", "2", "\(newCount)"]
+        case .createStore: ["create", path + "/store"]
+        case .createVault: ["create-vault", path + "/vault"]
+        case .saveVault, .saveVaultAfterCrash: ["save-vault", path + "/vault", "2", "\(newCount)"]
+        case .rotateVault: ["rotate-vault", path + "/vault"]
+        }
+    }
+
+    /// Makes the state that the work begins with.
+    func prepare(_ path: String) throws {
+        switch self {
+        case .createStore, .createVault: break
+        case .save, .saveLarge:
+            let store = try SQLiteStore(path: path + "/store", creating: true)
+            try store.put(Self.old, Self.key)
+            try store.close()
+        case .saveVault:
+            try VaultDirectory(path: path + "/vault").createVault(.keyFile).put(Self.old, Self.key)
+        case .rotateVault:
+            let vault = try VaultDirectory(path: path + "/vault").createVault(.keyFile)
+            try vault.put(Self.old, Self.key)
+            for number in 0..<Self.others { try vault.put(Self.old, RecordKey(.account, String(number))) }
+        case .saveAfterCrash, .saveVaultAfterCrash:
+            // What lies there while a store is open is what a crash leaves: the log has not been moved into the file.
+            let place = path + ".open"
+            try FileManager.default.createDirectory(
+                atPath: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            let store: any RecordStore =
+                self == .saveAfterCrash
+                ? try SQLiteStore(path: place + "/store", creating: true)
+                : try VaultDirectory(path: place + "/vault").createVault(.keyFile)
+            try store.put(Self.old, Self.key)
+            try withExtendedLifetime(store) {
+                for name in try FileManager.default.contentsOfDirectory(atPath: place) {
+                    try FileManager.default.copyItem(atPath: "\(place)/\(name)", toPath: "\(path)/\(name)")
+                }
+            }
+        }
+    }
+
+    /// What the work may have left behind.
+    enum Left { case nothing, old, new }
+
+    /// Whether the place is whole, and what it holds.
+    /// - Throws: What the store throws, when it does not open.
+    func left(_ path: String) throws -> Left {
+        let store: any RecordStore
+        switch self {
+        case .save, .saveLarge, .saveAfterCrash, .createStore:
+            // A file that was made and never written is none that opens; who wanted to make it can tell by that.
+            if self == .createStore, !isStore(path + "/store") { return .nothing }
+            store = try SQLiteStore(path: path + "/store", patience: 60)
+            try checkIntegrity(path + "/store")
+        case .createVault, .saveVault, .saveVaultAfterCrash, .rotateVault:
+            let directory = VaultDirectory(path: path + "/vault")
+            if self == .createVault, !directory.holdsVault { return .nothing }
+            store = try directory.openVault(patience: 60)
+            try checkIntegrity(directory.recordsPath)
+        }
+        let value = try store.get(Self.key)
+        switch self {
+        case .rotateVault:
+            // Every record opens with the one key that the header names; which key it is, the epoch tells.
+            try #require(value == Self.old)
+            try #require(try store.all(.account).count == Self.others)
+            return try VaultDirectory(path: path + "/vault").header().epoch == 0 ? .old : .new
+        case .createStore, .createVault:
+            try #require(value == nil)
+            return .new
+        default:
+            try #require(value == Self.old || value == new, "neither the old value nor the new, but \(value?.count ?? -1) bytes")
+            return value == new ? .new : .old
+        }
+    }
+
+    /// What is there before the work.
+    var before: Left { [.createStore, .createVault].contains(self) ? .nothing : .old }
+
+    /// Does the work once more where it was interrupted. A store that was being made by hand is its maker's to remove.
+    func again(_ path: String, after left: Left) throws {
+        if self == .createStore, left == .nothing { try? FileManager.default.removeItem(atPath: path + "/store") }
+        let isThere = before == .nothing && left == .new
+        let outcome = try TracedProcess.work(arguments(path))
+        #expect(outcome.status == (isThere ? 1 : 0), "\(outcome.output)")
+        #expect(try self.left(path) == .new)
+    }
+
+    private func isStore(_ path: String) -> Bool {
+        do {
+            _ = try SQLiteStore(path: path, patience: 60).get(Self.key)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func checkIntegrity(_ path: String) throws {
+        let answer = try DatabaseQueue(path: path).read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+        try #require(answer == ["ok"])
+    }
+}

@@ -1,0 +1,69 @@
+import SignetCore
+import Synchronization
+
+@testable import SignetStorage
+
+/// A custodian that keeps its key and its epochs in memory, and can be told to fail.
+final class MemoryCustodian: EpochKeeper {
+    let name: String
+    private let state = Mutex(State())
+
+    private struct State {
+        var key = Secret((0..<32).map { _ in UInt8.random(in: 0...255) })
+        var epochs: [String: UInt64] = [:]
+        var failure: StoreError?
+        var unwrapped = 0
+        var remembered = 0
+    }
+
+    init(_ name: String = "memory") { self.name = name }
+
+    /// What every call throws from now on.
+    var failure: StoreError? {
+        get { state.withLock { $0.failure } }
+        set { state.withLock { $0.failure = newValue } }
+    }
+
+    /// How often the key was asked for.
+    var unwrapped: Int { state.withLock { $0.unwrapped } }
+    /// How often an epoch was told.
+    var remembered: Int { state.withLock { $0.remembered } }
+
+    /// Gives it another key, as a cleared TPM has.
+    func forget() { state.withLock { $0.key = Secret((0..<32).map { _ in UInt8.random(in: 0...255) }) } }
+
+    func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
+        try Sealing.seal(dataKey.bytes, with: try key(), context: context)
+    }
+
+    func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
+        let key = try key()
+        state.withLock { $0.unwrapped += 1 }
+        guard let bytes = Sealing.open(wrapped, with: key, context: context) else {
+            throw StoreError(.keyMismatch, "open vault", "\(name) has another key")
+        }
+        return Secret(bytes)
+    }
+
+    func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
+        _ = try key()
+        return state.withLock { $0.epochs[id] }
+    }
+
+    func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
+        _ = try key()
+        let isHigher = state.withLock { state in
+            state.remembered += 1
+            guard epoch >= state.epochs[id] ?? 0 else { return false }
+            state.epochs[id] = epoch
+            return true
+        }
+        guard isHigher else { throw StoreError(.failed, "remember epoch", "it is lower than the last") }
+    }
+
+    private func key() throws(StoreError) -> Secret {
+        let (key, failure) = state.withLock { ($0.key, $0.failure) }
+        if let failure { throw failure }
+        return key
+    }
+}

@@ -1,0 +1,160 @@
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("A passphrase")
+struct PassphraseTests {
+    private static let cheap = ScryptCost(logRounds: 10) ?? .standard
+    private let dataKey = Secret.random(byteCount: 32)
+    private let context = Array("a vault".utf8)
+
+    private func custodian(_ passphrase: String) -> PassphraseCustodian {
+        PassphraseCustodian(cost: Self.cheap) { Secret(passphrase.utf8) }
+    }
+
+    @Test("opens what it sealed, at any cost that is allowed", arguments: [(10, 8, 1), (11, 1, 16), (12, 16, 2), (17, 8, 1)])
+    func roundTrip(rounds: Int, size: Int, parallelism: Int) throws {
+        let cost = try #require(ScryptCost(logRounds: rounds, blockSize: size, parallelism: parallelism))
+        let wrapped = try PassphraseCustodian(cost: cost) { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
+        #expect(wrapped.count == 80)
+        #expect(wrapped.prefix(4) == [1, UInt8(rounds), UInt8(size), UInt8(parallelism)])
+        // The cost of who opens is not asked: the wrapping says its own.
+        #expect(try custodian("correct horse").unwrap(wrapped, context: context) == dataKey)
+    }
+
+    @Test("is at its standard cost unless another is given")
+    func standardCost() throws {
+        let wrapped = try PassphraseCustodian { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
+        #expect(wrapped.prefix(4) == [1, 17, 8, 1])
+        #expect(ScryptCost.standard.byteCount == 128 << 20)
+    }
+
+    @Test("makes the key that RFC 7914 and the documented layout say")
+    func layout() throws {
+        // Made with Python: hashlib.scrypt and cryptography's AESGCM, from docs/format-custodians.md alone.
+        let wrapped = try Base64.decode(Self.knownWrapping)
+        let opened = try custodian("caf\u{E9} \u{1F511}").unwrap(wrapped, context: Array("context".utf8))
+        #expect(opened == Secret(UInt8(0)..<32))
+    }
+
+    @Test("that is another one does not open", arguments: ["correct hors", "correct horse ", "Correct horse", "correct horse\n"])
+    func wrong(passphrase: String) throws {
+        let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
+        #expect(code { try custodian(passphrase).unwrap(wrapped, context: context) } == .keyMismatch)
+    }
+
+    @Test("opens only together with the context it was sealed with")
+    func binding() throws {
+        let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
+        #expect(code { try custodian("correct horse").unwrap(wrapped, context: context + [0]) } == .keyMismatch)
+    }
+
+    @Test("that is empty is refused both ways, and nothing comes of it")
+    func empty() throws {
+        let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
+        #expect(code { try custodian("").wrap(dataKey, context: context) } == .keyUnavailable)
+        #expect(code { try custodian("").unwrap(wrapped, context: context) } == .keyUnavailable)
+    }
+
+    @Test(
+        "is the same however its letters are composed",
+        arguments: [
+            ("caf\u{E9}", "cafe\u{301}"), ("\u{C5}ngstr\u{F6}m", "A\u{30A}ngstro\u{308}m"), ("\u{212B}", "\u{C5}"),
+            ("\u{AC00}", "\u{1100}\u{1161}"), ("q\u{307}\u{323}", "q\u{323}\u{307}"),
+        ])
+    func normalisation(composed: String, decomposed: String) throws {
+        try #require(Array(composed.utf8) != Array(decomposed.utf8))
+        let wrapped = try custodian(composed).wrap(dataKey, context: context)
+        #expect(try custodian(decomposed).unwrap(wrapped, context: context) == dataKey)
+        #expect(code { try custodian("cafe").unwrap(wrapped, context: context) } == .keyMismatch)
+    }
+
+    @Test("that only looks the same is another one: compatible letters stay apart")
+    func compatibility() throws {
+        let wrapped = try custodian("\u{FB01}sh").wrap(dataKey, context: context)
+        #expect(code { try custodian("fish").unwrap(wrapped, context: context) } == .keyMismatch)
+    }
+
+    @Test("that is no text is taken byte by byte")
+    func noText() throws {
+        let bytes: [UInt8] = [0xFF, 0x00, 0xE9]
+        let wrapped = try PassphraseCustodian(cost: Self.cheap) { Secret(bytes) }.wrap(dataKey, context: context)
+        #expect(try PassphraseCustodian { Secret(bytes) }.unwrap(wrapped, context: context) == dataKey)
+        #expect(code { try PassphraseCustodian { Secret(bytes.dropLast()) }.unwrap(wrapped, context: context) } == .keyMismatch)
+    }
+
+    @Test("is asked for once each time, and what asking throws is thrown")
+    func asking() throws {
+        let count = Mutex(0)
+        let asked = PassphraseCustodian(cost: Self.cheap) { () throws(StoreError) in
+            count.withLock { $0 += 1 }
+            return Secret("correct horse".utf8)
+        }
+        let wrapped = try asked.wrap(dataKey, context: context)
+        _ = try asked.unwrap(wrapped, context: context)
+        #expect(count.withLock { $0 } == 2)
+        let silent = PassphraseCustodian { () throws(StoreError) -> Secret in
+            throw StoreError(.keyUnavailable, "ask", "nobody is there")
+        }
+        #expect { try silent.unwrap(wrapped, context: context) } throws: { ($0 as? StoreError)?.reason == "nobody is there" }
+    }
+
+    @Test(
+        "is not even asked for when the header would take a gigabyte or years, or is none",
+        arguments: [
+            [1, 63, 8, 1], [1, 255, 255, 255], [1, 21, 8, 1], [1, 20, 16, 1], [1, 20, 8, 16], [1, 9, 8, 1], [1, 0, 8, 1],
+            [1, 17, 0, 1], [1, 17, 17, 1], [1, 17, 8, 0], [1, 17, 8, 17], [0, 17, 8, 1],
+        ] as [[UInt8]])
+    func absurdHeader(start: [UInt8]) throws {
+        let wrapped = start + [UInt8](repeating: 0, count: 76)
+        let never = PassphraseCustodian { () throws(StoreError) in
+            Issue.record("asked")
+            return Secret("correct horse".utf8)
+        }
+        #expect(code { try never.unwrap(wrapped, context: context) } == .corrupt)
+        #expect(
+            ScryptCost(logRounds: Int(start[1]), blockSize: Int(start[2]), parallelism: Int(start[3])) == nil || start[0] == 0)
+    }
+
+    @Test("Every changed bit and every other length is refused")
+    func tampering() throws {
+        try expectTamperProof(custodian("correct horse"), dataKey: dataKey)
+    }
+
+    private static let knownWrapping =
+        "AQwIAsjJysvMzc7P0NHS09TV1tdkZWZnaGlqa2xtbm84_EXFKGdsFjvbMpH6BrbglycJH5wXpA_o5jaJ1dQuvPP0IeM9Ss7iFjQE"
+        + "zDLgBa0"
+}
+
+/// The code of what `body` throws; nil when it throws nothing.
+func code<Value>(_ body: () throws -> Value) -> StoreError.Code? {
+    do {
+        _ = try body()
+        return nil
+    } catch {
+        return (error as? StoreError)?.code
+    }
+}
+
+/// Changes each bit of what a custodian wrapped, cuts and lengthens it, and expects that none of it opens.
+func expectTamperProof(
+    _ custodian: any KeyCustodian, dataKey: Secret, location: SourceLocation = #_sourceLocation
+) throws {
+    let context = Array("a vault".utf8)
+    let refusals: Set<StoreError.Code> = [.corrupt, .keyMismatch, .newerFormat]
+    let wrapped = try custodian.wrap(dataKey, context: context)
+    try #require(try custodian.unwrap(wrapped, context: context) == dataKey, sourceLocation: location)
+    func expectRefused(_ changed: [UInt8], _ comment: Comment) {
+        let code = code { try custodian.unwrap(changed, context: context) }
+        #expect(code.map(refusals.contains) == true, comment, sourceLocation: location)
+    }
+    for bit in 0..<(wrapped.count * 8) {
+        var changed = wrapped
+        changed[bit / 8] ^= 1 << (bit % 8)
+        expectRefused(changed, "bit \(bit % 8) of byte \(bit / 8)")
+    }
+    for length in 0..<wrapped.count { expectRefused(Array(wrapped[..<length]), "\(length) bytes") }
+    expectRefused(wrapped + [0], "one byte more")
+}

@@ -1,0 +1,284 @@
+#if PostgreSQL
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite(
+    "A store in PostgreSQL", .enabled(if: PostgresServer.isPossible, PostgresServer.reason), .postgresServer, .serialized,
+    .timeLimit(.minutes(3)))
+struct PostgresStoreTests {
+    private let key = RecordKey(.account, "Harbor Bank", "mira")
+
+    private func withStore(
+        table: String = uniqueTable(), patience: Double = 20, _ body: (PostgresStore, PostgresServer, String) async throws -> Void
+    ) async throws {
+        let server = try #require(PostgresTrait.server)
+        let store = try PostgresStore(connection: server.connection, table: table, creating: true, patience: patience)
+        defer { store.close() }
+        try store.put([1], key)
+        try await body(store, server, table)
+    }
+
+    @Test("opens again with everything in it, and is made once")
+    func reopen() async throws {
+        try await withStore { _, server, table in
+            let again = try PostgresStore(connection: server.connection, table: table)
+            #expect(try again.get(key) == [1])
+            #expect { try PostgresStore(connection: server.connection, table: table, creating: true) } throws: {
+                code($0) == .exists
+            }
+            #expect(try again.get(key) == [1])
+        }
+    }
+
+    @Test(
+        "takes any name for its table, and keeps two tables apart", arguments: ["a\"b'c; DROP TABLE x --", "\\", "Größe", "%s"])
+    func tableNames(name: String) async throws {
+        try await withStore(table: name) { store, server, _ in
+            try await withStore { other, _, _ in
+                try other.put([2], key)
+                #expect(try store.get(key) == [1])
+            }
+            try server.execute("DROP TABLE \"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"")
+        }
+    }
+
+    /// What is wrong with the connection string, and what must come of it.
+    static let mistakes: [(String, StoreError.Code)] = [
+        ("host='%H' user=signet dbname=postgres password='hunter2'", .denied),
+        ("host='%H' user=nobody dbname=postgres password='hunter2'", .denied),
+        ("host='%H' user=signet dbname=nowhere password='%P'", .noVault),
+        ("host='%H' user=signet dbname=postgres password='%P'", .noVault),
+        ("host=/nowhere user=signet password='hunter2'", .failed),
+        ("host=127.0.0.1 port=1 user=signet password='hunter2'", .failed),
+        ("host=x password='hunter2", .failed),
+        ("host=x password = hunter1 hunter2", .failed),
+        ("postgresql://signet:hunter2@[::1/x", .failed),
+        ("hunter2", .failed),
+    ]
+
+    @Test("that cannot be opened says why, and never the password", arguments: mistakes)
+    func mistake(connection: String, expected: StoreError.Code) throws {
+        let server = try #require(PostgresTrait.server)
+        let host = server.address.split(separator: "'")[1]
+        let connection = connection.replacingOccurrences(of: "%H", with: host)
+            .replacingOccurrences(of: "%P", with: PostgresServer.password)
+        #expect { try PostgresStore(connection: connection, table: "absent", patience: 3) } throws: { error in
+            let words = "\(error) \(String(reflecting: error))"
+            return code(error) == expected && !words.contains("hunter") && !words.contains(PostgresServer.password)
+        }
+    }
+
+    @Test("refuses a name that its index would not take, and one that no table can have")
+    func longNames() async throws {
+        try await withStore { store, server, _ in
+            let longest = RecordKey(.item, name: (0..<PostgresStore.longestName).map { UInt8($0 * 167 % 251) })
+            try store.put([1], longest)
+            #expect(try store.get(longest) == [1])
+            #expect { try store.put([1], RecordKey(.item, name: longest.name + [0])) } throws: { code($0) == .failed }
+            for name in ["", String(repeating: "x", count: 64), "a\0b"] {
+                #expect { try PostgresStore(connection: server.connection, table: name) } throws: { code($0) == .failed }
+            }
+        }
+    }
+
+    @Test("held by another process is busy after a while, can be read meanwhile, and is free when it lets go")
+    func busy() async throws {
+        try await withStore(patience: 0.3) { store, server, table in
+            let holder = try PostgresStore(connection: server.connection, table: table)
+            try holder.write { (records: any RecordWriter) throws(StoreError) in
+                try records.put([2], key)
+                #expect { try store.put([3], key) } throws: { code($0) == .busy }
+                let seen = try store.get(key)
+                #expect(seen == [1])
+            }
+            #expect(try store.get(key) == [2])
+            try store.put([4], key)
+            #expect(try holder.get(key) == [4])
+        }
+    }
+
+    @Test("whose server hangs is busy after a while, and works again when it goes on")
+    func hangs() async throws {
+        try await withStore(patience: 0.3) { store, server, _ in
+            let backend = try #require(pid_t(server.execute(Self.otherBackends)[0]))
+            kill(backend, SIGSTOP)
+            defer { kill(backend, SIGCONT) }
+            #expect { try store.put([2], key) } throws: { code($0) == .busy }
+            kill(backend, SIGCONT)
+            #expect(try store.get(key) == [1])
+            try store.put([3], key)
+            #expect(try store.get(key) == [3])
+        }
+    }
+
+    private static let otherBackends =
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'signet' AND pid <> pg_backend_pid()"
+    private static let endOthers =
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'signet' AND pid <> pg_backend_pid()"
+
+    @Test("whose connection is cut in the middle has changed nothing, and connects again")
+    func cutInTheMiddle() async throws {
+        try await withStore { store, server, _ in
+            let runs = Mutex(0)
+            #expect {
+                try store.write { (records: any RecordWriter) throws(StoreError) in
+                    runs.withLock { $0 += 1 }
+                    try records.put([2], key)
+                    try cut(server)
+                    try records.put([3], key)
+                }
+            } throws: {
+                code($0) == .failed
+            }
+            #expect(runs.withLock { $0 } == 1)
+            #expect(try store.get(key) == [1])
+            try cut(server)
+            try store.put([4], key)
+            #expect(try store.get(key) == [4])
+        }
+    }
+
+    @Test("whose connection is cut before the commit says that the outcome is unknown, and shows it when it is read")
+    func cutAtCommit() async throws {
+        try await withStore { store, server, _ in
+            #expect {
+                try store.write { (records: any RecordWriter) throws(StoreError) in
+                    try records.put([2], key)
+                    try cut(server)
+                }
+            } throws: {
+                code($0) == .outcomeUnknown
+            }
+            let found = try store.get(key)
+            #expect(found == [1])
+        }
+    }
+
+    private func cut(_ server: PostgresServer) throws(StoreError) {
+        do {
+            try server.execute(Self.endOthers)
+        } catch {
+            throw StoreError(.failed, "test", "\(error)")
+        }
+    }
+
+    @Test("that crashes keeps every change whose write has returned, and of the last one all or nothing")
+    func crash() async throws {
+        try await withStore { store, server, _ in
+            let last = Mutex(UInt8(1))
+            let writer = Task.detached {
+                try await onThread {
+                    for value in UInt8(2)...255 {
+                        try store.write { (records: any RecordWriter) throws(StoreError) in
+                            for number in 0..<3 { try records.put([value], RecordKey(.item, "\(number)")) }
+                        }
+                        last.withLock { $0 = value }
+                    }
+                }
+            }
+            while last.withLock({ $0 }) < 20 { try await Task.sleep(for: .milliseconds(5)) }
+            try server.crash()
+            #expect { try store.get(key) } throws: { code($0) == .failed }
+            let outcome = await writer.result
+            try server.start()
+            #expect(throws: StoreError.self, performing: outcome.get)
+            let found = Set(try store.all(.item))
+            let acknowledged = last.withLock { $0 }
+            #expect([[[acknowledged]], [[acknowledged + 1]]].map(Set.init).contains(found))
+            try store.put([9], key)
+            #expect(try store.get(key) == [9])
+        }
+    }
+
+    @Test("does not commit a transaction in which a command failed, though the closure went on")
+    func swallowedFailure() async throws {
+        try await withStore { store, server, table in
+            try server.execute(
+                """
+                CREATE FUNCTION "\(table) refuse"() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN IF NEW.kind = 'item' THEN RAISE EXCEPTION 'hunter2'; END IF; RETURN NEW; END $$;
+                CREATE TRIGGER refuse BEFORE INSERT ON "\(table)" FOR EACH ROW EXECUTE FUNCTION "\(table) refuse"()
+                """)
+            #expect { try store.put([1], RecordKey(.item, "x")) } throws: { code($0) == .failed && !"\($0)".contains("hunter2") }
+            #expect {
+                try store.write { (records: any RecordWriter) throws(StoreError) in
+                    try records.put([2], key)
+                    try? records.put([1], RecordKey(.item, "x"))
+                }
+            } throws: {
+                code($0) == .failed
+            }
+            #expect(try store.get(key) == [1])
+        }
+    }
+
+    @Test("is durable whatever the user's settings are, and refuses a server that is not")
+    func durability() async throws {
+        try await withStore { _, server, table in
+            try server.execute(
+                """
+                CREATE FUNCTION "\(table) check"() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN IF current_setting('synchronous_commit') <> 'on' THEN RAISE EXCEPTION 'not durable'; END IF;
+                    RETURN NEW; END $$;
+                CREATE TRIGGER check_durability BEFORE UPDATE ON "\(table)" FOR EACH ROW EXECUTE FUNCTION "\(table) check"();
+                ALTER ROLE signet SET synchronous_commit = off
+                """)
+            defer { _ = try? server.execute("ALTER ROLE signet RESET synchronous_commit") }
+            try PostgresStore(connection: server.connection, table: table).put([2], key)
+            try server.crash()
+            try server.start("fsync=off")
+            #expect { try PostgresStore(connection: server.connection, table: table) } throws: { error in
+                code(error) == .failed && "\(error)".contains("fsync=off")
+            }
+            try server.crash()
+            try server.start()
+            let again = try PostgresStore(connection: server.connection, table: table)
+            #expect(try again.get(key) == [2])
+        }
+    }
+
+    @Test("that may only be read, or is not one of ours, says so")
+    func denied() async throws {
+        try await withStore { _, server, table in
+            try server.execute(
+                """
+                CREATE ROLE "reader \(table)" LOGIN PASSWORD 'read'; GRANT SELECT ON "\(table)" TO "reader \(table)";
+                CREATE TABLE "not \(table)" (id int)
+                """)
+            let address = server.address.replacingOccurrences(of: "user=signet", with: "user='reader \(table)' password=read")
+            let reader = try PostgresStore(connection: address, table: table)
+            #expect(try reader.get(key) == [1])
+            #expect { try reader.put([2], key) } throws: { code($0) == .denied }
+            #expect { try PostgresStore(connection: server.connection, table: "not \(table)") } throws: { code($0) == .corrupt }
+        }
+    }
+
+    @Test("loses no change of two programs with 4 connections each, and never lends one connection twice")
+    func twoPrograms() async throws {
+        try await withStore { store, server, table in
+            let other = try PostgresStore(connection: server.connection, table: table, connections: 2, patience: 20)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<200 {
+                    let store = number % 2 == 0 ? store : other
+                    group.addTask {
+                        try await onThread {
+                            try store.write { (records: any RecordWriter) throws(StoreError) in
+                                try records.put([(try records.record(key)?.first ?? 0) + 1], key)
+                            }
+                            _ = try store.all(.account)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try store.get(key) == [201])
+        }
+    }
+}
+
+private func code(_ error: any Error) -> StoreError.Code? { (error as? StoreError)?.code }
+#endif

@@ -1,0 +1,62 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+/// `SecretServiceProbe` as a process, which stands beside the test bundle.
+enum SecretServiceProbe {
+    /// Runs it, and gives its one line.
+    static func run(
+        _ arguments: [String], environment: [String: String], through wrapper: [String] = [],
+        within patience: Duration = .seconds(60), location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let path = try #require(path, "SecretServiceProbe is not built", sourceLocation: location)
+        let words = wrapper + [path] + arguments
+        let own = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no"]
+        let ended = try await SpawnedProcess.run(
+            words[0], Array(words.dropFirst()), environment: own.merging(environment) { $1 }, within: patience)
+        #expect(ended.status == 0, "it ended badly: \(ended.errors)", sourceLocation: location)
+        #expect(ended.errors == "", "a library spoke to the terminal", sourceLocation: location)
+        return ended.output.trimmingCharacters(in: .newlines)
+    }
+
+    private static let path: String? = {
+        for start in ["/proc/self/exe"] + CommandLine.arguments {
+            var folder = URL(filePath: start).resolvingSymlinksInPath().deletingLastPathComponent()
+            while folder.pathComponents.count > 1 {
+                let candidate = folder.appending(path: "SecretServiceProbe").path(percentEncoded: false)
+                var isFolder = ObjCBool(false)
+                if FileManager.default.fileExists(atPath: candidate, isDirectory: &isFolder), !isFolder.boolValue {
+                    return candidate
+                }
+                folder.deleteLastPathComponent()
+            }
+        }
+        return nil
+    }()
+}
+
+extension Keyring {
+    /// Runs the probe with this keyring.
+    func probe(
+        _ arguments: String..., patience: Int = 10_000, unlock: Int? = nil, location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        try await SecretServiceProbe.run(
+            ["\(patience)", unlock.map(String.init) ?? "-"] + arguments, environment: environment, location: location)
+    }
+
+    /// What the probe answers with `ok`.
+    func value(_ arguments: String..., location: SourceLocation = #_sourceLocation) async throws -> String {
+        let answer = try await SecretServiceProbe.run(
+            ["10000", "-"] + arguments, environment: environment, location: location)
+        try #require(answer.hasPrefix("ok "), "\(answer)", sourceLocation: location)
+        return String(answer.dropFirst(3))
+    }
+
+    /// Expects the probe to answer `ok` and this.
+    func expect(_ arguments: String..., gives expected: String, location: SourceLocation = #_sourceLocation) async throws {
+        let answer = try await SecretServiceProbe.run(
+            ["10000", "-"] + arguments, environment: environment, location: location)
+        #expect(answer == "ok \(expected)", sourceLocation: location)
+    }
+}

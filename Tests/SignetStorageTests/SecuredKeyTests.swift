@@ -1,0 +1,223 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetStorage
+
+@Suite("A secured key in a TPM", .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
+struct SecuredKeyTests {
+    private let plaintext = Data("the secret of Harbor Bank".utf8)
+
+    /// Lends a TPM and an empty directory.
+    private func withTPM(_ body: (SoftwareTPM, VaultDirectory) async throws -> Void) async throws {
+        try await TemporaryDirectory.with { temporary in
+            try await SoftwareTPM.with { tpm in
+                try await body(tpm, VaultDirectory(path: temporary.file("home")))
+            }
+        }
+    }
+
+    private func key(_ tpm: SoftwareTPM, _ directory: VaultDirectory, tag: String = "test") throws(StoreError) -> SecuredKey {
+        try SecuredKey(tag: tag, in: directory, of: HardwareKeys(tcti: tpm.tcti))
+    }
+
+    @Test("opens what was sealed to it; sealing does not ask the TPM, opening asks once")
+    func roundTrip() async throws {
+        try await withTPM { tpm, directory in
+            let key = try key(tpm, directory)
+            let inTPM = try #require(key.key as? TPMAgreementKey)
+            let encryptor = SecuredKeyEncryptor(key)
+            for round in 1...5 {
+                let sealed = try await encryptor.encrypt(data: plaintext)
+                #expect(sealed.count == plaintext.count + 81)
+                #expect(inTPM.privateKeyOperations == round - 1)
+                let opened = try await encryptor.decrypt(data: sealed)
+                #expect(opened == plaintext)
+                #expect(inTPM.privateKeyOperations == round)
+            }
+        }
+    }
+
+    @Test("is the same key the next time, and takes nothing of the TPM when it is not used")
+    func sameKey() async throws {
+        try await withTPM { tpm, directory in
+            let first = try key(tpm, directory).publicKey
+            let sealed = Data(try ECIES.seal(Array(plaintext), to: first))
+            try await tpm.restart()
+            let opened = try await SecuredKeyEncryptor(key(tpm, directory)).decrypt(data: sealed)
+            #expect(opened == plaintext)
+            let other = try key(tpm, directory, tag: "other").publicKey
+            #expect(other != first)
+            let inUse = try await tpm.handlesInUse()
+            #expect(inUse.isEmpty)
+        }
+    }
+
+    @Test("is found again by itself when the TPM was started anew meanwhile")
+    func restartMeanwhile() async throws {
+        try await withTPM { tpm, directory in
+            let encryptor = SecuredKeyEncryptor(try key(tpm, directory))
+            let sealed = try await encryptor.encrypt(data: plaintext)
+            for _ in 0..<3 {
+                try await tpm.restart()
+                let opened = try await encryptor.decrypt(data: sealed)
+                #expect(opened == plaintext)
+            }
+        }
+    }
+
+    @Test("is unavailable while the TPM is off, and works again then")
+    func off() async throws {
+        try await withTPM { tpm, directory in
+            let encryptor = SecuredKeyEncryptor(try key(tpm, directory))
+            let sealed = try await encryptor.encrypt(data: plaintext)
+            await tpm.stop()
+            await #expect { _ = try await encryptor.decrypt(data: sealed) } throws: {
+                ($0 as? StoreError)?.code == .keyUnavailable
+            }
+            try await tpm.start()
+            let opened = try await encryptor.decrypt(data: sealed)
+            #expect(opened == plaintext)
+        }
+    }
+
+    @Test("opens the layout before the present one too")
+    func legacy() async throws {
+        try await withTPM { tpm, directory in
+            let key = try key(tpm, directory)
+            let sealed = try LegacyECIES.seal(Array(plaintext), to: key.publicKey)
+            let opened = try await SecuredKeyEncryptor(key).decrypt(data: Data(sealed))
+            #expect(opened == plaintext)
+        }
+    }
+
+    @Test("refuses what is not on the curve, also when only the TPM looks")
+    func offCurve() async throws {
+        try await withTPM { tpm, directory in
+            let key = try key(tpm, directory)
+            var sealed = Array(try await SecuredKeyEncryptor(key).encrypt(data: plaintext))
+            sealed[64] ^= 1
+            #expect(failure { () throws(StoreError) in try ECIES.open(sealed, with: key.key) }?.code == .corrupt)
+            #expect((key.key as? TPMAgreementKey)?.privateKeyOperations == 0)
+            for point in [Array(sealed.prefix(65)), Array(sealed.prefix(64)), [], [UInt8](repeating: 0, count: 65)] {
+                #expect(failure { () throws(StoreError) in try key.key.agree(with: point) }?.code == .corrupt)
+            }
+        }
+    }
+
+    @Test("stands in a file of mode 0600, with nothing beside it")
+    func file() async throws {
+        try await withTPM { tpm, directory in
+            _ = try key(tpm, directory)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            #expect(names == ["secured-key-test"])
+            var status = stat()
+            #expect(lstat(directory.path + "/secured-key-test", &status) == 0)
+            #expect(status.st_mode & 0o7777 == 0o600)
+        }
+    }
+
+    @Test("of another TPM is refused, and its file is left as it is")
+    func otherTPM() async throws {
+        try await withTPM { tpm, directory in
+            _ = try key(tpm, directory)
+            let path = directory.path + "/secured-key-test"
+            let before = try Data(contentsOf: URL(filePath: path))
+            try await SoftwareTPM.with { other in
+                #expect(failure { () throws(StoreError) in try key(other, directory) }?.code == .keyMismatch)
+            }
+            try await tpm.clear()
+            #expect(failure { () throws(StoreError) in try key(tpm, directory) }?.code == .keyMismatch)
+            let after = try Data(contentsOf: URL(filePath: path))
+            #expect(after == before)
+        }
+    }
+
+    @Test("whose file is damaged anywhere is refused, and no new one is made")
+    func damagedFile() async throws {
+        try await withTPM { tpm, directory in
+            _ = try key(tpm, directory)
+            let path = directory.path + "/secured-key-test"
+            let good = try PrivateFile.contents(of: path, limit: 8192)
+            for position in good.indices {
+                var bytes = good
+                bytes[position] ^= 1 << (position % 8)
+                try Data(bytes).write(to: URL(filePath: path))
+                let error = failure { () throws(StoreError) in try key(tpm, directory) }
+                let codes: [StoreError.Code] = [.corrupt, .keyMismatch, .newerFormat]
+                #expect(error.map { codes.contains($0.code) } == true, "position \(position): \(String(describing: error))")
+                let left = try PrivateFile.contents(of: path, limit: 8192)
+                #expect(left == bytes)
+            }
+            for count in stride(from: 0, to: good.count, by: 7) {
+                try Data(good.prefix(count)).write(to: URL(filePath: path))
+                #expect(failure { () throws(StoreError) in try key(tpm, directory) }?.code == .corrupt, "\(count) bytes")
+            }
+        }
+    }
+
+    @Test("that cannot be looked up is not taken for none", arguments: ["directory", "link", "readable by others", "open home"])
+    func lookUpFails(what: String) async throws {
+        try await withTPM { tpm, directory in
+            let path = directory.path + "/secured-key-test"
+            _ = try PrivateFile.createDirectory(directory.path)
+            switch what {
+            case "directory": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+            case "readable by others":
+                try PrivateFile.create(path, containing: [1])
+                chmod(path, 0o644)
+            default: chmod(directory.path, 0o755)
+            }
+            let error = failure { () throws(StoreError) in try key(tpm, directory) }
+            #expect(error != nil)
+            #expect(error?.code != .noVault)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            #expect(names == (what == "open home" ? [] : ["secured-key-test"]))
+            let inUse = try await tpm.handlesInUse()
+            #expect(inUse.isEmpty)
+        }
+    }
+
+    @Test(
+        "has a tag that is a name and no path", arguments: ["", "../x", "a/b", "a\0b", "ä", String(repeating: "a", count: 129)])
+    func badTag(tag: String) {
+        let hardware = HardwareKeys(tcti: "swtpm:host=127.0.0.1,port=1")
+        let error = failure { () throws(StoreError) in
+            try SecuredKey(tag: tag, in: VaultDirectory(path: "/nonexistent"), of: hardware)
+        }
+        #expect(error?.code == .failed)
+    }
+
+    #if compiler(>=6.3)
+    /// In a process of its own, where no other test keeps the few threads of the pool busy.
+    @Test("keeps no task waiting while the TPM takes its time")
+    func heartbeat() async throws {
+        try await withTPM { tpm, directory in
+            let (tcti, home, device) = (tpm.tcti, directory.path, try #require(await tpm.processIdentifier))
+            await #expect(processExitsWith: .success) {
+                [tcti = tcti as String, home = home as String, device = device as Int32] in
+                let key = try SecuredKey(tag: "test", in: VaultDirectory(path: home), of: HardwareKeys(tcti: tcti))
+                let encryptor = SecuredKeyEncryptor(key)
+                let sealed = try await encryptor.encrypt(data: Data([1, 2, 3]))
+                // If they hold up the pool, nothing in it lets the TPM go on.
+                let help = DispatchWorkItem { _exit(1) }
+                DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: help)
+                kill(device, SIGSTOP)
+                let count = 4 * ProcessInfo.processInfo.activeProcessorCount
+                let opened = try await withThrowingTaskGroup(of: Data.self) { group in
+                    for _ in 0..<count { group.addTask { try await encryptor.decrypt(data: sealed) } }
+                    for _ in 0..<1000 { try await Task.sleep(for: .milliseconds(1)) }
+                    kill(device, SIGCONT)
+                    return try await group.reduce(into: [Data]()) { $0.append($1) }
+                }
+                #expect(opened == Array(repeating: Data([1, 2, 3]), count: count))
+            }
+        }
+    }
+    #endif
+}
+#endif

@@ -1,0 +1,215 @@
+#if os(Linux)
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetStorage
+
+@Suite("A data key in the care of a TPM", .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
+struct TPMCustodianTests {
+    private let dataKey = Secret.random(byteCount: 32)
+    private let context = TPMSupport.context
+
+    @Test("opens again, with one operation of the private key")
+    func roundTrip() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            #expect(custodian.privateKeyOperations == 0)
+            let opened = try custodian.unwrap(wrapped, context: context)
+            #expect(opened == dataKey)
+            #expect(custodian.privateKeyOperations == 1)
+        }
+    }
+
+    @Test("has a key of its own in every slot")
+    func ownKeys() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let slots = [try custodian.wrap(dataKey, context: context), try custodian.wrap(dataKey, context: context)]
+            let blobs = try slots.map { try TPMSlot($0).key.blob }
+            #expect(blobs[0] != blobs[1])
+        }
+    }
+
+    @Test("opens after the machine was switched off")
+    func restart() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            try await tpm.restart()
+            let opened = try custodian.unwrap(wrapped, context: context)
+            #expect(opened == dataKey)
+        }
+    }
+
+    @Test("does not open in another TPM")
+    func otherTPM() async throws {
+        try await SoftwareTPM.with { tpm in
+            let wrapped = try TPMCustodian(tcti: tpm.tcti).wrap(dataKey, context: context)
+            try await SoftwareTPM.with { other in
+                let custodian = TPMCustodian(tcti: other.tcti)
+                let error = failure { () throws(StoreError) in try custodian.unwrap(wrapped, context: context) }
+                #expect(error?.code == .keyMismatch)
+                #expect(error?.reason.contains("another TPM") == true)
+                #expect(custodian.privateKeyOperations == 0)
+            }
+        }
+    }
+
+    @Test("is lost when the TPM is cleared, and says so; a new one can be made")
+    func cleared() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            try await tpm.clear()
+            let error = failure { () throws(StoreError) in try custodian.unwrap(wrapped, context: context) }
+            #expect(error?.code == .keyMismatch)
+            #expect(error?.reason.contains("cleared") == true)
+            let again = try custodian.unwrap(custodian.wrap(dataKey, context: context), context: context)
+            #expect(again == dataKey)
+        }
+    }
+
+    @Test("does not open for another context")
+    func otherContext() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            for other in [[], context + [0], Array(context.dropLast()), Array("signet vault slot of another".utf8)] {
+                #expect(failure { () throws(StoreError) in try custodian.unwrap(wrapped, context: other) }?.code == .keyMismatch)
+            }
+        }
+    }
+
+    @Test("does not open when any byte of the slot is another, and leaves nothing in the TPM")
+    func flippedBytes() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            for position in wrapped.indices {
+                var changed = wrapped
+                changed[position] ^= 1 << (position % 8)
+                let error = failure { () throws(StoreError) in try custodian.unwrap(changed, context: context) }
+                let codes: [StoreError.Code] = [.corrupt, .keyMismatch, .newerFormat]
+                #expect(error.map { codes.contains($0.code) } == true, "position \(position): \(String(describing: error))")
+            }
+            let left = try await tpm.handlesInUse()
+            #expect(left.isEmpty)
+            let opened = try custodian.unwrap(wrapped, context: context)
+            #expect(opened == dataKey)
+        }
+    }
+
+    @Test("does not open when a part of the slot is missing")
+    func truncated() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            for count in 0..<wrapped.count {
+                let error = failure { () throws(StoreError) in
+                    try custodian.unwrap(Array(wrapped.prefix(count)), context: context)
+                }
+                #expect(error?.code == .corrupt || error?.code == .keyMismatch, "\(count) bytes")
+            }
+        }
+    }
+
+    @Test("leaves nothing in the TPM but its storage key")
+    func nothingLeft() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            for _ in 0..<4 {
+                let wrapped = try custodian.wrap(dataKey, context: context)
+                _ = try custodian.unwrap(wrapped, context: context)
+                #expect(custodian.availability() == .usable)
+            }
+            let inUse = try await tpm.handlesInUse()
+            #expect(inUse.isEmpty)
+            let persistent = try await tpm.tool("tpm2_getcap", "handles-persistent")
+            #expect(persistent.trimmingCharacters(in: .whitespacesAndNewlines) == "- 0x81000001")
+        }
+    }
+
+    @Test("does not touch what others have loaded")
+    func othersStay() async throws {
+        try await SoftwareTPM.with { tpm in
+            try await TemporaryDirectory.with { directory in
+                _ = try await tpm.tool("tpm2_createprimary", "-C", "owner", "-G", "rsa", "-c", directory.file("context"))
+                let before = try await tpm.handlesInUse()
+                #expect(!before.isEmpty)
+                let custodian = TPMCustodian(tcti: tpm.tcti)
+                _ = try custodian.unwrap(custodian.wrap(dataKey, context: context), context: context)
+                let after = try await tpm.handlesInUse()
+                #expect(after == before)
+            }
+        }
+    }
+
+    @Test("opens when the storage key was taken from its place")
+    func evicted() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            _ = try await tpm.tool("tpm2_evictcontrol", "-C", "owner", "-c", "0x81000001")
+            let opened = try custodian.unwrap(wrapped, context: context)
+            #expect(opened == dataKey)
+        }
+    }
+
+    @Test("leaves a storage key of another kind where it stands, and does without", arguments: ["rsa", "ecc384"])
+    func otherStorageKey(algorithm: String) async throws {
+        try await SoftwareTPM.with { tpm in
+            try await TemporaryDirectory.with { directory in
+                _ = try await tpm.tool("tpm2_createprimary", "-C", "owner", "-G", algorithm, "-c", directory.file("context"))
+                _ = try await tpm.tool("tpm2_evictcontrol", "-C", "owner", "-c", directory.file("context"), "0x81000001")
+                _ = try await tpm.tool("tpm2_flushcontext", "-t")
+                let before = try await tpm.tool("tpm2_readpublic", "-c", "0x81000001")
+                let custodian = TPMCustodian(tcti: tpm.tcti)
+                let opened = try custodian.unwrap(custodian.wrap(dataKey, context: context), context: context)
+                #expect(opened == dataKey)
+                #expect(custodian.availability() == .usable)
+                let after = try await tpm.tool("tpm2_readpublic", "-c", "0x81000001")
+                #expect(after == before)
+                let inUse = try await tpm.handlesInUse()
+                #expect(inUse.isEmpty)
+            }
+        }
+    }
+
+    @Test("says so when the TPM's owner has set a password, and goes on with a storage key that is there")
+    func ownerPassword() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "harbor")
+            let error = failure { () throws(StoreError) in try custodian.wrap(dataKey, context: context) }
+            #expect(error?.code == .denied)
+            #expect(error?.reason.contains("password") == true)
+            #expect(!custodian.availability().isUsable)
+
+            _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "-p", "harbor")
+            let wrapped = try custodian.wrap(dataKey, context: context)
+            _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "harbor")
+            #expect(custodian.availability() == .usable)
+            let opened = try custodian.unwrap(wrapped, context: context)
+            #expect(opened == dataKey)
+        }
+    }
+
+    @Test("opens a vault")
+    func vault() async throws {
+        try await SoftwareTPM.with { tpm in
+            let (store, custodian) = (MemoryStore(), TPMCustodian(tcti: tpm.tcti))
+            let key = RecordKey(.account, "Harbor Bank", "mira")
+            try Vault.create(in: store, custodian: custodian).put([1, 2, 3], key)
+            let vault = try Vault.open(store, custodians: [custodian])
+            for _ in 0..<100 {
+                let content = try vault.get(key)
+                #expect(content == [1, 2, 3])
+            }
+            #expect(custodian.privateKeyOperations == 1)
+        }
+    }
+}
+#endif

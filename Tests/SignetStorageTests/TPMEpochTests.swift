@@ -1,0 +1,202 @@
+#if os(Linux)
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetStorage
+
+@Suite("The place of an epoch in a TPM")
+struct TPMEpochPlaceTests {
+    @Test("is in the owner's range, a few for every vault, and another for another vault")
+    func indices() {
+        var all: Set<UInt32> = []
+        for number in 0..<100 {
+            let indices = TPMEpochPlace(vault: "vault \(number)").indices
+            #expect(indices.allSatisfy { (0x0180_0000...0x01BF_FFFF).contains($0) })
+            all.formUnion(indices)
+        }
+        #expect(all.count > 390)
+    }
+
+    @Test("is marked with its base and its vault")
+    func mark() {
+        let place = TPMEpochPlace(vault: "a")
+        for base in [0, 1, 0xFFFF_FFFF_FFFF, UInt64.max] {
+            #expect(place.base(ofMark: place.mark(base: base)) == base)
+            #expect(TPMEpochPlace(vault: "b").base(ofMark: place.mark(base: base)) == nil)
+        }
+        #expect(place.base(ofMark: []) == nil)
+        #expect(place.password.last != 0)
+    }
+
+    @Test("holds 64 epochs, and the highest bit counts", arguments: [0, 7, 1 << 40, UInt64.max, UInt64.max - 3])
+    func bits(base: UInt64) {
+        #expect(TPMEpochPlace.epoch(base: base, bits: 0) == nil)
+        #expect(TPMEpochPlace.bit(for: base, base: base) == nil)
+        #expect(TPMEpochPlace.bit(for: base &+ 65, base: base) == nil)
+        var bits: UInt64 = 0
+        for epoch in (1...64).map({ base &+ $0 }) {
+            let bit = TPMEpochPlace.bit(for: epoch, base: base) ?? 0
+            #expect(bit > bits)
+            bits |= bit
+            #expect(TPMEpochPlace.epoch(base: base, bits: bits) == epoch)
+            #expect(TPMEpochPlace.epoch(base: base, bits: bit) == epoch)
+        }
+        #expect(bits == .max)
+    }
+}
+
+@Suite("An epoch in the care of a TPM", .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
+struct TPMEpochTests {
+    private let vault = "9D9C9C4E-0B0B-4E0D-8A7B-1B6F1C0D2E3F"
+
+    private func indices(_ tpm: SoftwareTPM) async throws -> [String] {
+        try await tpm.tool("tpm2_getcap", "handles-nv-index").split(separator: "\n").map { String($0.dropFirst(2)) }
+    }
+
+    @Test("is unknown at first, goes up, and never down")
+    func upOnly() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let before = try custodian.epoch(ofVault: vault)
+            #expect(before == nil)
+            for epoch: UInt64 in [1, 2, 2, 3, 10] {
+                try custodian.remember(epoch: epoch, ofVault: vault)
+                let known = try custodian.epoch(ofVault: vault)
+                #expect(known == epoch)
+            }
+            for lower: UInt64 in [9, 1, 0] {
+                let error = failure { () throws(StoreError) in try custodian.remember(epoch: lower, ofVault: vault) }
+                #expect(error?.code == .failed)
+            }
+            let known = try custodian.epoch(ofVault: vault)
+            #expect(known == 10)
+            let inUse = try await tpm.handlesInUse()
+            #expect(inUse.isEmpty)
+        }
+    }
+
+    @Test("is still known when the machine was switched off")
+    func restart() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            try custodian.remember(epoch: 5, ofVault: vault)
+            try await tpm.restart()
+            let known = try custodian.epoch(ofVault: vault)
+            #expect(known == 5)
+        }
+    }
+
+    @Test("is each vault's own, and forgetting one leaves the other")
+    func separate() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            try custodian.remember(epoch: 5, ofVault: "a")
+            try custodian.remember(epoch: 1, ofVault: "b")
+            try custodian.forgetEpoch(ofVault: "a")
+            let known = (try custodian.epoch(ofVault: "a"), try custodian.epoch(ofVault: "b"))
+            #expect(known == (nil, 1))
+            try custodian.forgetEpoch(ofVault: "b")
+            try custodian.forgetEpoch(ofVault: "b")
+            let left = try await indices(tpm)
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test("takes one place in the TPM, however far it goes")
+    func far() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            for epoch in Array(1...150) + [1000, 1001, .max - 1, .max] as [UInt64] {
+                try custodian.remember(epoch: epoch, ofVault: vault)
+                let known = try custodian.epoch(ofVault: vault)
+                #expect(known == epoch)
+            }
+            let places = try await indices(tpm)
+            #expect(places.count == 1)
+        }
+    }
+
+    @Test("goes to the next place where another program has taken one, and never touches that")
+    func taken() async throws {
+        try await SoftwareTPM.with { tpm in
+            let first = "0x" + String(TPMEpochPlace(vault: vault).indices[0], radix: 16)
+            _ = try await tpm.tool("tpm2_nvdefine", first, "-C", "owner", "-s", "8", "-a", "nt=bits|ownerread|ownerwrite")
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            for epoch in 1...70 as ClosedRange<UInt64> { try custodian.remember(epoch: epoch, ofVault: vault) }
+            let known = try custodian.epoch(ofVault: vault)
+            #expect(known == 70)
+            try custodian.forgetEpoch(ofVault: vault)
+            let left = try await indices(tpm)
+            #expect(left.count == 1)
+            let attributes = try await tpm.tool("tpm2_nvreadpublic", first)
+            #expect(attributes.contains("ownerread"))
+        }
+    }
+
+    @Test("is told when all its places are taken")
+    func allTaken() async throws {
+        try await SoftwareTPM.with { tpm in
+            for index in TPMEpochPlace(vault: vault).indices {
+                _ = try await tpm.tool(
+                    "tpm2_nvdefine", "0x" + String(index, radix: 16), "-C", "owner", "-s", "8", "-a", "ownerread|ownerwrite")
+            }
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let error = failure { () throws(StoreError) in try custodian.remember(epoch: 1, ofVault: vault) }
+            #expect(error?.code == .full)
+        }
+    }
+
+    @Test("is not there yet when somebody was interrupted before it was written, and can be written then")
+    func interrupted() async throws {
+        try await SoftwareTPM.with { tpm in
+            try await TemporaryDirectory.with { directory in
+                let place = TPMEpochPlace(vault: vault)
+                try PrivateFile.create(directory.file("mark"), containing: place.mark(base: 6))
+                _ = try await tpm.tool(
+                    "tpm2_nvdefine", "0x" + String(place.indices[0], radix: 16), "-C", "owner", "-s", "8", "-L",
+                    directory.file("mark"), "-a", "nt=bits|authread|authwrite|no_da", "-p",
+                    "hex:" + place.password.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+                let custodian = TPMCustodian(tcti: tpm.tcti)
+                let before = try custodian.epoch(ofVault: vault)
+                #expect(before == nil)
+                try custodian.remember(epoch: 7, ofVault: vault)
+                let known = try custodian.epoch(ofVault: vault)
+                #expect(known == 7)
+                let places = try await indices(tpm)
+                #expect(places.count == 1)
+            }
+        }
+    }
+
+    @Test("is not set by whoever does not know the vault's id")
+    func password() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            try custodian.remember(epoch: 1, ofVault: vault)
+            let index = try #require(try await indices(tpm).first)
+            await #expect(throws: CannotStart.self) {
+                _ = try await tpm.tool("tpm2_nvsetbits", index, "-C", index, "-i", "0xff")
+            }
+            let known = try custodian.epoch(ofVault: vault)
+            #expect(known == 1)
+        }
+    }
+
+    @Test("needs no password of the owner's but for its place")
+    func ownerPassword() async throws {
+        try await SoftwareTPM.with { tpm in
+            let custodian = TPMCustodian(tcti: tpm.tcti)
+            _ = try custodian.wrap(Secret([1]), context: [])
+            try custodian.remember(epoch: 1, ofVault: vault)
+            _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "harbor")
+            try custodian.remember(epoch: 2, ofVault: vault)
+            let known = try custodian.epoch(ofVault: vault)
+            #expect(known == 2)
+            let error = failure { () throws(StoreError) in try custodian.remember(epoch: 1, ofVault: "another") }
+            #expect(error?.code == .denied)
+        }
+    }
+}
+#endif

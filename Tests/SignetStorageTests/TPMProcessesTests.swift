@@ -1,0 +1,132 @@
+#if os(Linux) && compiler(>=6.3)
+import Foundation
+import Glibc
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetStorage
+
+/// A process finds the resource manager through its environment, so each is one of its own.
+@Suite("Several processes at one TPM", .enabled(if: TPMSupport.isManagedHere, "no trait TPM, swtpm or tpm2-abrmd"))
+struct TPMProcessesTests {
+    /// What the processes are told.
+    private struct Task: Codable, Sendable {
+        var tcti: String
+        var environment: [String: String]
+        var directory = ""
+        var number = 0
+
+        init(_ tpm: SoftwareTPM) {
+            tcti = tpm.tcti
+            environment = tpm.environment
+        }
+
+        func enter() {
+            for (name, value) in environment { setenv(name, value, 1) }
+        }
+    }
+
+    @Test("wrap and open their keys side by side, with two connections each")
+    func sideBySide() async throws {
+        try await SoftwareTPM.with(resourceManager: true) { tpm in
+            let task = Task(tpm)
+            await withTaskGroup { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        await #expect(processExitsWith: .success) { [task = task as Task] in
+                            task.enter()
+                            try await withThrowingTaskGroup { connections in
+                                for _ in 0..<2 {
+                                    connections.addTask {
+                                        let custodian = TPMCustodian(tcti: task.tcti)
+                                        for number in 0..<10 as Range<UInt8> {
+                                            let secret = Secret([number])
+                                            let wrapped = try custodian.wrap(secret, context: [number])
+                                            let opened = try custodian.unwrap(wrapped, context: [number])
+                                            #expect(opened == secret)
+                                        }
+                                        #expect(custodian.privateKeyOperations == 10)
+                                    }
+                                }
+                                try await connections.waitForAll()
+                            }
+                        }
+                    }
+                }
+            }
+            let inUse = try await tpm.handlesInUse()
+            #expect(inUse.isEmpty)
+        }
+    }
+
+    @Test("that ask for a secured key at the same moment get the same one")
+    func oneKey() async throws {
+        try await TemporaryDirectory.with { temporary in
+            try await SoftwareTPM.with(resourceManager: true) { tpm in
+                var task = Task(tpm)
+                task.directory = temporary.path
+                await withTaskGroup { group in
+                    for number in 0..<4 {
+                        task.number = number
+                        group.addTask { [task] in
+                            await #expect(processExitsWith: .success) { [task = task as Task] in
+                                task.enter()
+                                let key = try SecuredKey(
+                                    tag: "test", in: VaultDirectory(path: task.directory + "/home"),
+                                    of: HardwareKeys(tcti: task.tcti))
+                                let sealed = try ECIES.seal([1, 2, 3], to: key.publicKey)
+                                let opened = try ECIES.open(sealed, with: key.key)
+                                #expect(opened == [1, 2, 3])
+                                try PrivateFile.create("\(task.directory)/public-\(task.number)", containing: key.publicKey)
+                            }
+                        }
+                    }
+                }
+                let keys = try (0..<4).map { try PrivateFile.contents(of: temporary.file("public-\($0)"), limit: 100) }
+                #expect(Set(keys).count == 1)
+                let names = try FileManager.default.contentsOfDirectory(atPath: temporary.file("home"))
+                #expect(names == ["secured-key-test"])
+            }
+        }
+    }
+
+    @Test("that tell the same epochs at the same time never tell it more than they know")
+    func epochs() async throws {
+        try await SoftwareTPM.with(resourceManager: true) { tpm in
+            let task = Task(tpm)
+            await withTaskGroup { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        await #expect(processExitsWith: .success) { [task = task as Task] in
+                            task.enter()
+                            let custodian = TPMCustodian(tcti: task.tcti)
+                            for epoch in 1...100 as ClosedRange<UInt64> {
+                                let error = failure { () throws(StoreError) in
+                                    try custodian.remember(epoch: epoch, ofVault: "shared")
+                                }
+                                // Another one was faster.
+                                #expect(
+                                    error == nil || error?.reason.contains("later than") == true, "\(error?.description ?? "")")
+                                let known = try custodian.epoch(ofVault: "shared") ?? 0
+                                #expect((epoch...100).contains(known))
+                            }
+                        }
+                    }
+                }
+            }
+            let task2 = task
+            await #expect(processExitsWith: .success) { [task = task2 as Task] in
+                task.enter()
+                let custodian = TPMCustodian(tcti: task.tcti)
+                try custodian.remember(epoch: 100, ofVault: "shared")
+                let known = try custodian.epoch(ofVault: "shared")
+                #expect(known == 100)
+                try custodian.remember(epoch: 101, ofVault: "shared")
+            }
+            let places = try await tpm.tool("tpm2_getcap", "handles-nv-index").split(separator: "\n")
+            #expect(places.count == 1)
+        }
+    }
+}
+#endif

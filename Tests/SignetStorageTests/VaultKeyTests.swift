@@ -1,0 +1,260 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetStorage
+
+@Suite("The key slots of a vault")
+struct VaultSlotTests {
+    private let key = RecordKey(.account, "Harbor Bank", "mira")
+
+    private func code(_ error: any Error) -> StoreError.Code? { (error as? StoreError)?.code }
+
+    @Test("open it, any one of them, and the slot that did is shown")
+    func anyOpens() throws {
+        let store = MemoryStore()
+        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
+        let vault = try Vault.create(in: store, custodian: tpm)
+        try vault.put([1], key)
+        let added = try vault.addSlot(phrase)
+        #expect(added.number == 2)
+        for custodian in [tpm, phrase] {
+            let opened = try Vault.open(store, custodians: [custodian])
+            #expect(opened.openedBy.custodian == custodian.name)
+            #expect(try opened.get(key) == [1])
+            #expect(opened.header.slots.map(\.custodian) == ["tpm", "passphrase"])
+        }
+    }
+
+    @Test("are tried in the order of the custodians, and on to the next when one cannot or does not open")
+    func order() throws {
+        let store = MemoryStore()
+        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
+        _ = try Vault.create(in: store, custodian: tpm).addSlot(phrase)
+        #expect(try Vault.open(store, custodians: [phrase, tpm]).openedBy.custodian == "passphrase")
+        tpm.failure = StoreError(.keyUnavailable, "open vault", "no TPM is here")
+        #expect(try Vault.open(store, custodians: [tpm, phrase]).openedBy.custodian == "passphrase")
+        phrase.forget()
+        #expect { try Vault.open(store, custodians: [tpm, phrase]) } throws: { error in
+            code(error) == .keyUnavailable && "\(error)".contains("no TPM is here") && "\(error)".contains("passphrase")
+        }
+        tpm.failure = nil
+        tpm.forget()
+        #expect { try Vault.open(store, custodians: [tpm, phrase]) } throws: { code($0) == .keyMismatch }
+        #expect { try Vault.open(store, custodians: []) } throws: { error in
+            code(error) == .keyUnavailable && "\(error)".contains("tpm, passphrase")
+        }
+    }
+
+    @Test("can be two of one custodian, and each passphrase opens its own")
+    func twoOfAKind() throws {
+        let store = MemoryStore()
+        let (mine, yours) = (MemoryCustodian("passphrase"), MemoryCustodian("passphrase"))
+        _ = try Vault.create(in: store, custodian: mine).addSlot(yours)
+        #expect(try Vault.open(store, custodians: [mine]).openedBy.number == 1)
+        #expect(try Vault.open(store, custodians: [yours]).openedBy.number == 2)
+    }
+
+    @Test("can be removed, but not the last one")
+    func remove() throws {
+        let store = MemoryStore()
+        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
+        let vault = try Vault.create(in: store, custodian: tpm)
+        #expect(throws: StoreError.self) { try vault.removeSlot(1) }
+        _ = try vault.addSlot(phrase)
+        #expect(throws: StoreError.self) { try vault.removeSlot(7) }
+        try vault.removeSlot(1)
+        #expect { try Vault.open(store, custodians: [tpm]) } throws: { code($0) == .keyUnavailable }
+        #expect(try Vault.open(store, custodians: [phrase]).header.slots.map(\.number) == [2])
+        #expect(try vault.addSlot(tpm).number == 3)
+    }
+
+    @Test("can be replaced: the old passphrase no longer opens")
+    func replace() throws {
+        let store = MemoryStore()
+        let (old, new) = (MemoryCustodian("passphrase"), MemoryCustodian("passphrase"))
+        let vault = try Vault.create(in: store, custodian: old)
+        try vault.put([1], key)
+        #expect(try vault.replaceSlot(1, with: new).number == 2)
+        #expect { try Vault.open(store, custodians: [old]) } throws: { code($0) == .keyMismatch }
+        #expect(try Vault.open(store, custodians: [new]).get(key) == [1])
+        #expect(throws: StoreError.self) { try vault.replaceSlot(1, with: new) }
+    }
+
+    @Test("stay as they were when a custodian fails")
+    func failure() throws {
+        let store = MemoryStore()
+        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
+        let vault = try Vault.create(in: store, custodian: tpm)
+        phrase.failure = StoreError(.keyUnavailable, "wrap", "given up")
+        let before = vault.header
+        #expect(throws: StoreError.self) { try vault.addSlot(phrase) }
+        #expect(throws: StoreError.self) { try vault.replaceSlot(1, with: phrase) }
+        #expect(vault.header == before)
+        #expect(try Vault.header(of: store) == before)
+    }
+
+    @Test("that were added by one process are seen and kept by another that was open all the time")
+    func twoProcesses() throws {
+        let store = MemoryStore()
+        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
+        let first = try Vault.create(in: store, custodian: tpm)
+        let second = try Vault.open(store, custodians: [tpm])
+        _ = try first.addSlot(phrase)
+        try second.put([1], key)
+        try second.noteBackup(at: 1_735_689_600)
+        #expect(try Vault.open(store, custodians: [phrase]).header.lastBackup == 1_735_689_600)
+        #expect(second.header.slots.count == 2)
+    }
+
+    @Test("need one question to the custodian, however much is read and written")
+    func oneQuestion() throws {
+        let store = MemoryStore()
+        let tpm = MemoryCustodian("tpm")
+        _ = try Vault.create(in: store, custodian: tpm)
+        let vault = try Vault.open(store, custodians: [tpm])
+        for number in 0..<200 {
+            let key = RecordKey(.account, String(number))
+            try vault.put([UInt8(number)], key)
+            #expect(try vault.get(key) == [UInt8(number)])
+        }
+        #expect(tpm.unwrapped == 1)
+    }
+}
+
+@Suite("The rotation of a vault's key")
+struct VaultRotationTests {
+    private func filled(_ store: any RecordStore, _ custodian: any KeyCustodian, records: Int = 600) throws -> Vault {
+        let vault = try Vault.create(in: store, custodian: custodian)
+        try vault.write { (writer: any RecordWriter) throws(StoreError) in
+            for number in 0..<records { try writer.put(Array("content \(number)".utf8), RecordKey(.account, String(number))) }
+            try writer.put([7], RecordKey(.item, "other kind"))
+        }
+        return vault
+    }
+
+    private func expectAll(in vault: Vault, records: Int = 600) throws {
+        for number in 0..<records {
+            #expect(try vault.get(RecordKey(.account, String(number))) == Array("content \(number)".utf8))
+        }
+        #expect(try vault.get(RecordKey(.item, "other kind")) == [7])
+        #expect(try vault.all(.account).count == records)
+        #expect(try vault.damagedRecords().isEmpty)
+    }
+
+    @Test("seals every record anew, and keeps their content, their names and the vault's id")
+    func rotate() throws {
+        let store = MemoryStore()
+        let custodian = MemoryCustodian()
+        let vault = try filled(store, custodian)
+        let before = try store.dump()
+        let header = vault.header
+        try vault.rotateKey { _ in custodian }
+        let after = try store.dump()
+        #expect(before.keys == after.keys)
+        #expect(before.allSatisfy { after[$0.key] != $0.value })
+        #expect(vault.header.id == header.id)
+        #expect(vault.header.epoch > header.epoch)
+        try expectAll(in: vault)
+        try expectAll(in: Vault.open(store, custodians: [custodian]))
+    }
+
+    @Test("wraps the new key for every slot, and refuses to leave one behind")
+    func slots() throws {
+        let store = MemoryStore()
+        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
+        let vault = try filled(store, tpm, records: 3)
+        _ = try vault.addSlot(phrase)
+        let before = try store.dump()
+        #expect(throws: StoreError.self) { try vault.rotateKey { _ in tpm } }
+        let failure = StoreError(.keyUnavailable, "wrap", "given up")
+        phrase.failure = failure
+        #expect(throws: failure) { try vault.rotateKey { $0.custodian == "tpm" ? tpm : phrase } }
+        #expect(try store.dump() == before)
+        phrase.failure = nil
+        try vault.rotateKey { $0.custodian == "tpm" ? tpm : phrase }
+        for custodian in [tpm, phrase] { try expectAll(in: Vault.open(store, custodians: [custodian]), records: 3) }
+        #expect(vault.header.slots.map(\.number) == [1, 2])
+    }
+
+    @Test("makes a slot of before useless")
+    func oldSlot() throws {
+        let store = MemoryStore()
+        let custodian = MemoryCustodian()
+        let vault = try filled(store, custodian, records: 1)
+        let old = vault.header.slots
+        try vault.rotateKey { _ in custodian }
+        var forged = vault.header
+        forged.slots = old
+        try store.put(JSON.encode(forged), .vaultHeader)
+        #expect { try Vault.open(store, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+    }
+
+    @Test("by another process: reading goes on for nobody with the old key, and nothing is written with it")
+    func otherProcess() throws {
+        let store = MemoryStore()
+        let custodian = MemoryCustodian()
+        let vault = try filled(store, custodian, records: 3)
+        let stale = try Vault.open(store, custodians: [custodian])
+        try vault.rotateKey { _ in custodian }
+        let key = RecordKey(.account, "0")
+        #expect { try stale.get(key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+        #expect { try stale.put([1], key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+        #expect { try stale.addSlot(custodian) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+        #expect(try stale.get(RecordKey(.account, "never there")) == nil)
+        try expectAll(in: vault, records: 3)
+    }
+
+    @Test("moves what does not open out of the way and keeps it")
+    func damaged() throws {
+        let store = MemoryStore()
+        let custodian = MemoryCustodian()
+        let vault = try filled(store, custodian, records: 5)
+        let (name, bytes) = try #require(store.dump().first { $0.key.kind == .account })
+        let damaged = Array(bytes.dropLast())
+        try store.put(damaged, name)
+        #expect(try vault.damagedRecords().map(\.kind) == [.account])
+        try vault.rotateKey { _ in custodian }
+        #expect(try vault.damagedRecords().isEmpty)
+        #expect(try store.dump().filter { $0.key.kind == .quarantined }.map(\.value) == [damaged])
+        #expect(try vault.all(.account).count == 4)
+    }
+
+    @Test("while a hundred others read and write: nobody sees anything else than what was written")
+    func concurrency() async throws {
+        try await TemporaryDirectory.with { directory in
+            let store = try SQLiteStore(path: directory.file("store"), creating: true)
+            let custodian = MemoryCustodian()
+            let vault = try filled(store, custodian, records: 50)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for caller in 0..<100 {
+                    group.addTask {
+                        let key = RecordKey(.account, String(caller % 50))
+                        #expect(try vault.get(key) == Array("content \(caller % 50)".utf8))
+                        try vault.put(Array("content \(caller % 50)".utf8), key)
+                        if caller % 25 == 0 { try vault.rotateKey { _ in custodian } }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try expectAll(in: vault, records: 50)
+            try expectAll(in: Vault.open(store, custodians: [custodian]), records: 50)
+        }
+    }
+}
+
+extension MemoryStore {
+    /// Everything, as it is kept.
+    func dump() throws(StoreError) -> [RecordKey: [UInt8]] {
+        try read { (records: any RecordReader) throws(StoreError) in
+            var all: [RecordKey: [UInt8]] = [:]
+            for kind in RecordKind.allCases {
+                try records.forEachRecord(of: kind) { (record) throws(StoreError) in
+                    all[RecordKey(kind, name: record.name)] = try record.content.get()
+                }
+            }
+            return all
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import SignetCore
+import Testing
+
+@testable import SignetStorage
+
+@Suite("An older copy of a vault")
+struct VaultRollbackTests {
+    private let key = RecordKey(.mechanism, "counter")
+
+    private func isRolledBack(_ error: any Error) -> Bool { (error as? StoreError)?.code == .rolledBack }
+
+    /// A vault with a record, an older copy of its store, and who keeps its epoch.
+    private func rolledBack() throws -> (old: MemoryStore, new: MemoryStore, keeper: MemoryCustodian) {
+        let (store, keeper) = (MemoryStore(), MemoryCustodian())
+        _ = try Vault.create(in: store, custodian: keeper)
+        try Vault.open(store, custodians: [keeper]).put([1], key)
+        let old = try MemoryStore(copying: store)
+        try Vault.open(store, custodians: [keeper]).put([2], key)
+        return (old, store, keeper)
+    }
+
+    @Test("is noticed where the epoch is kept outside, and left as it is")
+    func noticed() throws {
+        let (old, new, keeper) = try rolledBack()
+        let before = try old.dump()
+        #expect { try Vault.open(old, custodians: [keeper]) } throws: { isRolledBack($0) }
+        #expect(try old.dump() == before)
+        #expect(try Vault.open(new, custodians: [keeper]).get(key) == [2])
+    }
+
+    @Test("is opened by who says that it is meant, and is the newest from then on")
+    func accepted() throws {
+        let (old, new, keeper) = try rolledBack()
+        #expect(try Vault.open(old, custodians: [keeper], acceptingRollback: true).get(key) == [1])
+        #expect(try Vault.open(old, custodians: [keeper]).get(key) == [1])
+        #expect { try Vault.open(new, custodians: [keeper]) } throws: { isRolledBack($0) }
+    }
+
+    @Test("is not noticed where nobody keeps the epoch: that is what docs/threats.md says")
+    func notKept() throws {
+        let (store, custodian) = (MemoryStore(), PlainCustodian())
+        _ = try Vault.create(in: store, custodian: custodian)
+        let old = try MemoryStore(copying: store)
+        try Vault.open(store, custodians: [custodian]).put([2], key)
+        #expect(try Vault.open(old, custodians: [custodian]).get(key) == nil)
+    }
+
+    @Test("cannot be made to look new: an epoch that was changed is noticed")
+    func forged() throws {
+        let (old, _, keeper) = try rolledBack()
+        var header = try Vault.header(of: old)
+        header.epoch += 10
+        try old.put(JSON.encode(header), .vaultHeader)
+        #expect { try Vault.open(old, custodians: [keeper]) } throws: { ($0 as? StoreError)?.code == .corrupt }
+    }
+
+    @Test("is not what a process leaves that was killed before it could tell its epoch")
+    func interrupted() throws {
+        let (store, keeper) = (MemoryStore(), MemoryCustodian())
+        _ = try Vault.create(in: store, custodian: keeper)
+        let vault = try Vault.open(store, custodians: [keeper])
+        keeper.failure = StoreError(.keyUnavailable, "remember epoch", "gone")
+        #expect(throws: StoreError.self) { try vault.put([1], key) }
+        keeper.failure = nil
+        let again = try Vault.open(store, custodians: [keeper])
+        #expect(try again.get(key) == [1])
+        #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
+    }
+
+    @Test("costs one message to the keeper for every vault that was opened and written to, and none for reading")
+    func cost() throws {
+        let (store, keeper) = (MemoryStore(), MemoryCustodian())
+        _ = try Vault.create(in: store, custodian: keeper)
+        let made = keeper.remembered
+        let vault = try Vault.open(store, custodians: [keeper])
+        for _ in 0..<50 { _ = try vault.get(key) }
+        #expect(keeper.remembered == made)
+        for number in 0..<50 { try vault.put([UInt8(number)], key) }
+        #expect(keeper.remembered == made + 1)
+    }
+
+    /// A custodian that keeps no epoch.
+    private struct PlainCustodian: KeyCustodian {
+        let name = "plain"
+        private let inner = MemoryCustodian()
+        func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
+            try inner.wrap(dataKey, context: context)
+        }
+        func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
+            try inner.unwrap(wrapped, context: context)
+        }
+    }
+}
+
+@Suite("A vault that was tampered with")
+struct VaultTamperingTests {
+    private let key = RecordKey(.mechanism, "Harbor Bank", "mira")
+
+    @Test("in any single bit, or cut at any length, is refused: never opened, never taken for absent")
+    func everyBit() throws {
+        let (store, custodian) = (MemoryStore(), MemoryCustodian())
+        let vault = try Vault.create(in: store, custodian: custodian)
+        try vault.put(Array("a secret".utf8), key)
+        var (flips, cuts) = (0, 0)
+        for (name, bytes) in try store.dump() {
+            for bit in 0..<(bytes.count * 8) {
+                var changed = bytes
+                changed[bit / 8] ^= 1 << (bit % 8)
+                try expectRefusal(of: changed, name, store, custodian, "bit \(bit) of \(name.kind)")
+                flips += 1
+            }
+            for length in 0..<bytes.count {
+                try expectRefusal(of: Array(bytes[..<length]), name, store, custodian, "\(length) bytes of \(name.kind)")
+                cuts += 1
+            }
+            try store.put(bytes, name)
+        }
+        #expect(try Vault.open(store, custodians: [custodian]).get(key) == Array("a secret".utf8))
+        #expect(flips > 3000 && cuts > 400)
+    }
+
+    private func expectRefusal(
+        of bytes: [UInt8], _ name: RecordKey, _ store: MemoryStore, _ custodian: MemoryCustodian, _ what: String
+    ) throws {
+        try store.put(bytes, name)
+        do {
+            let content = try Vault.open(store, custodians: [custodian]).get(key)
+            Issue.record("\(what): read as \(content.map(String.init(describing:)) ?? "absent")")
+        } catch {
+            let codes: Set<StoreError.Code> = [.corrupt, .keyMismatch, .newerFormat, .keyUnavailable]
+            #expect(codes.contains(error.code), "\(what): \(error)")
+        }
+    }
+
+    @Test("by exchanging a record with one of another vault under the same custodian is refused")
+    func otherVault() throws {
+        let custodian = MemoryCustodian()
+        let (first, second) = (MemoryStore(), MemoryStore())
+        try Vault.create(in: first, custodian: custodian).put([1], key)
+        try Vault.create(in: second, custodian: custodian).put([2], key)
+        let mine = try #require(first.dump().first { $0.key.kind == .mechanism })
+        let theirs = try #require(second.dump().first { $0.key.kind == .mechanism })
+        try first.put(theirs.value, mine.key)
+        let vault = try Vault.open(first, custodians: [custodian])
+        #expect { try vault.get(key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+        // A slot of another vault gives its key to nobody here.
+        var header = try Vault.header(of: first)
+        header.slots = try Vault.header(of: second).slots
+        try first.put(JSON.encode(header), .vaultHeader)
+        #expect { try Vault.open(first, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+    }
+
+    @Test("by adding a member to its header, or a slot, is refused")
+    func header() throws {
+        let (store, custodian) = (MemoryStore(), MemoryCustodian())
+        let vault = try Vault.create(in: store, custodian: custodian)
+        var members = vault.header.members
+        members["comment"] = .string("hello")
+        try store.put(JSON.encode(.object(members)), .vaultHeader)
+        #expect { try Vault.open(store, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .corrupt }
+        var header = vault.header
+        header.slots.append(header.slots[0])
+        try store.put(JSON.encode(header), .vaultHeader)
+        #expect { try Vault.open(store, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .corrupt }
+        #expect { try vault.put([1], key) } throws: { ($0 as? StoreError)?.code == .corrupt }
+    }
+
+    @Test("in one record shows the others, says which kind is damaged, and keeps the bytes when it is written anew")
+    func quarantine() throws {
+        let (store, custodian) = (MemoryStore(), MemoryCustodian())
+        let vault = try Vault.create(in: store, custodian: custodian)
+        try vault.put([1], key)
+        let (name, _) = try #require(store.dump().first { $0.key.kind == .mechanism })
+        try vault.put([2], RecordKey(.mechanism, "another"))
+        let damaged = Array("not sealed by anybody".utf8)
+        try store.put(damaged, name)
+
+        #expect { try vault.get(key) } throws: { ($0 as? StoreError)?.code == .corrupt }
+        #expect(try vault.damagedRecords().map(\.kind) == [.mechanism])
+        #expect(try store.dump()[name] == damaged)
+        try vault.put([3], key)
+        #expect(try vault.get(key) == [3])
+        #expect(try vault.damagedRecords().isEmpty)
+        #expect(try vault.all(.quarantined) == [damaged])
+    }
+
+    @Test("is removed by an explicit call with its own id, and by no other")
+    func reset() throws {
+        let (store, custodian) = (MemoryStore(), MemoryCustodian())
+        let vault = try Vault.create(in: store, custodian: custodian)
+        try vault.put([1], key)
+        custodian.forget()
+        for wrong in [nil, "", "another"] {
+            #expect(throws: StoreError.self) { try Vault.reset(store, confirming: wrong) }
+        }
+        #expect(try store.dump().count == 2)
+        try Vault.reset(store, confirming: vault.header.id)
+        #expect(try store.dump().isEmpty)
+        #expect { try vault.put([1], key) } throws: { ($0 as? StoreError)?.code == .noVault }
+        #expect { try Vault.open(store, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .noVault }
+        #expect(try Vault.create(in: store, custodian: custodian).get(key) == nil)
+    }
+}
+
+@Suite("The number of seals of a vault's key")
+struct VaultSealTests {
+    @Test("is counted beforehand, in blocks, and never too low")
+    func counted() throws {
+        let (store, custodian) = (MemoryStore(), MemoryCustodian())
+        let vault = try Vault.create(in: store, custodian: custodian)
+        for number in 0..<1000 {
+            try vault.put([1], RecordKey(.item, "same"))
+            #expect(try Vault.header(of: store).seals > UInt64(number))
+        }
+        #expect(try Vault.header(of: store).seals < 5000)
+        #expect(!vault.header.isRotationDue)
+    }
+
+    @Test("makes a rotation due in time, and in the end refuses to go on without one")
+    func due() throws {
+        let (store, custodian) = (MemoryStore(), MemoryCustodian())
+        let created = try Vault.create(in: store, custodian: custodian)
+        var header = created.header
+        header.seals = VaultState.mostSeals - 100
+        try store.put(JSON.encode(header.proved(by: created.keys.headerKey)), .vaultHeader)
+        let vault = try Vault.open(store, custodians: [custodian])
+        #expect(vault.header.isRotationDue)
+        #expect(throws: StoreError.self) {
+            for number in 0..<200 { try vault.put([1], RecordKey(.item, String(number))) }
+        }
+        #expect(try vault.all(.item).count <= 100)
+        try vault.rotateKey { _ in custodian }
+        #expect(!vault.header.isRotationDue)
+        try vault.put([1], RecordKey(.item, "more"))
+    }
+
+    @Test("goes with nonces of which no two are the same")
+    func nonces() throws {
+        let key = Secret.random(byteCount: 32)
+        var seen: Set<[UInt8]> = []
+        for _ in 0..<100_000 {
+            let sealed = try Sealing.seal([1], with: key, context: [])
+            #expect(seen.insert(Array(sealed.prefix(12))).inserted)
+        }
+    }
+}
+
+extension MemoryStore {
+    convenience init(copying other: MemoryStore) throws(StoreError) {
+        self.init()
+        for (key, bytes) in try other.dump() { try put(bytes, key) }
+    }
+}

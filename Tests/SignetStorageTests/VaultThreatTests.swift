@@ -1,0 +1,124 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetStorage
+
+/// The rows of docs/threats.md that are nobody else's.
+@Suite("A vault, attacked")
+struct VaultThreatTests {
+    @Test("keeps every two identities apart, whatever they are made of")
+    func injective() {
+        var random = SystemRandomNumberGenerator()
+        let pieces = ["", "a", "b", "-", "a-b", "\u{0}", "\u{0}\u{0}\u{0}\u{1}", "é", "e\u{301}", "/", "..", "🚀"]
+        var seen: [[UInt8]: [String]] = [:]
+        for _ in 0..<20_000 {
+            let parts = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                (0..<Int.random(in: 0...3, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            }
+            let name = parts.flatMap { LengthPrefixed.bytes(Array($0.utf8)) }
+            let bytes = parts.map { Array($0.utf8) }
+            if let other = seen[name] { #expect(other.map { Array($0.utf8) } == bytes) }
+            seen[name] = parts
+        }
+    }
+
+    @Test(
+        "takes any name, and makes no path of it",
+        arguments: [
+            "../x", "", "/etc/passwd", "\u{0}", "a\u{0}b", ".", String(repeating: "x", count: 4096), "'; DROP TABLE record; --",
+        ])
+    func names(name: String) async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            let vault = try directory.createVault(.keyFile)
+            try vault.put([1], RecordKey(.item, name))
+            try vault.put([2], RecordKey(.item, name, name))
+            #expect(try directory.openVault().get(RecordKey(.item, name)) == [1])
+            #expect(try directory.openVault().get(RecordKey(.item, name, name)) == [2])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == ["vault"])
+        }
+    }
+
+    @Test("reads no more of a key file than a key is long, however long the file")
+    func hugeKeyFile() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            _ = try directory.createVault(.keyFile)
+            let file = try FileHandle(forWritingTo: URL(filePath: directory.keyPath))
+            try file.truncate(atOffset: 1 << 30)
+            try file.close()
+            #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .corrupt }
+        }
+    }
+
+    @Test("leaves nothing of a removed record in its file")
+    func overwritten() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let path = temporary.file("store")
+            let store = try SQLiteStore(path: path, creating: true)
+            let vault = try Vault.create(in: store, custodian: MemoryCustodian())
+            let key = RecordKey(.mechanism, "removed")
+            try vault.put((0..<200).map { UInt8($0) }, key)
+            let sealed = try #require(store.all(.mechanism).first)
+            let middle = Data(sealed[100..<150])
+            try store.checkpoint()
+            #expect(try Data(contentsOf: URL(filePath: path)).range(of: middle) != nil)
+            try vault.remove(key)
+            try store.checkpoint()
+            for name in try FileManager.default.contentsOfDirectory(atPath: temporary.path) {
+                #expect(try Data(contentsOf: URL(filePath: temporary.file(name))).range(of: middle) == nil, "in \(name)")
+            }
+        }
+    }
+
+    @Test("lets every other task go on while a custodian takes its time")
+    func heartbeat() async throws {
+        let (store, custodian) = (MemoryStore(), SlowCustodian())
+        _ = try Vault.create(in: store, custodian: custodian)
+        let idle = try await beats(during: { try await Task.sleep(for: .seconds(1)) })
+        let busy = try await beats(during: {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 { group.addTask { _ = try await Vault.unlock(store, custodians: [custodian]) } }
+                try await group.waitForAll()
+            }
+        })
+        // Were the pool blocked, there would be none: sixteen custodians hold more threads than it has.
+        #expect(busy > idle / 4, "\(busy) beats, \(idle) when idle")
+    }
+
+    /// How often a task that sleeps for a millisecond wakes up while `body` runs.
+    private func beats(during body: @Sendable @escaping () async throws -> Void) async throws -> Int {
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            group.addTask {
+                try await body()
+                return nil
+            }
+            group.addTask {
+                var count = 0
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(1))
+                    count += 1
+                }
+                return count
+            }
+            _ = try await group.next()
+            group.cancelAll()
+            return try await group.next().flatMap { $0 } ?? 0
+        }
+    }
+
+    /// A custodian that takes a second, as a TPM does.
+    private struct SlowCustodian: KeyCustodian {
+        let name = "slow"
+        private let inner = MemoryCustodian("slow")
+        func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
+            try inner.wrap(dataKey, context: context)
+        }
+        func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
+            sleep(1)
+            return try inner.unwrap(wrapped, context: context)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+#if !(SecretService && os(Linux))
+import SignetCore
+import SignetStorage
+import Testing
+
+@Suite("The keyring, in a build without it")
+struct WithoutSecretServiceTests {
+    @Test("is there by name, and every call says that it was not built")
+    func notBuilt() throws {
+        let custodian = SecretServiceCustodian()
+        let wrapped = [1] + [UInt8](repeating: 0, count: 76)
+        #expect(custodian.name == "secret-service")
+        #expect(code { try custodian.wrap(Secret.random(byteCount: 32), context: []) } == .keyUnavailable)
+        #expect(code { try custodian.unwrap(wrapped, context: []) } == .keyUnavailable)
+        #expect(code { try custodian.epoch(ofVault: "vault") } == .keyUnavailable)
+        #expect(code { try custodian.remember(epoch: 1, ofVault: "vault") } == .keyUnavailable)
+        #expect(code { try custodian.owner() } == .keyUnavailable)
+        guard case .unusable(let reason) = custodian.availability() else { return #expect(Bool(false), "usable") }
+        #expect(reason.contains("trait SecretService"))
+    }
+}
+#endif

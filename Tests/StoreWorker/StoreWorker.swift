@@ -1,0 +1,90 @@
+import Foundation
+import SignetStorage
+
+/// `StoreWorker VERB ...`: one thing done to a store, in a process that a test can kill, or start twice.
+///
+/// A verb is a line of ``Verb``: to have another one killed at every system call, add it there, and to `KilledWork` of the
+/// tests. What comes between ``Marks/begin`` and ``Marks/end`` is what is killed. Ends with 0, or with 1 and the error's code
+/// on standard output.
+@main
+enum StoreWorker {
+    static func main() {
+        var arguments = CommandLine.arguments.dropFirst()
+        guard let name = arguments.popFirst(), let verb = Verb(rawValue: name) else { exit(64) }
+        do {
+            try verb.run(Array(arguments))
+        } catch {
+            let code = (error as? StoreError)?.code.rawValue ?? "\(error)"
+            FileHandle.standardOutput.write(Data("\(code)\n".utf8))
+            exit(1)
+        }
+    }
+}
+
+private enum Verb: String {
+    /// `save FILE BYTE COUNT`: puts a record of so many equal bytes into an SQLite store.
+    case save
+    /// `save-vault DIRECTORY BYTE COUNT`: the same in a vault.
+    case saveVault = "save-vault"
+    /// `create FILE`: makes an SQLite store.
+    case create
+    /// `create-vault DIRECTORY`: makes a vault.
+    case createVault = "create-vault"
+    /// `rotate-vault DIRECTORY`: makes a new key and seals everything with it.
+    case rotateVault = "rotate-vault"
+    /// `increment-vault DIRECTORY TIMES`: so many transactions that each read a number and write the next.
+    case incrementVault = "increment-vault"
+
+    func run(_ arguments: [String]) throws {
+        guard let path = arguments.first else { exit(64) }
+        switch self {
+        case .save:
+            try Marks.around { try Work.save(SQLiteStore(path: path, patience: 60), arguments) }
+        case .saveVault:
+            try Marks.around { try Work.save(VaultDirectory(path: path).openVault(patience: 60), arguments) }
+        case .create:
+            try Marks.around { _ = try SQLiteStore(path: path, creating: true) }
+        case .createVault:
+            try Marks.around { _ = try VaultDirectory(path: path).createVault(.keyFile) }
+        case .rotateVault:
+            try Marks.around {
+                let directory = VaultDirectory(path: path)
+                try directory.openVault(patience: 60).rotateKey { _ in KeyFile(path: directory.keyPath) }
+            }
+        case .incrementVault:
+            let vault = try VaultDirectory(path: path).openVault(patience: 60)
+            guard let times = arguments.last.flatMap(Int.init) else { exit(64) }
+            for _ in 0..<times { try Work.increment(vault) }
+        }
+    }
+}
+
+private enum Work {
+    static func save(_ store: any RecordStore, _ arguments: [String]) throws {
+        guard arguments.count == 3, let byte = UInt8(arguments[1]), let count = Int(arguments[2]) else { exit(64) }
+        try store.write { (records: any RecordWriter) throws(StoreError) in
+            try records.put([UInt8](repeating: byte, count: count), RecordKey(.item, "saved"))
+        }
+    }
+
+    static func increment(_ store: any RecordStore) throws {
+        let key = RecordKey(.item, "counter")
+        try store.write { (records: any RecordWriter) throws(StoreError) in
+            let text = String(decoding: try records.record(key) ?? [], as: UTF8.self)
+            try records.put(Array(String((Int(text) ?? 0) + 1).utf8), key)
+        }
+    }
+}
+
+/// System calls that a trace shows and that do nothing else.
+private enum Marks {
+    static let begin = "/signet-work-begins"
+    static let end = "/signet-work-ends"
+
+    static func around(_ body: () throws -> Void) throws {
+        access(begin, F_OK)
+        // The store is closed within, so that closing is killed too.
+        try body()
+        access(end, F_OK)
+    }
+}
