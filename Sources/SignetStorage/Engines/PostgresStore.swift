@@ -77,7 +77,7 @@ public final class PostgresStore: RecordStore {
         defer { writers.signal() }
         // Read committed, so that each command sees what was committed before the lock was ours. A snapshot that is taken once
         // would be taken by the command that waits for the lock.
-        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; " + PostgresCommands.lock(table)
         return try pool.withTransaction(begin, "write") { (connection) throws(StoreError) in
             let value: R
             do throws(StoreError) {
@@ -99,7 +99,7 @@ public final class PostgresStore: RecordStore {
             throw connection.isAlive ? error : PostgresFailure.commitLost
         }
         // A transaction in which a command failed is rolled back by its commit, which the server does not call a failure.
-        guard answer.command != "" else {
+        guard answer.command == "COMMIT" else {
             throw StoreError(.failed, "write", "a part of it failed before; nothing was changed")
         }
     }
