@@ -58,7 +58,11 @@ public final class SQLiteStore: RecordStore {
     /// Reads a consistent state.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
         do {
-            return try database.read { try body(Transaction(database: $0)) }
+            return try database.unsafeRead { database in
+                try Self.transaction("BEGIN DEFERRED TRANSACTION", on: database) {
+                    try body(ReadTransaction(records: Transaction(database: database)))
+                }
+            }
         } catch {
             throw SQLiteFailure.storeError(error, "read")
         }
@@ -67,7 +71,11 @@ public final class SQLiteStore: RecordStore {
     /// Reads and changes, all or nothing; durable when it returns.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         do {
-            return try database.write { try body(Transaction(database: $0)) }
+            return try database.writeWithoutTransaction { database in
+                try Self.transaction("BEGIN IMMEDIATE TRANSACTION", on: database) {
+                    try body(Transaction(database: database))
+                }
+            }
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
             // Seen: after this the old value is read; but who opens the file after a crash finds the commit in the log.
             throw StoreError(
@@ -75,6 +83,21 @@ public final class SQLiteStore: RecordStore {
                 status: error.extendedResultCode.rawValue)
         } catch {
             throw SQLiteFailure.storeError(error, "write")
+        }
+    }
+
+    /// What GRDB's `read` and `write` do, with statements that are prepared once, and without switching writing off and on
+    /// again around a read: who reads is handed nothing that writes. That would take as long as reading a record.
+    private static func transaction<R>(_ begin: String, on database: Database, _ body: () throws -> R) throws -> R {
+        try database.cachedStatement(sql: begin).execute()
+        do {
+            let value = try body()
+            // After some failures, which `body` may have passed over, SQLite has rolled back: then this fails.
+            try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+            return value
+        } catch {
+            if database.isInsideTransaction { try? database.rollback() }
+            throw error
         }
     }
 
@@ -130,6 +153,16 @@ public final class SQLiteStore: RecordStore {
             sql:
                 "CREATE TABLE record (kind TEXT NOT NULL, name BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID"
         )
+    }
+
+    private struct ReadTransaction: RecordReader {
+        let records: Transaction
+
+        func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? { try records.record(key) }
+
+        func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
+            try records.records(kind, after: name, limit: limit)
+        }
     }
 
     private struct Transaction: RecordWriter {
