@@ -3,7 +3,7 @@ import SignetCore
 
 /// `signet-bench`: how fast Signet is beside what it could be, as ratios in one run. `make bench` builds and starts it.
 ///
-///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval]
+///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|hardware]
 ///
 /// Ends with 1 when a limit does not hold. A row whose reference is not on this machine is skipped with a word.
 @main
@@ -37,7 +37,7 @@ enum SignetBench {
 
 /// The rows that belong together.
 private enum Group: String, CaseIterable {
-    case process, code, message, approval
+    case process, code, message, approval, hardware
 
     func measure(_ options: Options) async throws -> [Row] {
         switch self {
@@ -45,6 +45,7 @@ private enum Group: String, CaseIterable {
         case .code: try await CodeRows.measure()
         case .message: try await MessageRows.measure()
         case .approval: [try await ApprovalRow.measure()]
+        case .hardware: try await TPMRows.measure()
         }
     }
 }
@@ -58,7 +59,7 @@ private struct Options: Sendable {
     /// What to measure.
     var groups = Group.allCases
 
-    private static let usage = "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval]"
+    private static let usage = "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|hardware]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()
