@@ -113,8 +113,9 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", crypto, grdb, jwtKit, httpClient, nioCore,
-                nioHTTP1,
+                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", "SignetTesting",
+                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
+                crypto, grdb, jwtKit, httpClient, nioCore, nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
 

@@ -11,7 +11,6 @@
 #include <tss2/tss2_mu.h>
 #include <tss2/tss2_tctildr.h>
 
-// In the order of `CTSS2Libraries`.
 #define CTSS2_ESYS(FUNCTION) \
     FUNCTION(Esys_Create) \
     FUNCTION(Esys_CreatePrimary) \
@@ -31,8 +30,8 @@
     FUNCTION(Esys_ReadPublic) \
     FUNCTION(Esys_StartAuthSession) \
     FUNCTION(Esys_TRSess_SetAttributes) \
-    FUNCTION(Esys_TR_Close) \
     FUNCTION(Esys_TR_FromTPMPublic) \
+    FUNCTION(Esys_TR_GetName) \
     FUNCTION(Esys_TR_SetAuth)
 
 #define CTSS2_TCTILDR(FUNCTION) \

@@ -71,7 +71,9 @@ extension TPMConnection {
         }
         try check(
             "look at the TPM's storage key",
-            tss.Esys_ReadPublic(esys, handle, Self.none, Self.none, Self.none, &area, &name, nil))
+            tss.Esys_ReadPublic(esys, handle, Self.none, Self.none, Self.none, &area, nil, nil))
+        // Not the name that the answer brings: tpm2-tss computes this one from what it will encrypt a session's secret to.
+        try check("look at the TPM's storage key", tss.Esys_TR_GetName(esys, handle, &name))
         guard let area, let name else { throw StoreError(.failed, "look at the TPM's storage key", "the TPM did not show it") }
         return StorageKey(
             handle: handle, name: bytes(of: name.pointee.name, name.pointee.size), area: area.pointee.publicArea)

@@ -1,0 +1,84 @@
+#if TPM && os(Linux)
+import CTSS2
+import Foundation
+
+/// A key in a TPM, used by nothing but the C library: loaded, in a salted session with encryption both ways.
+final class BareTPM {
+    private let tss: CTSS2Functions
+    private var tcti: OpaquePointer?
+    private var esys: OpaquePointer?
+    private var session = none
+    private var key = none
+    private var point = TPM2B_ECC_POINT()
+
+    private static let none = ESYS_TR(ESYS_TR_NONE)
+
+    /// - Parameters:
+    ///   - keyFile: the file of a secured key (docs/format-tpm.md).
+    ///   - point: what the key agrees with (X9.63).
+    init(_ tcti: String, keyFile: Data, point: Data) throws {
+        var (tss, reasons) = (CTSS2Functions(), [CChar](repeating: 0, count: 1024))
+        let libraries = ("libtss2-esys.so.0", "libtss2-tctildr.so.0", "libtss2-mu.so.0")
+        let isLoaded = libraries.0.withCString { esys in
+            libraries.1.withCString { tctildr in
+                libraries.2.withCString { mu in
+                    ctss2_load(&tss, CTSS2Libraries(esys: esys, tctildr: tctildr, mu: mu), &reasons, reasons.count)
+                }
+            }
+        }
+        guard isLoaded else { throw BenchError("tpm2-tss is not here") }
+        self.tss = tss
+        try check(tss.Tss2_TctiLdr_Initialize(tcti, &self.tcti))
+        try check(tss.Esys_Initialize(&esys, self.tcti, nil))
+        try load(Self.blob(keyFile))
+        self.point.point.x.size = 32
+        self.point.point.y.size = 32
+        withUnsafeMutableBytes(of: &self.point.point.x.buffer) { $0.copyBytes(from: point.dropFirst().prefix(32)) }
+        withUnsafeMutableBytes(of: &self.point.point.y.buffer) { $0.copyBytes(from: point.dropFirst(33)) }
+    }
+
+    /// The one operation.
+    func agree() throws {
+        var shared: UnsafeMutablePointer<TPM2B_ECC_POINT>?
+        try check(tss.Esys_ECDH_ZGen(esys, key, session, Self.none, Self.none, &point, &shared))
+        tss.Esys_Free(shared)
+    }
+
+    func close() {
+        _ = tss.Esys_FlushContext(esys, key)
+        _ = tss.Esys_FlushContext(esys, session)
+        tss.Esys_Finalize(&esys)
+        tss.Tss2_TctiLdr_Finalize(&tcti)
+    }
+
+    private func load(_ blob: [UInt8]) throws {
+        var storageKey = Self.none
+        try check(tss.Esys_TR_FromTPMPublic(esys, 0x8100_0001, Self.none, Self.none, Self.none, &storageKey))
+        var cipher = TPMT_SYM_DEF()
+        cipher.algorithm = TPM2_ALG_AES
+        cipher.keyBits.aes = 128
+        cipher.mode.aes = TPM2_ALG_CFB
+        try check(
+            tss.Esys_StartAuthSession(
+                esys, storageKey, Self.none, Self.none, Self.none, Self.none, nil, TPM2_SE(TPM2_SE_HMAC), &cipher,
+                TPM2_ALG_SHA256, &session))
+        let attributes = TPMA_SESSION_CONTINUESESSION | TPMA_SESSION_DECRYPT | TPMA_SESSION_ENCRYPT
+        try check(tss.Esys_TRSess_SetAttributes(esys, session, TPMA_SESSION(attributes), 0xFF))
+        var (area, sealed, length) = (TPM2B_PUBLIC(), TPM2B_PRIVATE(), 0)
+        try check(tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(blob, blob.count, &length, &area))
+        try check(tss.Tss2_MU_TPM2B_PRIVATE_Unmarshal(blob, blob.count, &length, &sealed))
+        try check(tss.Esys_Load(esys, storageKey, session, Self.none, Self.none, &sealed, &area, &key))
+    }
+
+    /// The last of the file's parts: behind six bytes, and the name of the storage key after its length.
+    private static func blob(_ file: Data) throws -> [UInt8] {
+        let bytes = Array(file)
+        guard bytes.count > 10 else { throw BenchError("no key file") }
+        return Array(bytes.dropFirst(6 + 4 + Int(bytes[9]) + 4))
+    }
+
+    private func check(_ answer: TSS2_RC) throws {
+        guard answer == 0 else { throw BenchError("the TPM answers 0x\(String(answer, radix: 16))") }
+    }
+}
+#endif
