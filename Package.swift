@@ -14,6 +14,7 @@ let rules: [SwiftSetting] = [
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
@@ -73,7 +74,7 @@ let package = Package(
         .target(
             name: "SignetStorage",
             dependencies: [
-                "SignetCore", crypto, cryptoExtras, grdb,
+                "SignetCore", crypto, cryptoExtras, grdb, sqlite,
                 .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
                 .target(name: "CSecretService", condition: .when(platforms: [.linux], traits: ["SecretService"])),
                 .target(name: "CPostgreSQL", condition: .when(platforms: [.linux], traits: ["PostgreSQL"])),

@@ -50,7 +50,7 @@ private enum Group: String, CaseIterable {
         case .message: try await MessageRows.measure()
         case .approval: [try await ApprovalRow.measure()]
         case .items: try await ItemRows.measure()
-        case .vault: try await VaultRows.measure()
+        case .vault: try await VaultRows.measure() + [HeartbeatRow.measure()]
         case .store: try await StoreRows.measure()
         case .hardware: try await TPMRows.measure()
         }

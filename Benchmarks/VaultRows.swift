@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import SignetCore
 import SignetStorage
+import SignetTesting
 
 /// A new data key for ten thousand records, beside what cannot be avoided: to open and to seal each, and to write all of them in
 /// one transaction.
@@ -9,7 +10,7 @@ enum VaultRows {
     private static let records = 10_000
 
     static func measure() async throws -> [Row] {
-        let directory = try ScratchDirectory()
+        let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let vault = try vault(in: directory)
         let bare = try BareRecords(path: directory.path + "/bare", count: records, size: vault.sealedSize)
@@ -23,7 +24,7 @@ enum VaultRows {
         return [Row("rotation of 10,000 records", try await race.run(), .atMost(1.5))]
     }
 
-    private static func vault(in directory: ScratchDirectory) throws -> (vault: Vault, key: KeyFile, sealedSize: Int) {
+    private static func vault(in directory: TemporaryDirectory) throws -> (vault: Vault, key: KeyFile, sealedSize: Int) {
         let place = VaultDirectory(path: directory.path + "/vault")
         let vault = try place.createVault(.keyFile)
         let content = [UInt8](repeating: 7, count: 1024)

@@ -184,6 +184,17 @@ struct VaultTamperingTests {
         #expect(try vault.all(.quarantined) == [damaged])
     }
 
+    @Test("in a record that was written elsewhere is kept too when nobody has read it before it is written anew")
+    func unreadQuarantine() throws {
+        let (store, custodian) = (MemoryStore(), MemoryCustodian())
+        try Vault.create(in: store, custodian: custodian).put([1], key)
+        let (name, _) = try #require(store.dump().first { $0.key.kind == .mechanism })
+        try store.put([1, 2, 3], name)
+        let vault = try Vault.open(store, custodians: [custodian])
+        try vault.put([3], key)
+        #expect(try vault.all(.quarantined) == [[1, 2, 3]])
+    }
+
     @Test("is removed by an explicit call with its own id, and by no other")
     func reset() throws {
         let (store, custodian) = (MemoryStore(), MemoryCustodian())

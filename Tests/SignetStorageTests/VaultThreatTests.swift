@@ -75,8 +75,9 @@ struct VaultThreatTests {
 
     @Test("lets every other task go on while a custodian takes its time")
     func heartbeat() async throws {
-        let (store, custodian) = (MemoryStore(), SlowCustodian())
+        let (store, custodian) = (MemoryStore(), FaultyCustodian(MemoryCustodian("slow")))
         _ = try Vault.create(in: store, custodian: custodian)
+        custodian.fault = .blocking(.seconds(1))
         let idle = try await beats(during: { try await Task.sleep(for: .seconds(1)) })
         let busy = try await beats(during: {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -110,15 +111,4 @@ struct VaultThreatTests {
     }
 
     /// A custodian that takes a second, as a TPM does.
-    private struct SlowCustodian: KeyCustodian {
-        let name = "slow"
-        private let inner = MemoryCustodian("slow")
-        func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
-            try inner.wrap(dataKey, context: context)
-        }
-        func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
-            sleep(1)
-            return try inner.unwrap(wrapped, context: context)
-        }
-    }
 }

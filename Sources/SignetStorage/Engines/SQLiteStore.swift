@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -170,10 +171,12 @@ public final class SQLiteStore: RecordStore {
 
         func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
             try attempt("read a record of kind \(key.kind.rawValue)") {
-                try Row.fetchOne(
-                    database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ? AND name = ?"),
-                    arguments: key.arguments
-                ).map { try Self.bytes($0, 0) }
+                let statement = try database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ? AND name = ?")
+                return try Self.step(statement, key) { statement in
+                    guard let statement else { return nil }
+                    let count = Int(sqlite3_column_bytes(statement, 0))
+                    return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 0), count: count))
+                }
             }
         }
 
@@ -194,18 +197,56 @@ public final class SQLiteStore: RecordStore {
 
         func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
             try attempt("write a record of kind \(key.kind.rawValue)") {
-                try database.cachedStatement(
+                let statement = try database.cachedStatement(
                     sql:
                         "INSERT INTO record (kind, name, bytes) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET bytes = excluded.bytes"
-                ).execute(arguments: key.arguments + [bytes.databaseBlob])
+                )
+                try Self.step(statement, key, bytes) { _ in }
             }
         }
 
         func remove(_ key: RecordKey) throws(StoreError) {
             try attempt("remove a record of kind \(key.kind.rawValue)") {
-                try database.cachedStatement(sql: "DELETE FROM record WHERE kind = ? AND name = ?").execute(
-                    arguments: key.arguments)
+                let statement = try database.cachedStatement(sql: "DELETE FROM record WHERE kind = ? AND name = ?")
+                try Self.step(statement, key) { _ in }
             }
+        }
+
+        /// Runs a statement as far as its first row, which `body` gets, or nil when there is none. SQLite itself is called here:
+        /// to bind and to read through GRDB's values would take longer than everything that a vault adds to a record.
+        private static func step<R>(
+            _ statement: Statement, _ key: RecordKey, _ bytes: [UInt8]? = nil, _ body: (SQLiteStatement?) throws -> R
+        ) throws -> R {
+            let handle = statement.sqliteStatement
+            var kind = key.kind.rawValue
+            return try kind.withUTF8 { kind in
+                try key.name.withUnsafeBytes { name in
+                    try (bytes ?? []).withUnsafeBytes { content in
+                        // What is bound is not copied, and lives no longer than this.
+                        defer {
+                            sqlite3_reset(handle)
+                            sqlite3_clear_bindings(handle)
+                        }
+                        let text = UnsafeRawPointer(kind.baseAddress)?.assumingMemoryBound(to: CChar.self)
+                        var result = sqlite3_bind_text(handle, 1, text, CInt(kind.count), nil)
+                        if result == SQLITE_OK { result = bind(name, to: handle, 2) }
+                        if result == SQLITE_OK, bytes != nil { result = bind(content, to: handle, 3) }
+                        if result == SQLITE_OK { result = sqlite3_step(handle) }
+                        switch result {
+                        case SQLITE_DONE: return try body(nil)
+                        case SQLITE_ROW: return try body(handle)
+                        default: throw DatabaseError(resultCode: ResultCode(rawValue: result))
+                        }
+                    }
+                }
+            }
+        }
+
+        /// An empty array may have no address, which would bind NULL.
+        private static func bind(_ blob: UnsafeRawBufferPointer, to statement: SQLiteStatement, _ index: CInt) -> CInt {
+            blob.isEmpty
+                ? sqlite3_bind_zeroblob(statement, index, 0)
+                : sqlite3_bind_blob64(statement, index, blob.baseAddress, UInt64(blob.count), nil)
         }
 
         private func attempt<R>(_ operation: String, _ body: () throws -> R) throws(StoreError) -> R {
@@ -220,8 +261,4 @@ public final class SQLiteStore: RecordStore {
             try row.withUnsafeData(atIndex: column) { Array($0 ?? .init()) }
         }
     }
-}
-
-extension RecordKey {
-    fileprivate var arguments: StatementArguments { [kind.rawValue, name.databaseBlob] }
 }

@@ -10,12 +10,11 @@ import Foundation
 /// AES-256-GCM with a random nonce: nonce (12 bytes), ciphertext, tag (16 bytes).
 enum Sealing {
     static func seal(_ bytes: [UInt8], with key: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
-        do {
-            let box = try AES.GCM.seal(bytes, using: key.key, authenticating: context)
-            return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
-        } catch {
+        // With a nonce of the usual length there is a combined form.
+        guard let sealed = try? AES.GCM.seal(bytes, using: key.key, authenticating: context).combined else {
             throw StoreError(.failed, "seal", "AES-256-GCM failed")
         }
+        return Array(sealed)
     }
 
     /// Nil when `sealed` was not sealed with this key and context.

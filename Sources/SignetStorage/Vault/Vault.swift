@@ -63,12 +63,13 @@ public final class Vault: RecordStore {
     /// - Throws: what `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since this vault
     ///   was opened: open it again.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        let (value, told) = try store.write { (records: any RecordWriter) throws(StoreError) in
+        let (value, told, sealed) = try store.write { (records: any RecordWriter) throws(StoreError) in
             let (header, keys) = try current(in: records)
             let writer = SealedWriter(records: records, vault: self, keys: keys)
             let value = try body(writer)
-            return (value, try begin(header, keys, seals: writer.seals, in: records))
+            return (value, try begin(header, keys, seals: writer.seals, in: records), writer.sealed)
         }
+        state.withLock { $0.note(sealed) }
         if let told { try tell(told) }
         return value
     }
@@ -123,6 +124,12 @@ public final class Vault: RecordStore {
     /// The keys that records are sealed with now.
     var keys: VaultKeys { state.withLock { $0.current } }
 
+    /// Whether this process has sealed what stands there, as far as it remembers, and has not found it damaged since.
+    func hasSealed(_ hidden: RecordKey) -> Bool { state.withLock { $0.sealed.contains(hidden) } }
+
+    /// Takes note that what stands there does not open.
+    func doubt(_ hidden: RecordKey) { state.withLock { $0.doubt(hidden) } }
+
     /// Lets records that are sealed with new keys be opened.
     func learn(_ keys: VaultKeys) { state.withLock { $0.ring[keys.id] = keys } }
 }
@@ -142,6 +149,8 @@ struct VaultState {
     /// With 2^32 random nonces of 96 bits the odds that two are equal reach 2^-33; beyond that a key may not be used.
     static let mostSeals: UInt64 = 1 << 32
     static let sealsUntilDue: UInt64 = 1 << 30
+    /// Where this process has sealed records, the last few thousand of them.
+    private(set) var sealed: Set<RecordKey> = []
 
     init(keys: VaultKeys, header: VaultHeader, bytes: [UInt8]) {
         ring = [keys.id: keys]
@@ -166,6 +175,14 @@ struct VaultState {
         block = min(block * 2, 1 << 16)
         return more
     }
+
+    /// Takes note of records that are durable.
+    mutating func note(_ sealed: Set<RecordKey>) {
+        if self.sealed.count + sealed.count > 4_096 { self.sealed = [] }
+        if sealed.count <= 4_096 { self.sealed.formUnion(sealed) }
+    }
+
+    mutating func doubt(_ hidden: RecordKey) { sealed.remove(hidden) }
 
     /// Takes a header that is durable. Returns whether its epoch is news.
     mutating func take(_ header: VaultHeader) -> Bool {

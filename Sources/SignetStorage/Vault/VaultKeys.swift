@@ -13,6 +13,8 @@ struct VaultKeys: Sendable {
     let headerKey: Secret
     /// Hides names.
     let nameKey: Secret
+    /// Begun with ``nameKey``, which takes longer than a name.
+    private let nameCode: HMAC<SHA256>
 
     static let idLength = 4
 
@@ -20,6 +22,7 @@ struct VaultKeys: Sendable {
         self.dataKey = dataKey
         self.id = id
         self.nameKey = nameKey
+        nameCode = HMAC(key: nameKey.key)
         recordKey = Sealing.derive("signet record 1", from: dataKey)
         headerKey = Sealing.derive("signet header 1", from: dataKey)
     }
@@ -61,8 +64,9 @@ extension VaultKeys {
 
     /// The name under which the store keeps a record: it says nothing of whose it is.
     func hiddenName(_ key: RecordKey) -> RecordKey {
-        let identity = LengthPrefixed.bytes(Array(key.kind.rawValue.utf8)) + key.name
-        return RecordKey(key.kind, name: Array(HMAC<SHA256>.authenticationCode(for: identity, using: nameKey.key).prefix(16)))
+        var code = nameCode
+        code.update(data: LengthPrefixed.bytes(Array(key.kind.rawValue.utf8)) + key.name)
+        return RecordKey(key.kind, name: Array(code.finalize().prefix(16)))
     }
 
     func seal(_ bytes: [UInt8], _ hidden: RecordKey, vault: String) throws(StoreError) -> [UInt8] {

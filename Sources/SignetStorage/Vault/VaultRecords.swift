@@ -23,7 +23,12 @@ struct SealedReader: RecordReader {
 
     /// Opens a record with the key it names, which may be the one before a rotation that has just been.
     private func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
-        try (vault.keys(VaultKeys.id(of: sealed)) ?? vault.keys).open(sealed, hidden, vault: vault.header.id)
+        do {
+            return try (vault.keys(VaultKeys.id(of: sealed)) ?? vault.keys).open(sealed, hidden, vault: vault.header.id)
+        } catch {
+            vault.doubt(hidden)
+            throw error
+        }
     }
 }
 
@@ -33,12 +38,16 @@ final class SealedWriter: RecordWriter {
     private let reader: SealedReader
     private let keys: VaultKeys
     private let vaultID: String
+    private let vault: Vault
     /// How many records were sealed.
     private(set) var seals: UInt64 = 0
+    /// Where they stand.
+    private(set) var sealed: Set<RecordKey> = []
 
     init(records: any RecordWriter, vault: Vault, keys: VaultKeys) {
         self.records = records
         self.keys = keys
+        self.vault = vault
         reader = SealedReader(records: records, vault: vault)
         vaultID = vault.header.id
     }
@@ -51,10 +60,14 @@ final class SealedWriter: RecordWriter {
 
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
         let hidden = keys.hiddenName(key)
-        if let old = try records.record(hidden), (try? keys.open(old, hidden, vault: vaultID)) == nil {
+        // What this process has sealed itself, and has not seen damaged since, need not be looked at again.
+        if !vault.hasSealed(hidden), !sealed.contains(hidden), let old = try records.record(hidden),
+            (try? keys.open(old, hidden, vault: vaultID)) == nil
+        {
             try Quarantine.keep(old, of: hidden, in: records)
         }
         seals += 1
+        sealed.insert(hidden)
         try records.put(keys.seal(bytes, hidden, vault: vaultID), hidden)
     }
 
