@@ -155,7 +155,7 @@ struct CodeTests {
                 let child = try place.start(["code", "mira"])
                 try await Task.sleep(for: whole * Double(round % 20) / 18)
                 child.signal(SIGKILL)
-                let outcome = try await child.end()
+                let outcome = await child.end()
                 #expect(outcome.status == 0 || outcome.status == -SIGKILL, "\(outcome.errors)")
                 if !outcome.output.isEmpty { seen.append(try #require(known[outcome.line], "no code of this account")) }
             }

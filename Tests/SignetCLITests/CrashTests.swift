@@ -14,7 +14,7 @@ struct CrashTests {
                 let child = try place.start(["init", "--protect", "keyfile"], environment: environment)
                 try await Task.sleep(for: whole * Double(round) / 25)
                 child.signal(SIGKILL)
-                _ = try await child.end()
+                _ = await child.end()
                 let second = try await place.signet("init", "--protect", "keyfile", environment: environment)
                 #expect(second.status == 0 || second.status == 73, "\(second.errors)")
                 try await place.signet("enroll", OATHSample.uri(), environment: environment).succeeds()
@@ -47,7 +47,7 @@ struct CrashTests {
                 let child = try place.start(["enroll", uri])
                 try await Task.sleep(for: whole * Double(round) / 20)
                 child.signal(SIGKILL)
-                _ = try await child.end()
+                _ = await child.end()
             }
             let accounts = try await place.accounts()
             for account in accounts.dropFirst() {
@@ -62,7 +62,7 @@ struct CrashTests {
             let demo = try place.start(["demo"], ownGroup: true)
             try await demo.said { output, _ in output.contains("make a vault") }
             demo.signal(SIGKILL)
-            _ = try await demo.end()
+            _ = await demo.end()
             let deadline = ContinuousClock.now + .seconds(5)
             while try !ProcessGroup.members(of: demo.identifier).isEmpty, ContinuousClock.now < deadline {
                 try await Task.sleep(for: .milliseconds(50))

@@ -336,7 +336,7 @@ struct LibSecretTests {
                 "$1/Tests/SecretServicePrototypes/prototypes.c"
             """
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        let compiled = try await SpawnedProcess.run(
+        let compiled = try await TestProcess.run(
             "sh", ["-c", check, "sh", Self.package], environment: ["PATH": path], within: .seconds(60))
         #expect(compiled.status == 0, "\(compiled.errors)")
     }
