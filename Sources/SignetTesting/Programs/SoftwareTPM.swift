@@ -123,8 +123,8 @@ public actor SoftwareTPM {
                     "--flags", "startup-clear",
                 ])
             do {
-                // The second port answers beside the first, which serves one connection only.
-                try await ready(device, "swtpm") { Self.answers(port + 1) }
+                // It listens to one after the other.
+                try await ready(device, "swtpm") { Self.answers(port + 1) && Self.answers(port) }
                 return device
             } catch {
                 await device.stop()
