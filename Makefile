@@ -19,7 +19,6 @@ TEST_ARGS ?=
 
 # What needs a C library's headers to build; the libraries themselves are looked up at run time.
 TRAITS := --traits TPM,SecretService,PostgreSQL
-REAL_PARTS := SignetStorageTests.*(TPM|SecuredKey|SecretService|Kill|Postgres)|RealCustodianTests
 DEBUG := $(TRAITS) --scratch-path $(SCRATCH)/debug
 # Without --no-export-dynamic the executable offers all its symbols to libraries it might load, and keeps them in memory.
 RELEASE := $(TRAITS) -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path $(SCRATCH)/release
@@ -30,7 +29,7 @@ DOCS := $(TRAITS) --scratch-path $(SCRATCH)/docs
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup demo test real-parts kills lint format bench tsan asan docs help clean
+.PHONY: setup demo test kills lint format bench tsan asan docs help clean
 
 setup: ## install the system packages that are missing (Debian, Ubuntu)
 	@scripts/setup
@@ -42,13 +41,7 @@ demo: setup ## enrol, code, approve, log in: the main job end to end, on this ma
 test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	@swift build $(DEBUG) --build-tests
 	@scripts/check-apple "$$(swift build $(DEBUG) --show-bin-path)"
-	@swift test $(DEBUG) --skip-build --parallel --skip '$(REAL_PARTS)' $(TEST_ARGS)
-
-# In one process with all the others they have been seen to stop half-way, with nothing running: not explained yet, so they
-# have a run of their own.
-real-parts: setup ## the tests that start a TPM, a keyring, PostgreSQL or strace
-	@swift build $(DEBUG) --build-tests
-	@swift test $(DEBUG) --skip-build --filter '$(REAL_PARTS)'
+	@swift test $(DEBUG) --skip-build --parallel $(TEST_ARGS)
 
 kills: export SIGNET_KILLS := all
 kills: setup ## kill a store's work at every one of its system calls, and have the disk fail at each; says how often

@@ -146,6 +146,7 @@ let package = Package(
         .testTarget(
             name: "SignetCLITests",
             dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),
+        .testTarget(name: "SignetTestingTests", dependencies: ["SignetTesting"], swiftSettings: rules),
         .testTarget(
             name: "SignetServerTests",
             dependencies: ["SignetServer", "SignetCore", hummingbird, hummingbirdTesting, httpTypes, nioCore, logging],

@@ -23,7 +23,7 @@ func run(_ arguments: [String]) throws(StoreError) -> String {
         try custodian.remember(epoch: UInt64(rest[1]) ?? 0, ofVault: rest[0])
         return "remembered"
     case "climb": return try climb(custodian, vault: rest[0], from: rest[1], by: rest[2], to: rest[3])
-    case "insist": return insist(custodian, wrapped: bytes(rest[0]), context: bytes(rest[1]), count: Int(rest[2]) ?? 0)
+    case "insist": return insist(custodian, wrapped: bytes(rest[0]), context: bytes(rest[1]), refusals: Int(rest[2]) ?? 0)
     case "credential": return try credential(rest[0])
     default: throw StoreError(.failed, "probe", "there is no verb \(arguments[2])")
     }
@@ -58,16 +58,18 @@ func climb(
     return "climbed, refused \(refused)"
 }
 
-/// Opens again and again, and counts each outcome.
-func insist(_ custodian: SecretServiceCustodian, wrapped: [UInt8], context: [UInt8], count: Int) -> String {
+/// Opens again and again until it was refused so often, or very often at all, and counts each outcome.
+func insist(_ custodian: SecretServiceCustodian, wrapped: [UInt8], context: [UInt8], refusals: Int) -> String {
     var outcomes: [String: Int] = [:]
-    for _ in 0..<count {
+    var left = refusals
+    for _ in 0..<20_000 where left > 0 {
         let outcome: String
         do throws(StoreError) {
             _ = try custodian.unwrap(wrapped, context: context)
             outcome = "opened"
         } catch {
             outcome = error.code.rawValue
+            left -= 1
         }
         outcomes[outcome, default: 0] += 1
     }

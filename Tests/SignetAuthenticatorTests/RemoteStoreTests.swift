@@ -44,18 +44,18 @@ struct RemoteStoreTests {
         "of a vault in PostgreSQL give a counter to 100 callers, each once",
         .enabled(if: PostgresServer.isPossible, "there is no PostgreSQL server to start (scripts/setup)"))
     func inPostgreSQL() async throws {
-        let server = try PostgresServer()
-        defer { server.remove() }
-        try await TemporaryDirectory.with { directory in
-            let store = try PostgresStore(connection: server.connection, creating: true, patience: 30)
-            let vault = try Vault.create(in: store, custodian: KeyFile.create(path: directory.file("key")))
-            let authenticator = authenticator(over: RemoteAccountRecords(AccountRecords(vault)))
-            let uid = try await authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
-            let counters = try await withThrowingTaskGroup(of: OneTimeCode.Basis.self) { group in
-                for _ in 0..<100 { group.addTask { try await authenticator.code(for: uid).basis } }
-                return try await group.reduce(into: Set()) { $0.insert($1) }
+        try await PostgresServer.with { server in
+            try await TemporaryDirectory.with { directory in
+                let store = try PostgresStore(connection: server.connection, creating: true, patience: 30)
+                let vault = try Vault.create(in: store, custodian: KeyFile.create(path: directory.file("key")))
+                let authenticator = authenticator(over: RemoteAccountRecords(AccountRecords(vault)))
+                let uid = try await authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
+                let counters = try await withThrowingTaskGroup(of: OneTimeCode.Basis.self) { group in
+                    for _ in 0..<100 { group.addTask { try await authenticator.code(for: uid).basis } }
+                    return try await group.reduce(into: Set()) { $0.insert($1) }
+                }
+                #expect(counters == Set((7..<107).map { OneTimeCode.Basis.counter($0) }))
             }
-            #expect(counters == Set((7..<107).map { OneTimeCode.Basis.counter($0) }))
         }
     }
     #endif

@@ -65,7 +65,7 @@ struct PushFaultTests {
             let listeners = try (0..<2).map { _ in try place.start(["push", "listen", "mira", "--json", "--for", "20"]) }
             for listener in listeners { try await listener.said { output, _ in output.split(separator: "\n").count == 3 } }
             for listener in listeners { listener.signal(SIGINT) }
-            let ids = Set(try await listeners.asyncMap { try await $0.end() }.flatMap(\.jsonLines).map { $0["id"]?.string })
+            let ids = Set(await listeners.asyncMap { await $0.end() }.flatMap(\.jsonLines).map { $0["id"]?.string })
             #expect(ids.count == 1)
             #expect(try await place.messages().count == 1)
         }
@@ -101,7 +101,7 @@ struct PushFaultTests {
             try await listening.said { output, _ in output.contains("M2") }
             #expect(second.lastEventIDs == ["17"])
             listening.signal(SIGINT)
-            _ = try await listening.end()
+            _ = await listening.end()
             #expect(try await place.messages().count == 2)
         }
     }
@@ -135,7 +135,7 @@ struct PushFaultTests {
             let ids = try await listening.said { output, _ in output.split(separator: "\n").count == 17 }
                 .jsonLines.compactMap { $0["id"]?.string }
             listening.signal(SIGINT)
-            _ = try await listening.end()
+            _ = await listening.end()
             let groups = Dictionary(grouping: ids) { String($0.prefix(1)) }
             let (digit, sharing) = try #require(groups.first { $0.value.count > 1 })
             for verb in ["approve", "deny"] {

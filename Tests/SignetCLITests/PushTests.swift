@@ -131,7 +131,7 @@ struct PushTests {
             let heard = try await listening.said { output, _ in output.split(separator: "\n").count == 3 }
             #expect(heard.jsonLines.map { $0["type"]?.string } == ["default", "default", "challenge"])
             listening.signal(SIGINT)
-            _ = try await listening.end()
+            _ = await listening.end()
             #expect(Set(try await place.messages()) == Set(heard.jsonLines))
         }
     }

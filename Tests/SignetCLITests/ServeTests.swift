@@ -49,13 +49,13 @@ struct ServeTests {
             case .deskStream: listening = try await listener(place, ready)
             }
             process.signal(number)
-            let outcome = try await process.end()
+            let outcome = await process.end()
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(outcome.errors == "", "a server that has to cut somebody off says so")
             if let listening {
                 try await listening.said { _, errors in errors.contains("next try in") }
                 listening.signal(SIGKILL)
-                _ = try await listening.end()
+                _ = await listening.end()
             }
         }
     }

@@ -33,7 +33,7 @@ struct VaultFaultTests {
 
         var needsRoot: Bool { self == .foreignDirectory || self == .foreignRecords }
 
-        func apply(to place: Workplace) throws {
+        func apply(to place: Workplace) async throws {
             let (home, records, key) = (place.home, place.home + "/vault.sqlite", place.home + "/vault.key")
             let files = FileManager.default
             func movedAway(_ path: String) throws -> String {
@@ -67,7 +67,7 @@ struct VaultFaultTests {
                 bytes.replaceSubrange(100..., with: Data(repeating: 0x5A, count: bytes.count - 100))
                 _ = try place.write(bytes, to: "vault/vault.sqlite")
             case .newerFormat:
-                try SQLite.run(
+                try await SQLite.run(
                     records,
                     "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"format\":1', '\"format\":2') AS BLOB) WHERE kind = 'vault'"
                 )
@@ -81,7 +81,7 @@ struct VaultFaultTests {
     func faults(fault: Fault) async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
-            try fault.apply(to: place)
+            try await fault.apply(to: place)
             let before = try Self.snapshot(of: place)
             let (exit, words) = fault.expected
             for arguments in [["accounts", "--json"], ["code", "mira"], ["enroll", OATHSample.uri(account: "noa")]] {
@@ -125,7 +125,7 @@ struct VaultFaultTests {
 
     @Test(
         "While another process holds the write lock, a writer waits 5 seconds and ends with 75; a reader reads",
-        .enabled(if: SQLite.isHere))
+        .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func locked() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
@@ -145,7 +145,7 @@ struct VaultFaultTests {
         }
     }
 
-    @Test("A lock that is let go in time is waited for", .enabled(if: SQLite.isHere))
+    @Test("A lock that is let go in time is waited for", .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func lockedForShort() async throws {
         try await Workplace.with { place in
             let holder = try SQLite.holder(of: place.home + "/vault.sqlite", at: place)
@@ -161,7 +161,7 @@ struct VaultFaultTests {
     @Test("A full disk ends with 74, and what was stored is still there", .enabled(if: SmallDisk.isPossible))
     func fullDisk() async throws {
         try await Workplace.with(vault: false) { place in
-            try await SmallDisk.with(place.home) { disk in
+            try await SmallDisk.with(place.home, kilobytes: 512) { disk in
                 try await place.signet("init", "--protect", "keyfile").succeeds()
                 try await place.signet("enroll", OATHSample.uri("hotp", "&counter=7")).succeeds()
                 #expect(try await place.signet("code", "mira").line == "099169")
@@ -169,7 +169,7 @@ struct VaultFaultTests {
                 for _ in 0..<2 { try await place.signet("enroll", OATHSample.uri(account: "noa")).fails(74, "no space is left") }
                 try await place.signet("code", "mira").fails(74, "no space is left")
                 #expect(try await place.accounts().compactMap { $0["account"]?.string } == ["mira"])
-                try disk.empty()
+                disk.empty()
                 #expect(try await place.signet("code", "mira").line == "802135")
                 try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
             }
@@ -179,10 +179,10 @@ struct VaultFaultTests {
     @Test("No vault is made on a full disk, and the next try finds nothing in its way", .enabled(if: SmallDisk.isPossible))
     func initOnFullDisk() async throws {
         try await Workplace.with(vault: false) { place in
-            try await SmallDisk.with(place.home) { disk in
+            try await SmallDisk.with(place.home, kilobytes: 512) { disk in
                 try disk.fill()
                 try await place.signet("init", "--protect", "keyfile").fails(74, "no space is left")
-                try disk.empty()
+                disk.empty()
                 #expect(try place.vaultFiles().isEmpty)
                 try await place.signet("init", "--protect", "keyfile").succeeds()
             }

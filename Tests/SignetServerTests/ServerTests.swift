@@ -48,7 +48,7 @@ struct ServerTests {
                 #expect(await connection?.read { $0.hasSuffix("{}") }.hasPrefix("HTTP/1.1 200 OK") == true)
                 cancelled = clock.now
             }
-            #expect(clock.now - cancelled < .seconds(3))
+            #expect(clock.now - cancelled < .seconds(60))
             connection?.vanish()
         }
     }

@@ -6,15 +6,15 @@ import Testing
 /// Work that is interrupted: by a kill before each of its system calls, which is also after each, and by a disk that fails.
 ///
 /// By default a few places of each work; with `SIGNET_KILLS=all` (`make kills`) every one.
-@Suite("A store whose work is interrupted", .enabled(if: TracedProcess.isPossible, TracedProcess.reason))
+@Suite("A store whose work is interrupted", .enabled(StoreWorker.noTrace) { await StoreWorker.canBeTraced })
 struct KillTests {
     private static let isThorough = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
 
     @Test("by a kill at any system call has the old or the new value, opens, and goes on", arguments: KilledWork.allCases)
-    func killed(work: KilledWork) throws {
-        let kills = try interrupt(work, "signal=KILL", at: nil, sample: 8) { outcome, path in
+    func killed(work: KilledWork) async throws {
+        let kills = try await interrupt(work, "signal=KILL", at: nil, sample: 8) { outcome, path in
             guard outcome.wasKilled else { return false }
-            try work.again(path, after: work.left(path))
+            try await work.again(path, after: work.left(path))
             return true
         }
         #expect(kills > 0)
@@ -29,30 +29,30 @@ struct KillTests {
     @Test(
         "by a disk that fails says so and has the old value, or has the new one, whole",
         arguments: KilledWork.allCases, ["ENOSPC", "EIO"])
-    func diskFails(work: KilledWork, error: String) throws {
-        let failures = try interrupt(work, "error=\(error)", at: Self.changing, sample: 2) {
+    func diskFails(work: KilledWork, error: String) async throws {
+        let failures = try await interrupt(work, "error=\(error)", at: Self.changing, sample: 2) {
             outcome, path in
             try #require(!outcome.wasKilled && [0, 1].contains(outcome.status), "\(outcome)")
             let left = try work.left(path)
             if outcome.status == 0 {
                 #expect(left == .new)
-            } else if outcome.output != "\(StoreError.Code.outcomeUnknown)", work != .createVault || left == .nothing {
+            } else if outcome.line != "\(StoreError.Code.outcomeUnknown)", work != .createVault || left == .nothing {
                 // A vault that was made is opened at last: when only that fails, the vault is there.
                 #expect(left == work.before, "\(outcome.output)")
             }
-            try work.again(path, after: left)
+            try await work.again(path, after: left)
             return outcome.status == 1
         }
         report("\(failures) failures of \(work) by \(error)")
     }
 
     @Test("by a disk that does not confirm a commit says that the outcome is unknown, and rightly: a crash decides it")
-    func unconfirmed() throws {
+    func unconfirmed() async throws {
         var left: Set<KilledWork.Left> = []
         // With the process going on to close its store, and with it being killed before that.
         for event in ["error=EIO", "error=EIO:signal=KILL"] {
-            _ = try interrupt(.save, event, at: ["fdatasync"], sample: .max) { outcome, path in
-                guard outcome.wasKilled || outcome.output == "\(StoreError.Code.outcomeUnknown)" else { return false }
+            _ = try await interrupt(.save, event, at: ["fdatasync"], sample: .max) { outcome, path in
+                guard outcome.wasKilled || outcome.line == "\(StoreError.Code.outcomeUnknown)" else { return false }
                 left.insert(try KilledWork.save.left(path))
                 return true
             }
@@ -64,8 +64,8 @@ struct KillTests {
     /// those for which `check` says so.
     private func interrupt(
         _ work: KilledWork, _ event: String, at names: Set<String>?, sample: Int,
-        _ check: (TracedProcess.Outcome, String) throws -> Bool
-    ) throws -> Int {
+        _ check: (TestProcess.Outcome, String) async throws -> Bool
+    ) async throws -> Int {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let template = directory.file("template")
@@ -79,16 +79,16 @@ struct KillTests {
             }
             return path
         }
-        let all = try TracedProcess.systemCalls(of: work.arguments(copy("dry")), log: directory.file("log"))
+        let all = try await StoreWorker.systemCalls(of: work.arguments(copy("dry")), log: directory.file("log"))
             .filter { names?.contains($0.name) ?? true }
         let step = Self.isThorough ? 1 : max(1, all.count / min(sample, all.count))
         var count = 0
         // From the end, where the work becomes durable.
         for call in stride(from: all.count - 1, through: 0, by: -step).map({ all[$0] }) {
             let path = try copy("run")
-            let outcome = try TracedProcess.work(work.arguments(path), at: call, event)
+            let outcome = try await StoreWorker.run(work.arguments(path), at: call, event)
             do {
-                if try check(outcome, path) { count += 1 }
+                if try await check(outcome, path) { count += 1 }
             } catch {
                 Issue.record("\(work), \(event) at \(call): \(error)")
             }
@@ -117,9 +117,7 @@ struct SharedVaultTests {
             _ = try directory.createVault(.keyFile)
             try await withThrowingTaskGroup(of: Int32.self) { group in
                 for _ in 0..<2 {
-                    group.addTask {
-                        try await onThread { try TracedProcess.work(["increment-vault", directory.path, "1000"]).status }
-                    }
+                    group.addTask { try await StoreWorker.run(["increment-vault", directory.path, "1000"]).status }
                 }
                 for try await status in group { #expect(status == 0) }
             }

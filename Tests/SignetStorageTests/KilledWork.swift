@@ -101,10 +101,10 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
     var before: Left { [.createStore, .createVault].contains(self) ? .nothing : .old }
 
     /// Does the work once more where it was interrupted. A store that was being made by hand is its maker's to remove.
-    func again(_ path: String, after left: Left) throws {
+    func again(_ path: String, after left: Left) async throws {
         if self == .createStore, left == .nothing { try? FileManager.default.removeItem(atPath: path + "/store") }
         let isThere = before == .nothing && left == .new
-        let outcome = try TracedProcess.work(arguments(path))
+        let outcome = try await StoreWorker.run(arguments(path))
         #expect(outcome.status == (isThere ? 1 : 0), "\(outcome.output)")
         #expect(try self.left(path) == .new)
     }

@@ -42,7 +42,7 @@ struct PostgresStoreTests {
                 try other.put([2], key)
                 #expect(try store.get(key) == [1])
             }
-            try server.execute("DROP TABLE \"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"")
+            try await server.execute("DROP TABLE \"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"")
         }
     }
 
@@ -104,7 +104,7 @@ struct PostgresStoreTests {
     @Test("whose server hangs is busy after a while, and works again when it goes on")
     func hangs() async throws {
         try await withStore(patience: 0.3) { store, server, _ in
-            let backend = try #require(pid_t(server.execute(Self.otherBackends)[0]))
+            let backend = try await #require(pid_t(server.execute(Self.otherBackends)[0]))
             kill(backend, SIGSTOP)
             defer { kill(backend, SIGCONT) }
             #expect { try store.put([2], key) } throws: { code($0) == .busy }
@@ -124,19 +124,21 @@ struct PostgresStoreTests {
     func cutInTheMiddle() async throws {
         try await withStore { store, server, _ in
             let runs = Mutex(0)
-            #expect {
-                try store.write { (records: any RecordWriter) throws(StoreError) in
-                    runs.withLock { $0 += 1 }
-                    try records.put([2], key)
-                    try cut(server)
-                    try records.put([3], key)
+            await #expect {
+                try await onThread {
+                    try store.write { (records: any RecordWriter) throws(StoreError) in
+                        runs.withLock { $0 += 1 }
+                        try records.put([2], key)
+                        try cut(server)
+                        try records.put([3], key)
+                    }
                 }
             } throws: {
                 code($0) == .failed
             }
             #expect(runs.withLock { $0 } == 1)
             #expect(try store.get(key) == [1])
-            try cut(server)
+            try await server.execute(Self.endOthers)
             try store.put([4], key)
             #expect(try store.get(key) == [4])
         }
@@ -145,10 +147,12 @@ struct PostgresStoreTests {
     @Test("whose connection is cut before the commit says that the outcome is unknown, and shows it when it is read")
     func cutAtCommit() async throws {
         try await withStore { store, server, _ in
-            #expect {
-                try store.write { (records: any RecordWriter) throws(StoreError) in
-                    try records.put([2], key)
-                    try cut(server)
+            await #expect {
+                try await onThread {
+                    try store.write { (records: any RecordWriter) throws(StoreError) in
+                        try records.put([2], key)
+                        try cut(server)
+                    }
                 }
             } throws: {
                 code($0) == .outcomeUnknown
@@ -158,12 +162,17 @@ struct PostgresStoreTests {
         }
     }
 
+    /// In the middle of a transaction, which is synchronous: on a thread that may block.
     private func cut(_ server: PostgresServer) throws(StoreError) {
-        do {
-            try server.execute(Self.endOthers)
-        } catch {
-            throw StoreError(.failed, "test", "\(error)")
+        let done = DispatchSemaphore(value: 0)
+        let isCut = Mutex(false)
+        Task {
+            let answer = try? await server.execute(Self.endOthers)
+            isCut.withLock { $0 = answer != nil }
+            done.signal()
         }
+        done.wait()
+        guard isCut.withLock({ $0 }) else { throw StoreError(.failed, "test", "the connection is not cut") }
     }
 
     @Test("that crashes keeps every change whose write has returned, and of the last one all or nothing")
@@ -181,10 +190,10 @@ struct PostgresStoreTests {
                 }
             }
             while last.withLock({ $0 }) < 20 { try await Task.sleep(for: .milliseconds(5)) }
-            try server.crash()
+            try await server.crash()
             #expect { try store.get(key) } throws: { code($0) == .failed }
             let outcome = await writer.result
-            try server.start()
+            try await server.start()
             #expect(throws: StoreError.self, performing: outcome.get)
             let found = Set(try store.all(.item))
             let acknowledged = last.withLock { $0 }
@@ -197,7 +206,7 @@ struct PostgresStoreTests {
     @Test("does not commit a transaction in which a command failed, though the closure went on")
     func swallowedFailure() async throws {
         try await withStore { store, server, table in
-            try server.execute(
+            try await server.execute(
                 """
                 CREATE FUNCTION "\(table) refuse"() RETURNS trigger LANGUAGE plpgsql AS $$
                     BEGIN IF NEW.kind = 'item' THEN RAISE EXCEPTION 'hunter2'; END IF; RETURN NEW; END $$;
@@ -219,7 +228,7 @@ struct PostgresStoreTests {
     @Test("is durable whatever the user's settings are, and refuses a server that is not")
     func durability() async throws {
         try await withStore { _, server, table in
-            try server.execute(
+            try await server.execute(
                 """
                 CREATE FUNCTION "\(table) check"() RETURNS trigger LANGUAGE plpgsql AS $$
                     BEGIN IF current_setting('synchronous_commit') <> 'on' THEN RAISE EXCEPTION 'not durable'; END IF;
@@ -227,24 +236,24 @@ struct PostgresStoreTests {
                 CREATE TRIGGER check_durability BEFORE UPDATE ON "\(table)" FOR EACH ROW EXECUTE FUNCTION "\(table) check"();
                 ALTER ROLE signet SET synchronous_commit = off
                 """)
-            defer { _ = try? server.execute("ALTER ROLE signet RESET synchronous_commit") }
             try PostgresStore(connection: server.connection, table: table).put([2], key)
-            try server.crash()
-            try server.start("fsync=off")
+            try await server.crash()
+            try await server.start("fsync=off")
             #expect { try PostgresStore(connection: server.connection, table: table) } throws: { error in
                 code(error) == .failed && "\(error)".contains("fsync=off")
             }
-            try server.crash()
-            try server.start()
+            try await server.crash()
+            try await server.start()
             let again = try PostgresStore(connection: server.connection, table: table)
             #expect(try again.get(key) == [2])
+            try await server.execute("ALTER ROLE signet RESET synchronous_commit")
         }
     }
 
     @Test("that may only be read, or is not one of ours, says so")
     func denied() async throws {
         try await withStore { _, server, table in
-            try server.execute(
+            try await server.execute(
                 """
                 CREATE ROLE "reader \(table)" LOGIN PASSWORD 'read'; GRANT SELECT ON "\(table)" TO "reader \(table)";
                 CREATE TABLE "not \(table)" (id int)

@@ -10,30 +10,14 @@ enum SecretServiceProbe {
         _ arguments: [String], environment: [String: String], through wrapper: [String] = [],
         within patience: Duration = .seconds(60), location: SourceLocation = #_sourceLocation
     ) async throws -> String {
-        let path = try #require(path, "SecretServiceProbe is not built", sourceLocation: location)
-        let words = wrapper + [path] + arguments
+        let words = wrapper + [Programs.built("SecretServiceProbe")] + arguments
         let own = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no"]
-        let ended = try await SpawnedProcess.run(
+        let ended = try await TestProcess.run(
             words[0], Array(words.dropFirst()), environment: own.merging(environment) { $1 }, within: patience)
         #expect(ended.status == 0, "it ended badly: \(ended.errors)", sourceLocation: location)
         #expect(ended.errors == "", "a library spoke to the terminal", sourceLocation: location)
-        return ended.output.trimmingCharacters(in: .newlines)
+        return ended.line
     }
-
-    private static let path: String? = {
-        for start in ["/proc/self/exe"] + CommandLine.arguments {
-            var folder = URL(filePath: start).resolvingSymlinksInPath().deletingLastPathComponent()
-            while folder.pathComponents.count > 1 {
-                let candidate = folder.appending(path: "SecretServiceProbe").path(percentEncoded: false)
-                var isFolder = ObjCBool(false)
-                if FileManager.default.fileExists(atPath: candidate, isDirectory: &isFolder), !isFolder.boolValue {
-                    return candidate
-                }
-                folder.deleteLastPathComponent()
-            }
-        }
-        return nil
-    }()
 }
 
 extension Keyring {

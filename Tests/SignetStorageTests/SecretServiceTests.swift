@@ -242,7 +242,7 @@ struct SecretServiceTests {
     func deletedMeanwhile() async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
-            async let outcomes = keyring.value("insist", wrapped, context, "150")
+            async let outcomes = keyring.value("insist", wrapped, context, "20")
             try await Task.sleep(for: .milliseconds(300))
             for item in try await keyring.items() { try await keyring.delete(item) }
             let counts = try await outcomes
@@ -336,7 +336,7 @@ struct LibSecretTests {
                 "$1/Tests/SecretServicePrototypes/prototypes.c"
             """
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        let compiled = try await SpawnedProcess.run(
+        let compiled = try await TestProcess.run(
             "sh", ["-c", check, "sh", Self.package], environment: ["PATH": path], within: .seconds(60))
         #expect(compiled.status == 0, "\(compiled.errors)")
     }

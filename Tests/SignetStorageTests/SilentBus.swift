@@ -12,15 +12,22 @@ struct SilentBus {
         self.path = path
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
         let isBound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
             }
         }
-        guard isBound, listen(listener, 1) == 0 else { throw CannotListen() }
-        Thread.detachNewThread { Self.serve(accept(listener, nil, nil)) }
+        guard isBound, listen(listener, 1) == 0 else {
+            close(listener)
+            throw CannotListen()
+        }
+        Thread.detachNewThread {
+            let client = accept(listener, nil, nil)
+            close(listener)
+            Self.serve(client)
+        }
     }
 
     private static func serve(_ client: Int32) {

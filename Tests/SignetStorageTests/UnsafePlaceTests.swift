@@ -118,25 +118,25 @@ struct UnsafePlaceTests {
         "that is full says so, and keeps what it has", .enabled(if: SmallDisk.isPossible, "a small tmpfs cannot be mounted here"))
     func full() async throws {
         try await TemporaryDirectory.with { temporary in
-            let disk = try SmallDisk(at: temporary.file("disk"), kilobytes: 256)
-            defer { disk.unmount() }
-            let directory = VaultDirectory(path: temporary.file("disk/vault"))
-            let vault = try directory.createVault(.keyFile)
-            try vault.put([7], RecordKey(.account, "kept"))
-            var failure: StoreError?
-            for number in 0..<100 where failure == nil {
-                do {
-                    try vault.put([UInt8](repeating: 1, count: 16_384), RecordKey(.notification, "\(number)"))
-                } catch {
-                    failure = error as? StoreError
+            try await SmallDisk.with(temporary.file("disk"), kilobytes: 256) { _ in
+                let directory = VaultDirectory(path: temporary.file("disk/vault"))
+                let vault = try directory.createVault(.keyFile)
+                try vault.put([7], RecordKey(.account, "kept"))
+                var failure: StoreError?
+                for number in 0..<100 where failure == nil {
+                    do {
+                        try vault.put([UInt8](repeating: 1, count: 16_384), RecordKey(.notification, "\(number)"))
+                    } catch {
+                        failure = error as? StoreError
+                    }
                 }
+                #expect(failure?.code == .full)
+                #expect(try vault.get(RecordKey(.account, "kept")) == [7])
+                #expect(try directory.openVault().get(RecordKey(.account, "kept")) == [7])
+                let second = VaultDirectory(path: temporary.file("disk/second"))
+                #expect { try second.createVault(.keyFile) } throws: { ($0 as? StoreError)?.code == .full }
+                #expect(!second.holdsVault)
             }
-            #expect(failure?.code == .full)
-            #expect(try vault.get(RecordKey(.account, "kept")) == [7])
-            #expect(try directory.openVault().get(RecordKey(.account, "kept")) == [7])
-            let second = VaultDirectory(path: temporary.file("disk/second"))
-            #expect { try second.createVault(.keyFile) } throws: { ($0 as? StoreError)?.code == .full }
-            #expect(!second.holdsVault)
         }
     }
 
@@ -146,33 +146,35 @@ struct UnsafePlaceTests {
         arguments: (2...12).map { $0 * 8 })
     func nearlyFull(kilobytes: Int) async throws {
         try await TemporaryDirectory.with { temporary in
-            let disk = try SmallDisk(at: temporary.file("disk"), kilobytes: kilobytes)
-            defer { disk.unmount() }
-            let directory = VaultDirectory(path: temporary.file("disk/vault"))
-            do {
-                _ = try directory.createVault(.keyFile)
-                #expect(try directory.openVault().get(RecordKey(.account, "x")) == nil)
-            } catch let error as StoreError {
-                #expect(error.code == .full, "\(error)")
-                let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-                #expect(directory.holdsVault || left.isEmpty, "\(left)")
+            try await SmallDisk.with(temporary.file("disk"), kilobytes: kilobytes) { _ in
+                let directory = VaultDirectory(path: temporary.file("disk/vault"))
+                do {
+                    _ = try directory.createVault(.keyFile)
+                    #expect(try directory.openVault().get(RecordKey(.account, "x")) == nil)
+                } catch let error as StoreError {
+                    #expect(error.code == .full, "\(error)")
+                    let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+                    #expect(directory.holdsVault || left.isEmpty, "\(left)")
+                }
             }
         }
     }
 
-    @Test("stays one file for all, however often this process opens it", .enabled(if: Python.isThere, "python3 is not installed"))
+    @Test(
+        "stays one file for all, however often this process opens it",
+        .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func openedTwice() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             let first = try directory.createVault(.keyFile)
             _ = try directory.openVault()
             // Another process comes and goes. If this one's locks were gone, it would take the log away from under the first.
-            try Python.run(
+            try await Python.run(
                 "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('select count(*) from record').fetchall(); c.close()",
                 directory.recordsPath)
             try first.put([1], RecordKey(.account, "x"))
             #expect(try directory.openVault().get(RecordKey(.account, "x")) == [1])
-            try Python.run(
+            try await Python.run(
                 "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); assert c.execute(\"select count(*) from record where kind='account'\").fetchall() == [(1,)]",
                 directory.recordsPath)
         }
@@ -189,59 +191,5 @@ struct UnsafePlaceTests {
             #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .corrupt }
             #expect(try Data(contentsOf: URL(filePath: directory.recordsPath)) == noise)
         }
-    }
-}
-
-/// A file system of a few kilobytes, to be full on purpose.
-struct SmallDisk {
-    let path: String
-
-    static var isPossible: Bool {
-        guard let directory = try? TemporaryDirectory() else { return false }
-        defer { directory.remove() }
-        guard let disk = try? SmallDisk(at: directory.file("disk"), kilobytes: 64) else { return false }
-        disk.unmount()
-        return true
-    }
-
-    struct CannotMount: Error {}
-
-    init(at path: String, kilobytes: Int) throws {
-        self.path = path
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k,mode=700", "signet-test", path) == 0 else {
-            throw CannotMount()
-        }
-    }
-
-    func unmount() {
-        _ = try? Self.run("umount", "-l", path)
-    }
-
-    private static func run(_ arguments: String...) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
-}
-
-/// Another process with SQLite in it.
-enum Python {
-    struct Failed: Error {}
-
-    static var isThere: Bool { (try? run("import sqlite3", "")) != nil }
-
-    static func run(_ program: String, _ argument: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", program, argument]
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failed() }
     }
 }

@@ -165,9 +165,9 @@ struct DeskStreamTests {
                 _ = await connection?.read { $0.contains(":\n\n") }
                 cancelled = clock.now
             }
-            #expect(clock.now - cancelled < .seconds(3))
+            #expect(clock.now - cancelled < .seconds(60))
             _ = await connection?.read { _ in false }
-            #expect(clock.now - cancelled < .seconds(3))
+            #expect(clock.now - cancelled < .seconds(60))
             connection?.vanish()
         }
     }
@@ -183,7 +183,7 @@ struct DeskStreamTests {
                 return (connection, clock.now)
             }
             _ = await connection.read { _ in false }
-            #expect(clock.now - asked < .seconds(3))
+            #expect(clock.now - asked < .seconds(60))
             connection.vanish()
         }
     }

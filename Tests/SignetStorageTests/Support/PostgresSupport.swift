@@ -11,9 +11,9 @@ struct PostgresTrait: SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
         guard PostgresServer.isPossible else { return try await function() }
-        let server = try PostgresServer()
-        defer { server.remove() }
-        try await Self.$server.withValue(server) { try await function() }
+        try await PostgresServer.with { server in
+            try await Self.$server.withValue(server) { try await function() }
+        }
     }
 }
 

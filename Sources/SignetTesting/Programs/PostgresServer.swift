@@ -1,16 +1,6 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
+#if os(Linux)
 import Foundation
-#endif
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A PostgreSQL server of a test's own: a new cluster in a temporary directory, reached by a socket there, which nobody else
 /// uses. It flushes its log as a real one does.
@@ -34,24 +24,40 @@ public final class PostgresServer: Sendable {
 
     private static var user: String? { ["pgtest", "postgres", "nobody"].first { getpwnam($0) != nil } }
 
-    /// Makes a cluster and starts it. Takes some seconds.
-    /// - Throws: ``Unavailable``.
-    public init() throws {
+    /// Runs `body` with a new server, and removes it afterwards. To make it takes some seconds.
+    /// - Throws: ``Unavailable``, or what `body` throws.
+    public static func with<R>(_ body: (PostgresServer) async throws -> sending R) async throws -> sending R {
+        let server = try PostgresServer()
+        do {
+            try await server.make()
+            let result = try await body(server)
+            await server.remove()
+            return result
+        } catch {
+            await server.remove()
+            throw error
+        }
+    }
+
+    private init() throws {
         guard Self.isPossible, let programs = Self.binaries else {
             throw Unavailable(description: "PostgreSQL, or a user to run it as, is not here")
         }
         self.programs = programs
         directory = try TemporaryDirectory()
+    }
+
+    private func make() async throws {
         try Array(Self.password.utf8).withUnsafeBytes { try Data($0).write(to: URL(filePath: directory.file("password"))) }
         if geteuid() == 0, let entry = Self.user.flatMap({ getpwnam($0) }) {
             for path in [directory.path, directory.file("password")] {
                 chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid)
             }
         }
-        try run(
+        try await run(
             "initdb", "-D", data, "-U", "signet", "--pwfile", directory.file("password"), "-A", "scram-sha-256", "-E", "UTF8",
             "--no-locale", "--no-sync")
-        try start()
+        try await start()
     }
 
     /// How to reach it, as a libpq connection string without the password.
@@ -62,29 +68,29 @@ public final class PostgresServer: Sendable {
     /// Starts it again where it was stopped.
     /// - Parameter settings: Settings of the server beyond its usual ones, for example `fsync=off`.
     /// - Throws: ``Unavailable``.
-    public func start(_ settings: String...) throws {
+    public func start(_ settings: String...) async throws {
         let usual = ["listen_addresses=''", "unix_socket_directories='\(directory.path)'", "shared_buffers=16MB"]
         let options = (usual + settings).map { "-c \($0)" }.joined(separator: " ")
-        try run("pg_ctl", "-D", data, "-w", "-t", "60", "-l", directory.file("server.log"), "-o", options, "start")
+        try await run("pg_ctl", "-D", data, "-w", "-t", "60", "-l", directory.file("server.log"), "-o", options, "start")
     }
 
     /// Stops it without any order, as a crash does: what is not durable is lost.
     /// - Throws: ``Unavailable``.
-    public func crash() throws {
-        try run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+    public func crash() async throws {
+        try await run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
     }
 
     /// Crashes it and removes everything.
-    public func remove() {
-        try? crash()
+    private func remove() async {
+        try? await crash()
         directory.remove()
     }
 
     /// Runs SQL as the owner of the server, with `psql`, and gives the rows as text, one a line.
     /// - Throws: ``Unavailable`` when a command fails.
     @discardableResult
-    public func execute(_ sql: String) throws -> [String] {
-        let output = try run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-d", connection, "-c", sql)
+    public func execute(_ sql: String) async throws -> [String] {
+        let output = try await run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-d", connection, "-c", sql)
         return output.split(separator: "\n").map(String.init)
     }
 
@@ -97,38 +103,20 @@ public final class PostgresServer: Sendable {
         return (versions.map { "\(root)/\($0)/bin" } + path).first { access("\($0)/initdb", X_OK) == 0 }
     }
 
-    private static var environmentPath: String { getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin" }
+    private static var environmentPath: String { ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin" }
 
     /// Runs one of PostgreSQL's programs to its end, as the user that may, and gives what it says.
     @discardableResult
-    private func run(_ program: String, _ arguments: String...) throws -> String {
+    private func run(_ program: String, _ arguments: String...) async throws -> String {
         var command = ["\(programs)/\(program)"] + arguments
         if geteuid() == 0, let user = Self.user { command = ["/usr/sbin/runuser", "-u", user, "--"] + command }
-        // A file and no pipe: the server inherits it, and would hold a pipe open.
-        let output = directory.file("\(program).\(RandomID.uuid())")
-        let status = try Self.spawn(command, output: output)
-        let said = String(decoding: (try? Data(contentsOf: URL(filePath: output))) ?? Data(), as: UTF8.self)
-        unlink(output)
-        guard status == 0 else { throw Unavailable(description: "\(program) ended with status \(status): \(said)") }
-        return said
-    }
-
-    private static func spawn(_ command: [String], output: String) throws -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
-        let pointers = command.map { strdup($0) } + [nil]
-        let variables = [strdup("PATH=\(environmentPath)"), strdup("LC_ALL=C"), nil]
-        defer { for pointer in pointers + variables { free(pointer) } }
-        var child: pid_t = 0
-        guard posix_spawn(&child, command[0], &actions, nil, pointers, variables) == 0 else {
-            throw Unavailable(description: "\(command[0]) cannot be started")
+        let ended = try await TestProcess.run(
+            command[0], Array(command.dropFirst()), environment: ["PATH": Self.environmentPath, "LC_ALL": "C"],
+            within: .seconds(120))
+        guard ended.status == 0 else {
+            throw Unavailable(description: "\(program) ended with status \(ended.status): \(ended.output)\(ended.errors)")
         }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        return status
+        return ended.output
     }
 }
+#endif

@@ -1,4 +1,6 @@
+#if os(Linux)
 import Foundation
+import Glibc
 
 /// A session bus and a GNOME Keyring of a test's own, with a home of their own. They end with the body they were started for,
 /// whatever it throws, and with the test's process.
@@ -29,9 +31,7 @@ public struct Keyring: Sendable {
 
     /// The programs this needs that are not in `PATH`. Debian has them in `dbus`, `dbus-bin` and `gnome-keyring`.
     public static var missingPrograms: [String] {
-        ["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "sh"].filter { program in
-            !searchPath.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
-        }
+        Programs.missing(["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "sh"])
     }
 
     /// Runs `body` with a bus and a keyring.
@@ -48,16 +48,15 @@ public struct Keyring: Sendable {
         defer { if home == nil { directory.remove() } }
         let environment = Self.environment(in: directory.path)
         try prepare(directory)
-        let supervisor = try SpawnedProcess(
-            "sh", ["-c", script], environment: environment.merging(password.map { ["PASSWORD": $0] } ?? [:]) { $1 },
-            name: "keyring", in: directory.path)
+        let supervisor = try TestProcess.kept(
+            "sh", ["-c", script], environment: environment.merging(password.map { ["PASSWORD": $0] } ?? [:]) { $1 })
         do {
-            let keyring = try await Keyring(supervisor, environment: environment, in: directory)
+            let keyring = try await Keyring(supervisor, environment: environment, files: directory.file("data/keyrings"))
             let result = try await body(keyring)
-            await Self.end(supervisor)
+            await supervisor.stop()
             return result
         } catch {
-            await Self.end(supervisor)
+            await supervisor.stop()
             throw error
         }
     }
@@ -111,8 +110,9 @@ public struct Keyring: Sendable {
 // MARK: Starting and ending
 
 extension Keyring {
-    /// Starts both, says their numbers, and waits for the end of its input, which comes with the end of the test at the latest.
+    /// Starts both, says their numbers, and ends them when it is told to end.
     private static let script = """
+        trap 'kill -KILL $bus $daemon; wait; exit' TERM
         dbus-daemon --config-file="$HOME/bus.conf" --nofork --nopidfile &
         bus=$!
         daemon=-
@@ -127,8 +127,6 @@ extension Keyring {
             until owned org.freedesktop.secrets; do kill -0 $daemon || break; sleep 0.02; done
         fi
         echo "$bus $daemon ready"
-        cat > /dev/null
-        kill -KILL $bus $daemon
         wait
         """
 
@@ -163,33 +161,24 @@ extension Keyring {
         try Data(configuration.utf8).write(to: URL(filePath: home.file("bus.conf")))
     }
 
-    private init(
-        _ supervisor: SpawnedProcess, environment: [String: String], in home: TemporaryDirectory
-    ) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        var words: [Substring] = []
-        while words.last != "ready" {
-            guard ContinuousClock.now < deadline, supervisor.status == nil else {
-                throw Failure(description: "the keyring does not start: \(try home.text("keyring.errors"))")
-            }
-            try await Task.sleep(for: .milliseconds(10))
-            words = try home.text("keyring.output").split(whereSeparator: \.isWhitespace)
+    private init(_ supervisor: TestProcess, environment: [String: String], files: String) async throws {
+        let said: TestProcess.Outcome
+        do {
+            said = try await supervisor.said { output, _ in output.hasSuffix("ready\n") }
+        } catch let error as TestProcess.NotSaid {
+            throw Failure(description: "the keyring does not start: \(error.soFar.errors)")
         }
+        let words = said.output.split(whereSeparator: \.isWhitespace)
         self.environment = environment
-        files = home.file("data/keyrings")
+        self.files = files
         processes = [Part.bus: words.first, .daemon: words.dropFirst().first].compactMapValues { $0.flatMap { Int32($0) } }
-    }
-
-    private static func end(_ supervisor: SpawnedProcess) async {
-        supervisor.closeInput()
-        _ = await supervisor.end(within: .seconds(10))
     }
 
     private func send(_ path: String, _ method: String, _ arguments: String..., to name: String = "org.freedesktop.secrets")
         async throws -> String
     {
         let bus = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
-        let sent = try await SpawnedProcess.run(
+        let sent = try await TestProcess.run(
             "dbus-send",
             ["--bus=\(bus)", "--print-reply", "--reply-timeout=10000", "--dest=\(name)", path, method]
                 + arguments,
@@ -198,3 +187,4 @@ extension Keyring {
         return sent.output
     }
 }
+#endif

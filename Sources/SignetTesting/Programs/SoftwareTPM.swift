@@ -16,15 +16,15 @@ public actor SoftwareTPM {
     private let directory: TemporaryDirectory
     private let port: UInt16
     private let isManaged: Bool
-    private var device: KeptProcess?
-    private var bus: KeptProcess?
-    private var manager: KeptProcess?
+    private var device: TestProcess?
+    private var bus: TestProcess?
+    private var manager: TestProcess?
 
     /// What is missing here to run one; nil when nothing is.
     public static func missing(resourceManager: Bool = false) -> String? {
         let needed =
             ["swtpm", "tpm2_getcap", "tpm2_clear"] + (resourceManager ? ["tpm2-abrmd", "dbus-daemon", "dbus-send"] : [])
-        let missing = needed.filter { !KeptProcess.isInstalled($0) }
+        let missing = Programs.missing(needed)
         return missing.isEmpty ? nil : "not installed: \(missing.joined(separator: ", "))"
     }
 
@@ -76,21 +76,21 @@ public actor SoftwareTPM {
     }
 
     private func startManager() async throws {
-        let bus = try KeptProcess(
-            ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=unix:path=\(directory.file("bus"))"],
-            log: directory.file("bus.log"))
+        let bus = try TestProcess.kept(
+            "dbus-daemon", ["--session", "--nofork", "--nopidfile", "--address=unix:path=\(directory.file("bus"))"])
         self.bus = bus
         try await ready(bus, "dbus-daemon") { FileManager.default.fileExists(atPath: directory.file("bus")) }
-        let manager = try KeptProcess(
-            ["tpm2-abrmd", "--session", "--tcti=\(Self.deviceTCTI(port))"] + (geteuid() == 0 ? ["--allow-root"] : []),
-            environment: environment, log: directory.file("abrmd.log"))
+        let manager = try TestProcess.kept(
+            "tpm2-abrmd", ["--session", "--tcti=\(Self.deviceTCTI(port))"] + (geteuid() == 0 ? ["--allow-root"] : []),
+            environment: Self.ours(environment))
         self.manager = manager
         try await ready(manager, "tpm2-abrmd") {
-            let answer = try? await KeptProcess.run(
+            let answer = try? await run(
+                "dbus-send",
                 [
-                    "dbus-send", "--session", "--dest=org.freedesktop.DBus", "--print-reply", "/org/freedesktop/DBus",
+                    "--session", "--dest=org.freedesktop.DBus", "--print-reply", "/org/freedesktop/DBus",
                     "org.freedesktop.DBus.NameHasOwner", "string:com.intel.tss2.Tabrmd",
-                ], environment: environment)
+                ])
             return answer?.contains("true") ?? false
         }
     }
@@ -111,19 +111,20 @@ public actor SoftwareTPM {
 
     /// For a test that ends it, and starts it again later, it stays where it was. The port may be taken for a moment: by
     /// somebody who looks for a free one.
-    private func startDevice() async throws -> KeptProcess {
+    private func startDevice() async throws -> TestProcess {
         var attempts = 5
         while true {
             attempts -= 1
-            let device = try KeptProcess(
+            let device = try TestProcess.kept(
+                "swtpm",
                 [
-                    "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(directory.path)", "--server",
+                    "socket", "--tpm2", "--tpmstate", "dir=\(directory.path)", "--server",
                     "type=tcp,port=\(port),bindaddr=127.0.0.1", "--ctrl", "type=tcp,port=\(port + 1),bindaddr=127.0.0.1",
                     "--flags", "startup-clear",
-                ], log: directory.file("swtpm.log"))
+                ])
             do {
-                // The second port answers beside the first, which serves one connection only.
-                try await ready(device, "swtpm") { Self.answers(port + 1) }
+                // It listens to one after the other.
+                try await ready(device, "swtpm") { Self.answers(port + 1) && Self.answers(port) }
                 return device
             } catch {
                 await device.stop()
@@ -143,15 +144,29 @@ public actor SoftwareTPM {
     public var processIdentifier: Int32? { device?.identifier }
 
     /// Holds it: whoever asks it waits until ``resume()``.
-    public func pause() { device?.pause() }
+    public func pause() { device?.signal(SIGSTOP) }
 
     /// Lets it go on.
-    public func resume() { device?.resume() }
+    public func resume() { device?.signal(SIGCONT) }
 
     /// What a tool of `tpm2-tools` says when it is run with this TPM.
     /// - Throws: ``CannotStart`` when the tool fails.
     public func tool(_ name: String, _ arguments: String...) async throws -> String {
-        try await KeptProcess.run([name] + arguments, environment: environment.merging(["TPM2TOOLS_TCTI": tcti]) { $1 })
+        try await run(name, arguments)
+    }
+
+    private func run(_ program: String, _ arguments: [String]) async throws(CannotStart) -> String {
+        let ended = try await TestProcess.run(
+            program, arguments, environment: Self.ours(environment.merging(["TPM2TOOLS_TCTI": tcti]) { $1 }))
+        guard ended.status == 0 else {
+            throw CannotStart(reason: "\(program) ended with \(ended.status): \(ended.output)\(ended.errors)")
+        }
+        return ended.output
+    }
+
+    /// Our own environment with additions.
+    private static func ours(_ additions: [String: String]) -> [String: String] {
+        ProcessInfo.processInfo.environment.merging(additions) { $1 }
     }
 
     private func end() async {
@@ -159,12 +174,12 @@ public actor SoftwareTPM {
         directory.remove()
     }
 
-    private func ready(_ process: KeptProcess, _ name: String, _ isReady: () async -> Bool) async throws {
+    private func ready(_ process: TestProcess, _ name: String, _ isReady: () async -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(20)
         while await !isReady() {
-            guard process.isRunning, ContinuousClock.now < end else {
-                let log = (try? String(contentsOfFile: directory.file("\(name).log"), encoding: .utf8)) ?? ""
-                throw CannotStart(reason: "\(name) does not come up: \(log)")
+            guard !process.hasEnded, ContinuousClock.now < end else {
+                let soFar = process.soFar
+                throw CannotStart(reason: "\(name) does not come up: \(soFar.output)\(soFar.errors)")
             }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -199,7 +214,7 @@ extension SoftwareTPM {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
