@@ -25,11 +25,13 @@ RELEASE := $(TRAITS) -c release --static-swift-stdlib -Xlinker --no-export-dynam
 TSAN := $(TRAITS) --sanitize=thread --scratch-path $(SCRATCH)/tsan
 ASAN := $(TRAITS) --sanitize=address --scratch-path $(SCRATCH)/asan
 DOCS := $(TRAITS) --scratch-path $(SCRATCH)/docs
+# What a package gets that depends on this one and names no traits.
+PLAIN := --scratch-path $(SCRATCH)/plain
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup demo test kills lint format bench tsan asan docs help clean
+.PHONY: setup demo test plain kills lint format bench tsan asan docs help clean
 
 setup: ## install the system packages that are missing (Debian, Ubuntu)
 	@scripts/setup
@@ -42,6 +44,10 @@ test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	@swift build $(DEBUG) --build-tests
 	@scripts/check-apple "$$(swift build $(DEBUG) --show-bin-path)"
 	@swift test $(DEBUG) --skip-build --parallel $(TEST_ARGS)
+
+plain: setup ## build everything without the traits, and run what is different then
+	@swift build $(PLAIN) --build-tests
+	@swift test $(PLAIN) --skip-build --filter 'TPMAbsence|WithoutSecretService|RecordStoreTests'
 
 kills: export SIGNET_KILLS := all
 kills: setup ## kill a store's work at every one of its system calls, and have the disk fail at each; says how often
@@ -89,4 +95,4 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 clean: ## delete what was built here
-	rm -rf $(foreach folder,debug release tsan asan docs docs-html bench,"$(SCRATCH)/$(folder)") bench.json
+	rm -rf $(foreach folder,debug plain release tsan asan docs docs-html bench,"$(SCRATCH)/$(folder)") bench.json
