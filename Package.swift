@@ -91,7 +91,10 @@ let package = Package(
             swiftSettings: rules),
         .target(name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
-        .target(name: "FRAuthenticator", dependencies: ["SignetCore"], swiftSettings: rules),
+        .target(
+            name: "FRAuthenticator",
+            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
+            swiftSettings: rules),
         .target(name: "FRAuth", dependencies: ["SignetCore"], swiftSettings: rules),
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
