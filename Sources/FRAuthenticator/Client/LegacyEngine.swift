@@ -54,7 +54,7 @@ final class LegacyEngine: Sendable {
             case .records(let records): records
             }
         authenticator = Authenticator(
-            store: store, transport: settings.transport, device: settings.device, clock: settings.clock,
+            store: store, transport: settings.transport ?? OwnTransport(), device: settings.device, clock: settings.clock,
             policies: policies.engine, retention: .all, interceptors: settings.interceptors)
     }
 
@@ -165,8 +165,8 @@ struct Origin: Sendable {
 
 /// What a client is started with besides its store.
 package struct LegacySettings: Sendable {
-    /// How servers are reached.
-    package var transport: any HTTPTransport
+    /// How servers are reached; nil for a transport of the client's own.
+    package var transport: (any HTTPTransport)?
     /// What time it is.
     package var clock: any WallClock
     /// How this device presents itself; its token comes from the app.
@@ -181,7 +181,7 @@ package struct LegacySettings: Sendable {
     /// What is usual: this machine, its clock and its network.
     /// - Parameter platform: By which names the device presents itself.
     package init(
-        platform: Platform, transport: any HTTPTransport = AsyncHTTPTransport(), clock: any WallClock = SystemWallClock()
+        platform: Platform, transport: (any HTTPTransport)? = nil, clock: any WallClock = SystemWallClock()
     ) {
         self.transport = transport
         self.clock = clock
