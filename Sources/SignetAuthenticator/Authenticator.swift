@@ -10,7 +10,7 @@ public import SignetStorage
 ///
 /// Throws `StoreError` when the store fails, `TransportError` when the network does, and ``AuthenticatorError`` for the rest.
 public struct Authenticator: Sendable {
-    let store: any AccountStore
+    private(set) var store: any AccountStore
     let transport: any HTTPTransport
     let clock: any WallClock
     let device: PushDevice
@@ -44,6 +44,13 @@ public struct Authenticator: Sendable {
         self.retention = retention
         self.platforms = PushPlatforms(platforms)
         wire = PushWire(transport: transport, interceptors: interceptors, clocks: ServerClocks(clock))
+    }
+
+    /// This authenticator, with all that it knows of servers, over another view of its store.
+    package func over(_ store: any AccountStore) -> Authenticator {
+        var authenticator = self
+        authenticator.store = store
+        return authenticator
     }
 
     /// The records that ``accounts(sortedBy:)`` and ``notifications()`` leave out because they cannot be read. Nothing is

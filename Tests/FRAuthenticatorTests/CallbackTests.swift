@@ -119,7 +119,9 @@ struct CallbackTests {
         #expect(outcome.failureCodes == [6_000_003])
     }
 
-    @Test("HOTP codes are never given twice to 1000 callers at once, of several objects for one mechanism", arguments: [false, true])
+    @Test(
+        "HOTP codes are never given twice to 1000 callers at once, of several objects for one mechanism",
+        arguments: [false, true])
     func counters(withFaults: Bool) async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook))

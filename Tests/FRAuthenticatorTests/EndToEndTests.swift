@@ -83,7 +83,8 @@ struct EndToEndTests {
                 let client = try FRAClientBuilder(real).withStorage(kind.client(in: directory)).start()
                 try client.registerForRemoteNotifications("token-1")
                 let push = try #require(
-                    try await desk.enrol("CombinedRegistration") { try await client.createMechanismFromUri($0) } as? PushMechanism)
+                    try await desk.enrol("CombinedRegistration") { try await client.createMechanismFromUri($0) } as? PushMechanism
+                )
                 #expect(client.getAllAccounts().first?.mechanisms.map(\.type) == ["push", "totp"])
 
                 let waiting = try await desk.begin("PushNumberLogin")

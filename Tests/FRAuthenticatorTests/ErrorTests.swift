@@ -94,7 +94,8 @@ struct ErrorTests {
         .notHTTP: 5_000_003, .tooLarge: 5_000_003, .invalidRequest: 5_000_005,
     ]
 
-    @Test("of the network have a documented code each, and say whether trying again helps", arguments: TransportError.Code.allCases)
+    @Test(
+        "of the network have a documented code each, and say whether trying again helps", arguments: TransportError.Code.allCases)
     func transport(code: TransportError.Code) {
         let engine = TransportError(code, host: "am.example.test", "why")
         let error = LegacyErrors.error(engine)

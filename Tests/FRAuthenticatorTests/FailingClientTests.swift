@@ -18,15 +18,24 @@ struct FailingClientTests {
 
     static let rows: [Row] = [
         Row(operation: "enrol codes", changes: 2) { bench in
-            { _ = try await bench.client.createMechanismFromUri(Sample.totp); return true }
+            {
+                _ = try await bench.client.createMechanismFromUri(Sample.totp)
+                return true
+            }
         },
         Row(operation: "enrol codes and push", changes: 3) { bench in
             try bench.client.registerForRemoteNotifications("token-1")
-            return { _ = try await bench.client.createMechanismFromUri(Sample.combined); return true }
+            return {
+                _ = try await bench.client.createMechanismFromUri(Sample.combined)
+                return true
+            }
         },
         Row(operation: "enrol codes for an account that is there", changes: 2) { bench in
             try await bench.enrollBoth()
-            return { _ = try await bench.client.createMechanismFromUri(Sample.hotp); return true }
+            return {
+                _ = try await bench.client.createMechanismFromUri(Sample.hotp)
+                return true
+            }
         },
         Row(operation: "generate an HOTP code", changes: 1) { bench in
             let hotp = try await bench.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism
@@ -59,7 +68,10 @@ struct FailingClientTests {
         },
         Row(operation: "receive a message and a user id", changes: 2) { bench in
             let uid = try await bench.enrollBoth().push.mechanismUUID
-            return { _ = try bench.client.handleMessage("1", try Sample.message(to: uid, userID: "user-7f3a")); return true }
+            return {
+                _ = try bench.client.handleMessage("1", try Sample.message(to: uid, userID: "user-7f3a"))
+                return true
+            }
         },
         Row(operation: "remove a notification", changes: 1) { bench in
             try await bench.enrollBoth()
@@ -67,12 +79,17 @@ struct FailingClientTests {
             return { bench.client.removeNotification(notification: notification) }
         },
         Row(operation: "register a token", changes: 1) { bench in
-            { try bench.client.registerForRemoteNotifications("token-1"); return true }
+            {
+                try bench.client.registerForRemoteNotifications("token-1")
+                return true
+            }
         },
     ]
 
     /// Every place at which every operation can fail; once having done nothing, and once having done what it denies.
-    static let places = rows.flatMap { row in (1...row.changes).flatMap { [(row, $0, false), (row, $0, true)] } }
+    static let places: [(Row, Int, Bool)] = rows.flatMap { row in
+        (1...row.changes).flatMap { [(row, $0, false), (row, $0, true)] }
+    }
 
     @Test("in the middle of an operation has its changes put back", arguments: places)
     func undone(row: Row, place: Int, denies: Bool) async throws {

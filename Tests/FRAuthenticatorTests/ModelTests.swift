@@ -61,7 +61,7 @@ struct ModelTests {
         let (account, totp, hotp, push, notification) = try await Self.objects()
         account.displayIssuer = "Harbour"
         account.lock(policy: NamedPolicy(name: "custom"))
-        for mechanism: Mechanism in [totp, hotp, push] {
+        for mechanism in [totp, hotp, push] as [Mechanism] {
             #expect(try Mechanisms.fromJson(mechanism.toJson() ?? "").toJson() == mechanism.toJson())
         }
         #expect(try Account.fromJson(account.toJson() ?? "").toJson() == account.toJson())
@@ -86,18 +86,22 @@ struct ModelTests {
     @Test("read the Android SDK's form")
     func android() throws {
         let account = try Account.fromJson(
-            #"{"id":"Harbor Bank-mira","issuer":"Harbor Bank","accountName":"mira","backgroundColor":"#336699","timeAdded":1735689600000,"lock":true,"lockingPolicy":"custom","policies":"{\"custom\":{}}"}"#)
+            ##"{"id":"Harbor Bank-mira","issuer":"Harbor Bank","accountName":"mira","backgroundColor":"#336699","timeAdded":1735689600000,"lock":true,"lockingPolicy":"custom","policies":"{\"custom\":{}}"}"##
+        )
         #expect(account.lockingPolicy == "custom")
         #expect(account.policies == #"{"custom":{}}"#)
         let totp = try Mechanisms.fromJson(
-            #"{"id":"Harbor Bank-mira-otpauth","mechanismUID":"b1c0","issuer":"Harbor Bank","accountName":"mira","secret":"KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD","type":"otpauth","oathType":"TOTP","algorithm":"SHA256","digits":8,"period":60,"timeAdded":1735689600000}"#)
+            #"{"id":"Harbor Bank-mira-otpauth","mechanismUID":"b1c0","issuer":"Harbor Bank","accountName":"mira","secret":"KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD","type":"otpauth","oathType":"TOTP","algorithm":"SHA256","digits":8,"period":60,"timeAdded":1735689600000}"#
+        )
         #expect((totp as? TOTPMechanism)?.period == 60)
         #expect((totp as? TOTPMechanism)?.algorithm == "sha256")
         let push = try Mechanisms.fromJson(
-            #"{"id":"x","mechanismUID":"b1c1","issuer":"Harbor Bank","accountName":"mira","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","type":"pushauth","registrationEndpoint":"https:\/\/am.example.test\/r","authenticationEndpoint":"https:\/\/am.example.test\/a","timeAdded":1735689600000}"#)
+            #"{"id":"x","mechanismUID":"b1c1","issuer":"Harbor Bank","accountName":"mira","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","type":"pushauth","registrationEndpoint":"https:\/\/am.example.test\/r","authenticationEndpoint":"https:\/\/am.example.test\/a","timeAdded":1735689600000}"#
+        )
         #expect(push is PushMechanism)
         let notification = try PushNotification.fromJson(
-            #"{"id":"b1c1-1735689600000","mechanismUID":"b1c1","messageId":"AUTHENTICATE:1","message":"Login","challenge":"mv+nOO/Qt7dJneRwwz4FMNoN7S/MVWMc5n3LyvHdj3o=","amlbCookie":"amlbcookie=01","timeAdded":1735689600000,"timeExpired":1735689720000,"ttl":120,"approved":false,"pending":false,"numbersChallenge":"34, 56,82","pushType":"challenge"}"#)
+            #"{"id":"b1c1-1735689600000","mechanismUID":"b1c1","messageId":"AUTHENTICATE:1","message":"Login","challenge":"mv+nOO/Qt7dJneRwwz4FMNoN7S/MVWMc5n3LyvHdj3o=","amlbCookie":"amlbcookie=01","timeAdded":1735689600000,"timeExpired":1735689720000,"ttl":120,"approved":false,"pending":false,"numbersChallenge":"34, 56,82","pushType":"challenge"}"#
+        )
         #expect(notification.isDenied)
         #expect(notification.numbersChallengeArray == [34, 56, 82])
         #expect(notification.timeExpired == Sample.start.addingTimeInterval(120))
@@ -106,11 +110,26 @@ struct ModelTests {
     @Test(
         "that are damaged are refused by the name of what is wrong, and never read as something else",
         arguments: [
-            (#"{"type":"otpauth","oathType":"hotp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#, "counter"),
-            (#"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1,"digits":3}"#, "digits"),
-            (#"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1,"algorithm":"md5"}"#, "algorithm"),
-            (#"{"type":"carrier pigeon","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#, "type"),
-            (#"{"type":"otpauth","oathType":"totp","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#, "mechanismUID"),
+            (
+                #"{"type":"otpauth","oathType":"hotp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#,
+                "counter"
+            ),
+            (
+                #"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1,"digits":3}"#,
+                "digits"
+            ),
+            (
+                #"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1,"algorithm":"md5"}"#,
+                "algorithm"
+            ),
+            (
+                #"{"type":"carrier pigeon","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#,
+                "type"
+            ),
+            (
+                #"{"type":"otpauth","oathType":"totp","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#,
+                "mechanismUID"
+            ),
             ("[]", "object"), ("", "object"),
         ])
     func damaged(json: String, names: String) {

@@ -131,7 +131,8 @@ struct PolicyTests {
         #expect(evaluator.policies.count == 2)
 
         let account = try Account.fromJson(
-            #"{"issuer":"i","accountName":"a","timeAdded":1,"policies":"{\"second\":{},\"first\":{\"level\":3},\"unknown\":{}}"}"#)
+            #"{"issuer":"i","accountName":"a","timeAdded":1,"policies":"{\"second\":{},\"first\":{\"level\":3},\"unknown\":{}}"}"#
+        )
         let result = evaluator.evaluate(account: account)
         #expect(!result.comply)
         #expect(result.nonCompliancePolicy?.name == "second")

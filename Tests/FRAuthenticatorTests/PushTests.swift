@@ -65,7 +65,9 @@ struct PushTests {
         try await bench.enrollBoth()
         let number = try bench.receive("1", kind: .number(choices: [34, 56, 82]))
         for wrong in ["35", "", "thirty-four"] {
-            await #expect { try await number.accept(challengeResponse: wrong) } throws: { ($0 as? any FRError)?.code == 6_000_003 }
+            await #expect { try await number.accept(challengeResponse: wrong) } throws: {
+                ($0 as? any FRError)?.code == 6_000_003
+            }
         }
         await #expect { try await number.accept() } throws: { ($0 as? any FRError)?.code == 6_000_003 }
         try await number.accept(challengeResponse: "34")

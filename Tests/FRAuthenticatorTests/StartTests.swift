@@ -5,16 +5,19 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-/// The one client of a process. The tests take turns, and each leaves the process as it found it.
-@Suite("Starting", .serialized)
+/// The one client of a process: each test has a process of its own.
+@Suite("Starting")
 struct StartTests {
-    init() {
-        FRAClient.stop()
-        FRAClient.configure(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
+    private static func process(_ transport: ScriptedTransport = ScriptedTransport(Bench.accept)) -> FRAProcess {
+        FRAProcess(Bench.settings(transport, ManualClock(Sample.start)))
     }
 
     @Test("makes the shared client, from then on with this storage client and these policies")
     func once() throws {
+        try FRAProcess.$current.withValue(Self.process()) { try begin() }
+    }
+
+    private func begin() throws {
         #expect(FRAClient.shared == nil)
         let notebook = Notebook()
         #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(notebook)).get() }
@@ -36,15 +39,17 @@ struct StartTests {
         _ = FRAClient.shared?.getAllAccounts()
         #expect(notebook.calls.filter { $0 == "getAllAccounts" }.count == 2)
         #expect(other.calls.isEmpty)
-        FRAClient.stop()
     }
 
     @Test("takes what the system hands over, and tells servers of another token")
     func pushHandler() async throws {
+        let transport = ScriptedTransport(Bench.accept)
+        try await FRAProcess.$current.withValue(Self.process(transport)) { try await handOver(transport) }
+    }
+
+    private func handOver(_ transport: ScriptedTransport) async throws {
         let notebook = Notebook()
         FRAClient.setStorage(storage: RecordingClient(notebook))
-        let transport = ScriptedTransport(Bench.accept)
-        FRAClient.configure(Bench.settings(transport, ManualClock(Sample.start)))
         #expect(FRAPushHandler.shared.deviceToken == nil)
         FRAClient.start()
         let handler = FRAPushHandler.shared
@@ -72,12 +77,16 @@ struct StartTests {
         handler.application(application, didFailToRegisterForRemoteNotificationsWithError: Unexpected())
         #expect(handler.deviceToken == nil)
         #expect(notebook.content.token == nil)
-        FRAClient.stop()
     }
 
     @Test("an object that came from nowhere works for the shared client, and says so when there is none")
-    func strayObjects() async throws {
-        let json = #"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#
+    func strayObjects() throws {
+        try FRAProcess.$current.withValue(Self.process()) { try stray() }
+    }
+
+    private func stray() throws {
+        let json =
+            #"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#
         let mechanism = try #require(try Mechanisms.fromJson(json) as? TOTPMechanism)
         #expect(throws: FRAError.self) { try mechanism.generateCode() }
     }

@@ -61,7 +61,7 @@ public class CustomStorageClient: StorageClient {
     @discardableResult public func isEmpty() -> Bool { accounts.isEmpty && mechanisms.isEmpty && notifications.isEmpty }
 }
 
-/// The server of the samples, and the one client of the process. The samples take turns.
+/// The server of the samples.
 enum SampleApp {
     static let start = Date(timeIntervalSince1970: 1_735_689_600)
     static let secret = "wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U"
@@ -81,12 +81,6 @@ enum SampleApp {
         return settings
     }
 
-    /// A process in which nothing has been started.
-    static func reset() {
-        FRAClient.stop()
-        FRAClient.configure(settings)
-    }
-
     /// What the server signs for a mechanism.
     static func message(to mechanism: String, _ kind: PushKind = .tap) throws -> String {
         PushMessage(
@@ -97,56 +91,60 @@ enum SampleApp {
     }
 }
 
+/// A process for each sample, in which nothing has been started: the documents' client is one a process.
+struct OwnProcess: TestTrait, SuiteTrait, TestScoping {
+    let isRecursive = true
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing sample: @Sendable () async throws -> Void
+    ) async throws {
+        try await FRAProcess.$current.withValue(FRAProcess(SampleApp.settings)) { try await sample() }
+    }
+}
+
 /// Something is not there that a sample needs.
 struct Missing: Error {}
 
-/// The one client of the process belongs to one sample at a time.
-@Suite("The documents' authenticator samples", .serialized)
-struct AuthenticatorSamples {
-    @Suite("Storage client", .serialized)
-    struct StorageClientSamples {
-        @Test("iOS: a storage client is registered, and the SDK started")
-        func iOS() async throws {
-            SampleApp.reset()
-            // Initiate your custom StorageClient
-            let customStorageClient = CustomStorageClient()
-            // Register it with your FRAClient
-            FRAClient.setStorage(storage: customStorageClient)
-            // Initiate the SDK
-            FRAClient.start()
+/// The samples of the document about storage clients, word for word, each inside a test of ours.
+@Suite("The documents' storage client samples", OwnProcess())
+struct StorageClientSamples {
+    @Test("iOS: a storage client is registered, and the SDK started")
+    func iOS() async throws {
+        // Initiate your custom StorageClient
+        let customStorageClient = CustomStorageClient()
+        // Register it with your FRAClient
+        FRAClient.setStorage(storage: customStorageClient)
+        // Initiate the SDK
+        FRAClient.start()
 
-            let client = try #require(FRAClient.shared)
-            #expect(client.getAllAccounts().isEmpty)
-            _ = try await client.createMechanismFromUri(
-                "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
-            #expect(client.getAllAccounts().map(\.issuer) == ["Harbor Bank"])
-            FRAClient.stop()
+        let client = try #require(FRAClient.shared)
+        #expect(client.getAllAccounts().isEmpty)
+        _ = try await client.createMechanismFromUri(
+            "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
+        #expect(client.getAllAccounts().map(\.issuer) == ["Harbor Bank"])
+    }
+
+    @Test("iOS: it cannot be changed once the SDK has started")
+    func tooLate() throws {
+        FRAClient.setStorage(storage: CustomStorageClient())
+        FRAClient.start()
+        #expect(throws: FRAError.invalidStateForChangingStorage) {
+            try FRAClient.setStorage(storage: CustomStorageClient()).get()
         }
+    }
 
-        @Test("iOS: it cannot be changed once the SDK has started")
-        func tooLate() throws {
-            SampleApp.reset()
-            FRAClient.setStorage(storage: CustomStorageClient())
-            FRAClient.start()
-            #expect(throws: FRAError.invalidStateForChangingStorage) {
-                try FRAClient.setStorage(storage: CustomStorageClient()).get()
-            }
-            FRAClient.stop()
-        }
+    @Test("Android: a storage client is registered with the builder")
+    func android() async throws {
+        //Initiate your custom StorageClient
+        let customStorageClient = CustomStorageClient()
 
-        @Test("Android: a storage client is registered with the builder")
-        func android() async throws {
-            //Initiate your custom StorageClient
-            let customStorageClient = CustomStorageClient()
+        //Register it to FRAClient
+        let fraClient = try FRAClientBuilder(SampleApp.settings)
+            .withStorage(customStorageClient)
+            .start()
 
-            //Register it to FRAClient
-            let fraClient = try FRAClientBuilder(SampleApp.settings)
-                .withStorage(customStorageClient)
-                .start()
-
-            let mechanism = try await fraClient.createMechanismFromUri(
-                "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
-            #expect(fraClient.getMechanismByUUID(mechanism.mechanismUUID)?.identifier == mechanism.identifier)
-        }
+        let mechanism = try await fraClient.createMechanismFromUri(
+            "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
+        #expect(fraClient.getMechanismByUUID(mechanism.mechanismUUID)?.identifier == mechanism.identifier)
     }
 }

@@ -12,7 +12,7 @@ enum Callbacks {
         _ work: @escaping @Sendable () async throws -> Value, onSuccess: @escaping @Sendable (Value) -> Void,
         onError: @escaping ErrorCallback
     ) {
-        Task.detached {
+        Task {
             let value: Value
             do {
                 value = try await work()
@@ -21,6 +21,13 @@ enum Callbacks {
             }
             onSuccess(value)
         }
+    }
+
+    static func run(
+        _ work: @escaping @Sendable () async throws -> Void, onSuccess: @escaping SuccessCallback,
+        onError: @escaping ErrorCallback
+    ) {
+        run(work, onSuccess: { (_: Void) in onSuccess() }, onError: onError)
     }
 }
 

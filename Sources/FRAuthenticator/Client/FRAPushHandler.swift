@@ -35,10 +35,12 @@ public final class FRAPushHandler: Sendable {
         } catch {
             return engine.note(error, "store the device token")
         }
-        Task.detached {
+        Task {
             do {
                 for update in try await engine.update(token: token) where update.isOutstanding {
-                    engine.note(PushNotificationError.updateFailed(errors: []), "tell \(update.mechanism.account.issuer) the device token")
+                    engine.note(
+                        PushNotificationError.updateFailed(errors: []), "tell \(update.mechanism.account.issuer) the device token"
+                    )
                 }
             } catch {
                 engine.note(error, "update the device token")

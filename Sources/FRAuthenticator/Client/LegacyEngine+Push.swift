@@ -131,6 +131,12 @@ extension LegacyEngine {
         box.token.see(seen)
     }
 
+    /// Has a storage client keep who could not be told.
+    private func keepOutstanding() throws(StoreError) {
+        guard case .client(let box) = backing, let seen = box.token.token else { return }
+        try operation().write { (records: any AccountWriter) throws(StoreError) in try records.save(seen) }
+    }
+
     /// Stores the first token there is.
     func register(token: String) throws {
         let now = clock.now
@@ -148,7 +154,9 @@ extension LegacyEngine {
     func update(token: String) async throws -> [DeviceTokenUpdate] {
         do {
             try keep(token: token)
-            return try await operation().authenticator.updateDeviceToken(token)
+            let updates = try await operation().authenticator.updateDeviceToken(token)
+            try keepOutstanding()
+            return updates
         } catch {
             throw noted(error, "update the device token")
         }

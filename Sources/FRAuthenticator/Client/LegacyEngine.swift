@@ -1,7 +1,7 @@
-import Logging
-import SignetAuthenticator
-import SignetCore
-import SignetNetwork
+package import Logging
+package import SignetAuthenticator
+package import SignetCore
+package import SignetNetwork
 import SignetStorage
 import Synchronization
 
@@ -24,7 +24,7 @@ final class LegacyEngine: Sendable {
     let presence: (any FRAUserPresence)?
     let endpoints: EndpointPolicy
     let authenticator: Authenticator
-    private let logger: Logger
+    private let settings: LegacySettings
     private let state = Mutex(State())
 
     private struct State {
@@ -47,7 +47,7 @@ final class LegacyEngine: Sendable {
         self.presence = presence
         clock = settings.clock
         endpoints = settings.endpoints
-        logger = settings.logger
+        self.settings = settings
         let store: any ImmediateAccountStore =
             switch backing {
             case .client(let box): ClientStore(box)
@@ -112,7 +112,7 @@ final class LegacyEngine: Sendable {
 
     /// Logs a failure, with nothing secret in it, and keeps it.
     func note(_ error: any Error, _ operation: String) {
-        logger.warning("\(operation): \(error)")
+        settings.note(error, operation)
         state.withLock { $0.lastError = error }
     }
 
@@ -194,6 +194,11 @@ package struct LegacySettings: Sendable {
         endpoints = .secure
         interceptors = []
         logger = Logger(label: "signet.frauthenticator")
+    }
+
+    /// Logs a failure, with nothing secret in it.
+    func note(_ error: any Error, _ operation: String) {
+        logger.warning("\(operation): \(error)")
     }
 
     /// The two names that servers know.

@@ -28,8 +28,9 @@ public enum PushNotificationError: FRError {
         case .missingDeviceToken: "no device token is known: register for remote notifications first"
         case .notificationInvalidStatus: "the notification was answered before, is being answered, or its time is over"
         case .storageError(let reason): reason
-        case .updateFailed(let errors): "\(errors.count) servers did not take the device token: "
-            + errors.map { "\($0)" }.joined(separator: "; ")
+        case .updateFailed(let errors):
+            "\(errors.count) servers did not take the device token: "
+                + errors.map { "\($0)" }.joined(separator: "; ")
         }
     }
 }

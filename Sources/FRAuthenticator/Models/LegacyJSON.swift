@@ -43,14 +43,14 @@ enum LegacyJSON {
 extension [String: JSONValue] {
     /// Optional texts, null where there is none.
     init(textsOrNull texts: [String: String?]) {
-        self = texts.mapValues { $0.map { .string($0) } ?? .null }
+        self = texts.mapValues { $0.map { JSONValue.string($0) } ?? .null }
     }
 }
 
 extension JSONValue {
     /// A moment: whole milliseconds since 1970.
     static func milliseconds(_ date: Date) -> JSONValue {
-        Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map { .integer($0) } ?? .null
+        Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map { JSONValue.integer($0) } ?? .null
     }
 }
 

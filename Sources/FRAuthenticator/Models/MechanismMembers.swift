@@ -18,14 +18,15 @@ extension SignetCore.Mechanism {
             switch settings.factor {
             case .time(let period): members["period"] = .integer(Int64(period.seconds))
             // A counter has 64 bits without a sign; one that JSON's readers may round is text.
-            case .counter(let next): members["counter"] = Int64(exactly: next).map { .integer($0) } ?? .string(String(next))
+            case .counter(let next):
+                members["counter"] = Int64(exactly: next).map { JSONValue.integer($0) } ?? .string(String(next))
             }
         case .push(let settings):
             members["type"] = .string("pushauth")
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .url))
             members["registrationEndpoint"] = .string(settings.registrationEndpoint.url)
             members["authenticationEndpoint"] = .string(settings.authenticationEndpoint.url)
-            members["loadBalancer"] = settings.loadBalancerCookie.map { .string($0) } ?? .null
+            members["loadBalancer"] = settings.loadBalancerCookie.map { JSONValue.string($0) } ?? .null
             // The registration's one-time parts are used up, and not kept. The original's reader wants texts.
             members["messageId"] = .string("")
             members["challenge"] = .string("")
@@ -53,7 +54,7 @@ extension SignetCore.Mechanism {
 
     /// Reads the members of a mechanism that must be of a kind.
     init(legacy members: JSONMembers, _ kind: KindName) throws {
-        self = try Mechanism(legacy: members)
+        self = try SignetCore.Mechanism(legacy: members)
         guard kindName == kind else { throw JSONMemberError(name: "type") }
     }
 }

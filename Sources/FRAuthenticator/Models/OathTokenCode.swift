@@ -53,7 +53,7 @@ public struct OathTokenCode: Sendable, Hashable {
     public func toJson() -> String? {
         var members: [String: JSONValue] = ["tokenType": .string(tokenType), "code": .string(code)]
         members["start"] = .number(start)
-        members["until"] = until.map { .number($0) } ?? .null
+        members["until"] = until.map { JSONValue.number($0) } ?? .null
         return LegacyJSON.text(of: members)
     }
 }

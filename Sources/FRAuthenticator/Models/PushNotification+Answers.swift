@@ -77,7 +77,8 @@ extension PushNotification {
 
     private func check(_ type: PushType, _ method: String) throws(MechanismError) {
         guard pushType == type else {
-            throw .invalidInformation("\(method) answers a notification of type \(type.rawValue); this one is \(pushType.rawValue)")
+            throw .invalidInformation(
+                "\(method) answers a notification of type \(type.rawValue); this one is \(pushType.rawValue)")
         }
     }
 

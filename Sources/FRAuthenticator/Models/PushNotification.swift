@@ -102,7 +102,8 @@ public final class PushNotification: Sendable, Codable {
     private static func claims(_ members: JSONMembers) throws -> [String: JSONValue] {
         if let claims = try members.optionalObject("claims") { return claims.all }
         var claims = Dictionary(texts: [
-            "u": try members.text("mechanismUID"), "c": try members.text("challenge"), "l": try members.optionalText("amlbCookie"),
+            "u": try members.text("mechanismUID"), "c": try members.text("challenge"),
+            "l": try members.optionalText("amlbCookie"),
             "m": try members.optionalText("message"), "p": try members.optionalText("customPayload"),
             "x": try members.optionalText("contextInfo"), "n": try members.optionalText("numbersChallenge"),
             "k": try members.optionalText("pushType"),

@@ -33,7 +33,7 @@ public final class DeviceTamperingPolicy: FRAPolicy {
     public var data: Any?
 
     /// The policy for this device.
-    public convenience init() { self.init(.device) }
+    public convenience init() { self.init(.thisDevice) }
 
     init(_ policy: SignetCore.DeviceTamperingPolicy) {
         self.policy = policy

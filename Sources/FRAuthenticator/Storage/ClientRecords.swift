@@ -2,6 +2,12 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A ``StorageClient`` during one transaction: the engine's calls become the client's, and what was changed can be put back.
 final class ClientRecords: AccountWriter {
     private let client: any StorageClient
@@ -53,7 +59,9 @@ final class ClientRecords: AccountWriter {
 
     func save(_ account: SignetCore.Account) throws(StoreError) {
         let before = known.accounts[account.id]
-        try change("store an account") { $0.setAccount(account: Account(account)) } undo: { client in
+        try change("store an account") {
+            $0.setAccount(account: Account(account))
+        } undo: { client in
             switch before {
             case .some(let before?): client.setAccount(account: Account(before))
             case .some(nil): client.removeAccount(account: Account(account))
@@ -65,7 +73,9 @@ final class ClientRecords: AccountWriter {
 
     func remove(account id: AccountID) throws(StoreError) {
         guard let account = try account(id) else { return }
-        try change("remove an account") { $0.removeAccount(account: Account(account)) } undo: {
+        try change("remove an account") {
+            $0.removeAccount(account: Account(account))
+        } undo: {
             $0.setAccount(account: Account(account))
         }
         known.accounts[id] = .some(nil)
@@ -81,7 +91,7 @@ final class ClientRecords: AccountWriter {
     }
 
     func mechanisms(of account: AccountID) throws(StoreError) -> [SignetCore.Mechanism] {
-        if let uids = known.mechanismsOfAccount[account] { return uids.compactMap { known.mechanisms[$0] ?? nil } }
+        if let uids = known.mechanismsOfAccount[account] { return uids.compactMap { known.mechanisms[$0].flatMap { $0 } } }
         let owner = known.accounts[account].flatMap { $0 } ?? SignetCore.Account(id: account, timeAdded: .distantPast)
         var mechanisms: [SignetCore.Mechanism] = []
         for object in client.getMechanismsForAccount(account: Account(owner)) {
@@ -101,7 +111,9 @@ final class ClientRecords: AccountWriter {
 
     func save(_ mechanism: SignetCore.Mechanism) throws(StoreError) {
         let before = known.mechanism(mechanism)
-        try change("store a mechanism") { $0.setMechanism(mechanism: Mechanisms.object(for: mechanism)) } undo: { client in
+        try change("store a mechanism") {
+            $0.setMechanism(mechanism: Mechanisms.object(for: mechanism))
+        } undo: { client in
             switch before {
             case .some(let before?): client.setMechanism(mechanism: Mechanisms.object(for: before))
             case .some(nil): client.removeMechanism(mechanism: Mechanisms.object(for: mechanism))
@@ -116,7 +128,9 @@ final class ClientRecords: AccountWriter {
 
     func remove(mechanism uid: String) throws(StoreError) {
         guard let mechanism = try mechanism(uid) else { return }
-        try change("remove a mechanism") { $0.removeMechanism(mechanism: Mechanisms.object(for: mechanism)) } undo: {
+        try change("remove a mechanism") {
+            $0.removeMechanism(mechanism: Mechanisms.object(for: mechanism))
+        } undo: {
             $0.setMechanism(mechanism: Mechanisms.object(for: mechanism))
         }
         known.mechanisms[uid] = .some(nil)
@@ -167,7 +181,9 @@ final class ClientRecords: AccountWriter {
 
     func save(_ notification: SignetCore.PushNotification) throws(StoreError) {
         let before = known.notifications[notification.id]
-        try change("store a notification") { $0.setNotification(notification: PushNotification(notification, origin: nil)) } undo: {
+        try change("store a notification") {
+            $0.setNotification(notification: PushNotification(notification, origin: nil))
+        } undo: {
             switch before {
             case .some(let before?): $0.setNotification(notification: PushNotification(before, origin: nil))
             case .some(nil): $0.removeNotification(notification: PushNotification(notification, origin: nil))
@@ -199,7 +215,8 @@ final class ClientRecords: AccountWriter {
         } undo: { client in
             token.see(seen)
             token.keep(before)
-            return before.map { client.setPushDeviceToken(pushDeviceToken: PushDeviceToken($0)) } ?? client.removePushDeviceToken()
+            return before.map { client.setPushDeviceToken(pushDeviceToken: PushDeviceToken($0)) }
+                ?? client.removePushDeviceToken()
         }
         token.keep(news)
         token.see(new)
@@ -207,7 +224,9 @@ final class ClientRecords: AccountWriter {
 
     func removeDeviceToken() throws(StoreError) {
         let (token, before, seen) = (token, token.kept, token.token)
-        try change("remove the device token") { $0.removePushDeviceToken() } undo: { client in
+        try change("remove the device token") {
+            $0.removePushDeviceToken()
+        } undo: { client in
             token.see(seen)
             token.keep(before)
             return before.map { client.setPushDeviceToken(pushDeviceToken: PushDeviceToken($0)) } ?? true

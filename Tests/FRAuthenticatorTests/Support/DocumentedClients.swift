@@ -154,5 +154,7 @@ final class JSONFileStorageClient: StorageClient {
         all("notifications", PushNotification.self).filter { $0.mechanismUUID == mechanism.mechanismUUID }
     }
 
-    func isEmpty() -> Bool { getAllAccounts().isEmpty && mechanisms.isEmpty && all("notifications", PushNotification.self).isEmpty }
+    func isEmpty() -> Bool {
+        getAllAccounts().isEmpty && mechanisms.isEmpty && all("notifications", PushNotification.self).isEmpty
+    }
 }
