@@ -167,7 +167,7 @@ struct PushTests {
         #expect(notebook.content.accounts.isEmpty)
         #expect(notebook.content.mechanisms.isEmpty)
         _ = try await bench.client.createMechanismFromUri(Sample.combined)
-        await #expect(throws: MechanismError.alreadyExists("Harbor Bank-mira-totp")) {
+        await #expect(throws: MechanismError.alreadyExists("Harbor Bank-mira-push")) {
             try await bench.client.createMechanismFromUri(Sample.combined)
         }
         // Counter-based codes are another kind.

@@ -43,6 +43,7 @@ private final class AppDelegate: Sendable {
     func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {
         if let notification = FRAPushHandler.shared.application(application, didReceiveRemoteNotification: userInfo) {
             // With the PushNotification object, you can either accept or deny
+            // swift-format-ignore: OnlyOneTrailingClosureArgument
             notification.accept(onSuccess: {
                 self.ending.succeed()
             }) { (error) in

@@ -1,4 +1,5 @@
-import FRAuthenticator
+// The sample's class is public, so what it is made of is imported publicly.
+public import FRAuthenticator
 import Foundation
 import Logging
 import SignetCore

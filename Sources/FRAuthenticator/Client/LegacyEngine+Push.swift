@@ -31,7 +31,7 @@ extension LegacyEngine {
 
     /// The documented error, after the store's failure has been logged and kept.
     func noted(_ error: any Error, _ operation: String) -> any FRError {
-        if error is StoreError { note(error, operation) }
+        if error is StoreError || (error as? AuthenticatorError)?.storeError != nil { note(error, operation) }
         return LegacyErrors.error(error)
     }
 
@@ -122,13 +122,28 @@ extension LegacyEngine {
 
     /// Stores a token before anybody is told of it, as the original does.
     func keep(token: String) throws(StoreError) {
-        guard case .client(let box) = backing, box.token.token?.token != token else { return }
-        let (seen, now) = (box.token.token, clock.now)
+        guard case .client(let box) = backing else { return try keepRecord(of: token) }
+        guard box.token.token?.token != token else { return }
+        let now = clock.now
         try operation().write { (records: any AccountWriter) throws(StoreError) in
             try records.save(StoredDeviceToken(token: token, timeAdded: now))
+            box.token.isUntold = true
         }
-        // The engine has still to find that it is new.
-        box.token.see(seen)
+    }
+
+    private func keepRecord(of token: String) throws(StoreError) {
+        let now = clock.now
+        try operation().write { (records: any AccountWriter) throws(StoreError) in
+            guard try records.deviceToken()?.token != token else { return }
+            let present = try records.mechanisms().filter { $0.push != nil }.map(\.uid)
+            try records.save(StoredDeviceToken(token: token, timeAdded: now, outstanding: Set(present)))
+        }
+    }
+
+    /// The store for telling servers of a token: to the engine, one that nobody was told of is still to come.
+    private func updateOperation() -> Operation {
+        guard case .client(let box) = backing else { return operation() }
+        return Operation(engine: self, store: ClientStore(box, hidesUntoldToken: true))
     }
 
     /// Has a storage client keep who could not be told.
@@ -154,7 +169,7 @@ extension LegacyEngine {
     func update(token: String) async throws -> [DeviceTokenUpdate] {
         do {
             try keep(token: token)
-            let updates = try await operation().authenticator.updateDeviceToken(token)
+            let updates = try await updateOperation().authenticator.updateDeviceToken(token)
             try keepOutstanding()
             return updates
         } catch {

@@ -12,6 +12,7 @@ import Foundation
 final class ClientRecords: AccountWriter {
     private let client: any StorageClient
     private let token: TokenSlot
+    private let hidesUntoldToken: Bool
     private(set) var known: Knowledge
     private var changes: [Change] = []
     private(set) var hasCalledSetter = false
@@ -22,8 +23,9 @@ final class ClientRecords: AccountWriter {
         var isDone = false
     }
 
-    init(_ client: any StorageClient, token: TokenSlot, knowing known: Knowledge) {
+    init(_ client: any StorageClient, token: TokenSlot, hidesUntoldToken: Bool, knowing known: Knowledge) {
         self.client = client
+        self.hidesUntoldToken = hidesUntoldToken
         self.token = token
         self.known = known
     }
@@ -205,7 +207,9 @@ final class ClientRecords: AccountWriter {
 
     // MARK: The rest
 
-    func deviceToken() throws(StoreError) -> StoredDeviceToken? { token.token }
+    func deviceToken() throws(StoreError) -> StoredDeviceToken? {
+        hidesUntoldToken && token.isUntold ? nil : token.token
+    }
 
     func save(_ new: StoredDeviceToken) throws(StoreError) {
         guard let news = token.news(of: new) else { return token.see(new) }

@@ -23,11 +23,12 @@ final class ClientBox: Sendable {
 
     /// Lends the client to `body`, alone. What `body` changed before it threw is put back.
     fileprivate func transaction<R: Sendable>(
-        knowing known: Knowledge, _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
+        knowing known: Knowledge, hidesUntoldToken: Bool, _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) -> (outcome: Result<R, StoreError>, known: Knowledge) {
         state.withLock { state in
             let records = ClientRecords(
-                state.client, token: token, knowing: known.generation == state.generation ? known : Knowledge())
+                state.client, token: token, hidesUntoldToken: hidesUntoldToken,
+                knowing: known.generation == state.generation ? known : Knowledge())
             let outcome: Result<R, StoreError>
             do throws(StoreError) {
                 outcome = .success(try body(records))
@@ -35,7 +36,8 @@ final class ClientBox: Sendable {
                 outcome = .failure(records.undo(after: error))
             }
             if records.hasCalledSetter { state.generation += 1 }
-            var known = (try? outcome.get()) == nil ? Knowledge() : records.known
+            var known = records.known
+            if case .failure = outcome { known = Knowledge() }
             known.generation = state.generation
             return (outcome, known)
         }
@@ -47,9 +49,11 @@ final class ClientBox: Sendable {
 final class ClientStore: ImmediateAccountStore {
     private let box: ClientBox
     private let known: Mutex<Knowledge>
+    private let hidesUntoldToken: Bool
 
-    init(_ box: ClientBox, knowing known: Knowledge = Knowledge()) {
+    init(_ box: ClientBox, knowing known: Knowledge = Knowledge(), hidesUntoldToken: Bool = false) {
         self.box = box
+        self.hidesUntoldToken = hidesUntoldToken
         self.known = Mutex(known)
     }
 
@@ -61,7 +65,8 @@ final class ClientStore: ImmediateAccountStore {
     }
 
     func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        let (outcome, known) = box.transaction(knowing: known.withLock { $0 }, body)
+        let (outcome, known) = box.transaction(
+            knowing: self.known.withLock { $0 }, hidesUntoldToken: hidesUntoldToken, body)
         self.known.withLock { $0 = known }
         return try outcome.get()
     }

@@ -12,6 +12,7 @@ final class TokenSlot: Sendable {
         var seen: StoredDeviceToken?
         /// As the client has it.
         var kept: StoredDeviceToken?
+        var isUntold = false
     }
 
     init(_ token: StoredDeviceToken?) {
@@ -19,6 +20,12 @@ final class TokenSlot: Sendable {
     }
 
     var token: StoredDeviceToken? { state.withLock { $0.seen } }
+
+    /// Whether the token was stored, and telling servers of it has not begun.
+    var isUntold: Bool {
+        get { state.withLock { $0.isUntold } }
+        set { state.withLock { $0.isUntold = newValue } }
+    }
 
     /// As the client has it.
     var kept: StoredDeviceToken? { state.withLock { $0.kept } }
@@ -29,11 +36,16 @@ final class TokenSlot: Sendable {
         guard kept?.token == token.token else {
             return StoredDeviceToken(token: token.token, timeAdded: token.timeAdded)
         }
-        // Who is still to be told is kept when the telling has ended; while it goes on, nobody but the engine needs to know.
-        return self.token?.token == token.token && kept?.outstanding != token.outstanding ? token : nil
+        // That everybody is to be told of a new token is for the engine alone. Who could not be is kept.
+        return !isUntold && kept?.outstanding != token.outstanding ? token : nil
     }
 
-    func see(_ token: StoredDeviceToken?) { state.withLock { $0.seen = token } }
+    func see(_ token: StoredDeviceToken?) {
+        state.withLock { state in
+            state.seen = token
+            state.isUntold = false
+        }
+    }
 
     func keep(_ token: StoredDeviceToken?) { state.withLock { $0.kept = token } }
 }
