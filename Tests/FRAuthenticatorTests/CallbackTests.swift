@@ -31,7 +31,7 @@ struct CallbackTests {
         /// Waits for so many calls, and a moment more for those that would be too many.
         func wait(for count: Int) async {
             var iterator = calls.makeAsyncIterator()
-            for _ in 0..<count { await iterator.next() }
+            for _ in 0..<count { _ = await iterator.next() }
             for _ in 0..<100 { await Task.yield() }
         }
     }

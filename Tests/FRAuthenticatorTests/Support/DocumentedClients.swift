@@ -123,7 +123,10 @@ final class JSONFileStorageClient: StorageClient {
     }
 
     private var mechanisms: [Mechanism] {
-        all("totp", TOTPMechanism.self) + all("hotp", HOTPMechanism.self) + all("push", PushMechanism.self)
+        let totp: [Mechanism] = all("totp", TOTPMechanism.self)
+        let hotp: [Mechanism] = all("hotp", HOTPMechanism.self)
+        let push: [Mechanism] = all("push", PushMechanism.self)
+        return totp + hotp + push
     }
 
     func setAccount(account: Account) -> Bool { write("accounts", account.identifier, account) }
