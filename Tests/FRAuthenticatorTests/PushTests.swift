@@ -49,7 +49,7 @@ struct PushTests {
     func sameMessageID() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         try await bench.enrollBoth()
-        let other = Sample.push.replacingOccurrences(of: "mira", with: "noor")
+        let other = Sample.push.replacing("mira", with: "noor").replacing("REGISTER:1", with: "REGISTER:2")
         let second = try #require(try await bench.client.createMechanismFromUri(other) as? PushMechanism)
         let first = try bench.receive("1")
         let notification = try bench.client.handleMessage("1", try Sample.message(to: second.mechanismUUID))

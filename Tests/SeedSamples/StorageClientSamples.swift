@@ -97,7 +97,7 @@ struct OwnProcess: TestTrait, SuiteTrait, TestScoping {
     let isRecursive = true
 
     func provideScope(
-        for test: Test, testCase: Test.Case?, performing sample: @Sendable () async throws -> Void
+        for test: Test, testCase: Test.Case?, performing sample: @concurrent @Sendable () async throws -> Void
     ) async throws {
         try await FRAProcess.$current.withValue(FRAProcess(SampleApp.settings)) { try await sample() }
     }
