@@ -1,6 +1,7 @@
 import FRAuthenticator
 import Foundation
 import SignetCore
+import SignetNetwork
 import SignetTesting
 import Testing
 

@@ -122,7 +122,8 @@ struct EndToEndTests {
         try await notification.accept()
         #expect(first.getAllNotifications().first?.isApproved == true)
         #expect(first.getAccount(identifier: Sample.identifier)?.mechanisms.count == 3)
-        #expect(first.removeAccount(account: try #require(first.getAllAccounts().first)))
+        let account = try #require(first.getAllAccounts().first)
+        #expect(first.removeAccount(account: account))
         #expect(second.getAllAccounts().isEmpty)
         #expect(second.getAllNotifications().isEmpty)
     }

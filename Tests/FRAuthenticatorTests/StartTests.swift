@@ -1,6 +1,7 @@
 import FRAuthenticator
 import Foundation
 import SignetCore
+import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Testing
@@ -57,8 +58,8 @@ struct StartTests {
         handler.application(application, didRegisterForRemoteNotificationsWithDeviceToken: Data([0xAB, 0x01, 0xFF]))
         #expect(handler.deviceToken == "AB01FF")
         let client = try #require(FRAClient.shared)
-        let push = try #require(
-            try await client.createMechanismFromUri(uri: try #require(URL(string: Sample.push))) as? PushMechanism)
+        let uri = try #require(URL(string: Sample.push))
+        let push = try #require(try await client.createMechanismFromUri(uri: uri) as? PushMechanism)
         let userInfo: [AnyHashable: Any] = [
             "aps": ["messageId": "1", "data": try Sample.message(to: push.mechanismUUID), "alert": "Login"]
         ]
