@@ -29,23 +29,7 @@ public final class FRAPushHandler: Sendable {
         _ application: Application, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
         guard let engine = FRAClient.shared?.engine else { return }
-        let token = Hexadecimal.text(of: deviceToken)
-        do {
-            try engine.keep(token: token)
-        } catch {
-            return engine.note(error, "store the device token")
-        }
-        Task {
-            do {
-                for update in try await engine.update(token: token) where update.isOutstanding {
-                    engine.note(
-                        PushNotificationError.updateFailed(errors: []), "tell \(update.mechanism.account.issuer) the device token"
-                    )
-                }
-            } catch {
-                engine.note(error, "update the device token")
-            }
-        }
+        engine.perform("store the device token", otherwise: ()) { try engine.take(token: Hexadecimal.text(of: deviceToken)) }
     }
 
     /// Forgets the device's token: the system could not give one.

@@ -168,12 +168,31 @@ extension LegacyEngine {
     /// Stores a token, and tells the servers of all push mechanisms that do not know it.
     func update(token: String) async throws -> [DeviceTokenUpdate] {
         do {
-            try keep(token: token)
-            let updates = try await updateOperation().authenticator.updateDeviceToken(token)
-            try keepOutstanding()
-            return updates
+            return try await inTurn { try await self.tell(token) }.value
         } catch {
             throw noted(error, "update the device token")
+        }
+    }
+
+    private func tell(_ token: String) async throws -> [DeviceTokenUpdate] {
+        try keep(token: token)
+        let updates = try await updateOperation().authenticator.updateDeviceToken(token)
+        try keepOutstanding()
+        return updates
+    }
+
+    /// Stores a token at once, and tells servers of it in the background, unless another one has come by then.
+    func take(token: String) throws(StoreError) {
+        try keep(token: token)
+        _ = inTurn {
+            do {
+                guard try self.token()?.token == token else { return }
+                for update in try await self.tell(token) {
+                    if let error = update.error { self.note(error, "tell \(update.mechanism.account.issuer) the device token") }
+                }
+            } catch {
+                self.note(error, "update the device token")
+            }
         }
     }
 

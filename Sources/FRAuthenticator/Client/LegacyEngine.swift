@@ -31,6 +31,8 @@ final class LegacyEngine: Sendable {
         var lastError: (any Error)?
         /// The notifications that are being answered.
         var answering: Set<String> = []
+        /// The last of the token updates that wait for their turn.
+        var lastUpdate: Task<Void, Never>?
     }
 
     /// Where everything is kept.
@@ -133,6 +135,21 @@ final class LegacyEngine: Sendable {
         }
         defer { state.withLock { _ = $0.answering.remove(id) } }
         return try await body()
+    }
+}
+
+extension LegacyEngine {
+    /// Runs `body` after every token update that was asked for before: the token that was given last is the one that stays.
+    func inTurn<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) -> Task<R, any Error> {
+        state.withLock { state in
+            let previous = state.lastUpdate
+            let update = Task {
+                await previous?.value
+                return try await body()
+            }
+            state.lastUpdate = Task { _ = await update.result }
+            return update
+        }
     }
 }
 
