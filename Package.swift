@@ -92,7 +92,10 @@ let package = Package(
             swiftSettings: rules),
         .target(name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
-        .target(name: "FRAuthenticator", dependencies: ["SignetCore"], swiftSettings: rules),
+        .target(
+            name: "FRAuthenticator",
+            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
+            swiftSettings: rules),
         .target(name: "FRAuth", dependencies: ["SignetCore"], swiftSettings: rules),
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
@@ -131,7 +134,16 @@ let package = Package(
             dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", crypto, grdb],
             resources: [.copy("Vectors")], swiftSettings: rules),
         // The documents' own samples, under the name that they import.
-        .testTarget(name: "SeedSamples", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
+        .testTarget(
+            name: "SeedSamples",
+            dependencies: ["Storage", "FRAuthenticator", "SignetCore", "SignetNetwork", "SignetTesting", logging],
+            swiftSettings: rules),
+        .testTarget(
+            name: "FRAuthenticatorTests",
+            dependencies: [
+                "FRAuthenticator", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetJourney",
+                "SignetServer", "SignetTesting", grdb, logging,
+            ], swiftSettings: rules),
         // The keyring is found by a process's environment, so its tests run as processes.
         .executableTarget(
             name: "SecretServiceProbe", dependencies: ["SignetCore", "SignetStorage"], path: "Tests/SecretServiceProbe",

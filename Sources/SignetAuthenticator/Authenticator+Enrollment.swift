@@ -2,6 +2,12 @@ public import SignetCore
 import SignetNetwork
 import SignetStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension Authenticator {
     /// Enrols what a URI offers; see ``enroll(_:)-(Enrollment)``.
     /// - Throws: `EnrollmentError` when the URI is refused.
@@ -10,78 +16,98 @@ extension Authenticator {
     }
 
     /// Enrols an account: registers for push if that is offered, then stores the account and its mechanisms in one
-    /// transaction. When anything fails nothing is stored, and the same enrolment can be tried again for as long as the
-    /// server takes it. If it is the store that fails, after the server has registered the device, the server takes it no
-    /// longer: ask it for a new enrolment.
+    /// transaction. When anything fails nothing is stored, and the same enrolment can be tried again.
     ///
-    /// An account that is there already keeps its names, its time and its other mechanisms.
-    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account has a mechanism of an offered kind; the
-    ///   server is not asked then.
+    /// If it is the store that fails, after the server has registered the device, the error says so. The device has the same
+    /// id whenever the same push invitation is enrolled: this authenticator then stores it without asking the server again, and
+    /// another one registers it again, as the same device, for as long as the server takes the invitation.
+    ///
+    /// An account that is there already keeps its names, its lock, its time and its other mechanisms.
+    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account has a mechanism of an offered kind,
+    ///   ``AuthenticatorError/Code/policyViolation`` when the device does not meet a policy that the enrolment carries; the
+    ///   server is not asked in either case. ``AuthenticatorError/Code/refusedByServer``,
+    ///   ``AuthenticatorError/Code/registeredNotStored``.
     public func enroll(_ enrollment: Enrollment) async throws -> EnrolledAccount {
         guard enrollment.oath != nil || enrollment.push != nil else { throw AuthenticatorError.nothingOffered }
-        var mechanisms: [Mechanism] = []
-        if let oath = enrollment.oath {
-            mechanisms.append(mechanism(.oath(oath), enrollment, resourceID: enrollment.oathResourceID))
-        }
-        if let push = enrollment.push {
-            mechanisms.append(mechanism(.push(PushSettings(push)), enrollment, resourceID: push.resourceID))
-        }
-        let offered = mechanisms
-        let duplicate = try await store.read { (records: any AccountReader) throws(StoreError) in
-            try Self.duplicate(of: offered, in: records)
+        let offered = offers(of: enrollment)
+        let (duplicate, token) = try await store.read { (records: any AccountReader) throws(StoreError) in
+            (try AccountRules.duplicate(of: offered, in: records), try records.deviceToken()?.token)
         }
         if let duplicate { throw AuthenticatorError.duplicate(duplicate) }
-        if let invitation = enrollment.push, var last = mechanisms.popLast(), case .push(var settings) = last.kind {
-            settings.deskEndpoint = try await register(invitation, mechanismUID: last.uid)
-            last.kind = .push(settings)
-            mechanisms.append(last)
+        if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
+        guard let invitation = enrollment.push else { return try await keep(enrollment, offered) }
+        let registered = try await registered(offered, invitation, token: token)
+        do {
+            let enrolled = try await keep(enrollment, registered)
+            if let uid = registered.last?.uid { unsettled.forgetRegistration(uid) }
+            return enrolled
+        } catch let error as StoreError {
+            throw AuthenticatorError.registeredNotStored(error)
         }
-        return try await store(enrollment, mechanisms)
     }
 
-    private func mechanism(_ kind: Mechanism.Kind, _ enrollment: Enrollment, resourceID: String?) -> Mechanism {
-        Mechanism(
-            uid: RandomID.uuid(), account: enrollment.account, kind: kind, timeAdded: clock.now, userID: enrollment.userID,
-            resourceID: resourceID)
+    private func keep(_ enrollment: Enrollment, _ mechanisms: [Mechanism]) async throws -> EnrolledAccount {
+        let now = clock.now
+        let enrolled = try await store.write { (records: any AccountWriter) throws(StoreError) in
+            try AccountRules.enrol(enrollment, mechanisms: mechanisms, now: now, in: records)
+        }.get()
+        return EnrolledAccount(
+            account: enrolled.account, mechanisms: enrolled.mechanisms, lock: await policies.lock(on: enrolled.account))
     }
 
-    private func store(_ enrollment: Enrollment, _ mechanisms: [Mechanism]) async throws -> EnrolledAccount {
-        let new = Account(
-            id: enrollment.account, imageURL: enrollment.imageURL, backgroundColor: enrollment.backgroundColor,
-            timeAdded: clock.now, policies: enrollment.policies)
-        let outcome: Result<EnrolledAccount, AuthenticatorError> = try await store.write {
-            (records: any AccountWriter) throws(StoreError) in
-            if let duplicate = try Self.duplicate(of: mechanisms, in: records) { return .failure(.duplicate(duplicate)) }
-            let account = try records.account(new.id)?.updated(from: new) ?? new
-            try records.save(account)
-            for mechanism in mechanisms { try records.save(mechanism) }
-            return .success(EnrolledAccount(account: account, mechanisms: try records.mechanisms(of: account.id)))
+    /// What an enrolment offers, push last.
+    private func offers(of enrollment: Enrollment) -> [Mechanism] {
+        let now = clock.now
+        func mechanism(_ kind: Mechanism.Kind, uid: String, resourceID: String?) -> Mechanism {
+            Mechanism(
+                uid: uid, account: enrollment.account, kind: kind, timeAdded: now, userID: enrollment.userID,
+                resourceID: resourceID)
         }
-        return try outcome.get()
+        var mechanisms: [Mechanism] = []
+        if let oath = enrollment.oath {
+            mechanisms.append(mechanism(.oath(oath), uid: RandomID.uuid(), resourceID: enrollment.oathResourceID))
+        }
+        if let push = enrollment.push {
+            mechanisms.append(mechanism(.push(PushSettings(push)), uid: push.mechanismUID, resourceID: push.resourceID))
+        }
+        return mechanisms
     }
 
-    private static func duplicate(of offered: [Mechanism], in records: any AccountReader) throws(StoreError) -> Mechanism? {
-        guard let account = offered.first?.account else { return nil }
-        let kinds = Set(offered.map(\.kindName))
-        return try records.mechanisms(of: account).first { kinds.contains($0.kindName) }
-    }
-}
-
-extension Account {
-    /// What a second enrolment changes: how the account looks, and the policies it names.
-    fileprivate func updated(from new: Account) -> Account {
-        var account = self
-        account.imageURL = new.imageURL ?? imageURL
-        account.backgroundColor = new.backgroundColor ?? backgroundColor
-        account.policies.merge(new.policies) { _, new in new }
-        return account
+    /// The mechanisms, the push one among them registered with its server: now, or before the store failed.
+    private func registered(
+        _ mechanisms: [Mechanism], _ invitation: PushInvitation, token: String?
+    ) async throws -> [Mechanism] {
+        guard var push = mechanisms.last, case .push(var settings) = push.kind else { return mechanisms }
+        if let registration = unsettled.registration(push.uid) {
+            settings.deskEndpoint = registration.desk
+        } else {
+            let uid = push.uid
+            let platform = try platforms.named(invitation.platform)
+            settings.deskEndpoint = try await NotSent.unwrapped {
+                try await platform.register(invitation, mechanismUID: uid, device: device.called(token), over: wire)
+            }
+            unsettled.note(Unsettled.Registration(desk: settings.deskEndpoint), of: uid)
+        }
+        push.kind = .push(settings)
+        return mechanisms.dropLast() + [push]
     }
 }
 
 extension PushSettings {
-    fileprivate init(_ invitation: PushInvitation) {
+    package init(_ invitation: PushInvitation) {
         self.init(
             secret: invitation.secret, registrationEndpoint: invitation.registrationEndpoint,
-            authenticationEndpoint: invitation.authenticationEndpoint, loadBalancerCookie: invitation.loadBalancerCookie)
+            authenticationEndpoint: invitation.authenticationEndpoint, loadBalancerCookie: invitation.loadBalancerCookie,
+            platform: invitation.platform == AccessManagerPlatform.name ? nil : invitation.platform)
+    }
+}
+
+extension PushDevice {
+    /// The same device under its stored token, if there is one.
+    func called(_ token: String?) -> PushDevice {
+        guard let token else { return self }
+        var device = self
+        device.token = token
+        return device
     }
 }

@@ -4,74 +4,94 @@ public import SignetStorage
 
 /// The accounts of one person: enrol them, make their codes, answer their push messages.
 ///
-/// A value without state of its own: everything is in its store, so several authenticators, tasks and processes may share one.
+/// Everything that must last is in its store, so several authenticators, tasks and processes may share one. Beside it an
+/// authenticator, with its copies, knows only what servers have told this process: their clocks, and what they accepted and the
+/// store did not take.
 ///
 /// Throws `StoreError` when the store fails, `TransportError` when the network does, and ``AuthenticatorError`` for the rest.
 public struct Authenticator: Sendable {
-    let store: any AccountStore
+    private(set) var store: any AccountStore
     let transport: any HTTPTransport
     let clock: any WallClock
     let device: PushDevice
+    let policies: AccountPolicies
+    let retention: NotificationRetention
+    let platforms: PushPlatforms
+    let wire: PushWire
+    let unsettled = Unsettled()
 
     /// An authenticator.
     /// - Parameters:
     ///   - store: Where accounts are kept.
     ///   - transport: How servers are reached.
-    ///   - device: How this device presents itself to servers.
+    ///   - device: How this device presents itself to servers. A token that ``updateDeviceToken(_:)`` has stored comes before
+    ///     the one in it.
     ///   - clock: What time it is.
+    ///   - policies: Which policies of issuers can be judged here.
+    ///   - retention: Which push messages are kept.
+    ///   - interceptors: Who sees each request of the push protocol before it is sent, in this order.
+    ///   - platforms: Push platforms besides AM's.
     public init(
-        store: any AccountStore, transport: any HTTPTransport, device: PushDevice, clock: any WallClock = SystemWallClock()
+        store: any AccountStore, transport: any HTTPTransport, device: PushDevice, clock: any WallClock = SystemWallClock(),
+        policies: AccountPolicies = .standard, retention: NotificationRetention = .standard,
+        interceptors: [any RequestInterceptor] = [], platforms: [any PushPlatform] = []
     ) {
         self.store = store
         self.transport = transport
         self.device = device
         self.clock = clock
+        self.policies = policies
+        self.retention = retention
+        self.platforms = PushPlatforms(platforms)
+        wire = PushWire(transport: transport, interceptors: interceptors, clocks: ServerClocks(clock))
     }
 
-    /// Every account with its mechanisms, the oldest first. Nothing is changed by looking.
-    public func accounts() async throws(StoreError) -> [EnrolledAccount] {
-        try await store.read { (records: any AccountReader) throws(StoreError) in
-            let mechanisms = try records.mechanisms()
-            return try records.accounts().map { account in
-                EnrolledAccount(account: account, mechanisms: mechanisms.filter { $0.account == account.id })
-            }
-        }
+    /// This authenticator, with all that it knows of servers, over another view of its store.
+    package func over(_ store: any AccountStore) -> Authenticator {
+        var authenticator = self
+        authenticator.store = store
+        return authenticator
     }
 
-    /// The records that ``accounts()`` and ``notifications()`` leave out because they cannot be read. Nothing is changed by
-    /// looking.
+    /// The records that ``accounts(sortedBy:)`` and ``notifications()`` leave out because they cannot be read. Nothing is
+    /// changed by looking.
     public func damagedRecords() async throws(StoreError) -> [DamagedRecord] {
         try await store.read { (records: any AccountReader) throws(StoreError) in try records.damagedRecords() }
     }
 
-    /// The code of a mechanism, now. An HOTP counter is used up, durably, before its code is returned: a code may be skipped
-    /// when something fails, and is never given twice.
-    public func code(for mechanismUID: String) async throws -> OneTimeCode {
-        try await Self.settings(for: mechanismUID, in: store).code(at: clock.now)
-    }
+    /// The clock of the server at an address, as its answers tell it. Expiry of push messages goes by it.
+    public func clock(of server: Endpoint) -> ServerClock { wire.clocks.clock(of: server) }
 
-    /// The settings to make the next code from, with the counter reserved if there is one.
-    private static func settings(for uid: String, in store: any AccountStore) async throws -> OATHSettings {
+    func mechanism(_ uid: String) async throws -> Mechanism {
         let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.mechanism(uid) }
         guard let found else { throw AuthenticatorError.unknownMechanism(uid) }
-        guard let settings = found.oath else { throw AuthenticatorError(.wrongKind, "this mechanism makes no codes") }
-        guard case .counter = settings.factor else { return settings }
-        return try await store.write { (records: any AccountWriter) throws(StoreError) in try reserveCounter(uid, in: records) }
-            .get()
+        return found
+    }
+}
+
+/// The push platforms that an authenticator was given, and AM's.
+struct PushPlatforms: Sendable {
+    private let others: [any PushPlatform]
+    private let standard = AccessManagerPlatform()
+
+    init(_ others: [any PushPlatform]) {
+        self.others = others
     }
 
-    private static func reserveCounter(
-        _ uid: String, in records: any AccountWriter
-    ) throws(StoreError) -> Result<OATHSettings, AuthenticatorError> {
-        guard var mechanism = try records.mechanism(uid), var settings = mechanism.oath else {
-            return .failure(.unknownMechanism(uid))
+    /// The platform that a mechanism names.
+    func named(_ name: String?) throws(AuthenticatorError) -> any PushPlatform {
+        guard let name, name != AccessManagerPlatform.name else { return standard }
+        guard let platform = others.last(where: { $0.name == name }) else { throw .unknownPlatform(name) }
+        return platform
+    }
+
+    /// The platform that a message is of, and the mechanism that it says it is for. What nobody else claims is AM's.
+    func claim(_ delivery: PushDelivery) throws -> (platform: any PushPlatform, mechanismUID: String) {
+        for platform in others {
+            if let uid = try platform.claimedMechanismUID(of: delivery) { return (platform, uid) }
         }
-        guard let reserved = settings.reserveCounter() else {
-            return .failure(AuthenticatorError(.counterExhausted, "the counter has reached its end; enrol the account again"))
-        }
-        mechanism.kind = .oath(settings)
-        try records.save(mechanism)
-        return .success(reserved)
+        guard let uid = try standard.claimedMechanismUID(of: delivery) else { throw PushMessageError.form }
+        return (standard, uid)
     }
 }
 
@@ -81,14 +101,12 @@ public struct EnrolledAccount: Sendable, Hashable {
     public let account: Account
     /// Its mechanisms, the oldest first.
     public let mechanisms: [Mechanism]
-}
+    /// Why it may not be used now; nil when it may. It is found out when the account is looked at, and not stored.
+    public let lock: AccountLock?
 
-extension AuthenticatorError {
-    static func unknownMechanism(_ uid: String) -> AuthenticatorError {
-        AuthenticatorError(.unknownMechanism, "no mechanism has the id \(uid)")
-    }
-
-    static func unknownNotification(_ id: String) -> AuthenticatorError {
-        AuthenticatorError(.unknownNotification, "no notification has the id \(id)")
+    package init(account: Account, mechanisms: [Mechanism], lock: AccountLock? = nil) {
+        self.account = account
+        self.mechanisms = mechanisms
+        self.lock = lock
     }
 }

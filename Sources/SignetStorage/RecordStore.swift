@@ -71,6 +71,12 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case notification
     /// An item of a `KeychainStorage`.
     case item
+    /// Which records belong to which other: made of what is stored, and made again when it is lost.
+    case index
+    /// The address under which a push service finds the device.
+    case deviceToken
+    /// An answer that was sent to a server, and whose fate is not known yet.
+    case sentAnswer
     /// What stood under a name and did not open, moved out of the way and kept.
     case quarantined
 }

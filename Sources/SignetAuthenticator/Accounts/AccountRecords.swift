@@ -1,7 +1,17 @@
 import SignetCore
 public import SignetStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Accounts, mechanisms and notifications as records of a store.
+///
+/// Beside them it keeps indexes, in the same transactions: which mechanisms an account has, and which notifications a
+/// mechanism has, in the order of their arrival. So neither is ever looked for among all. An index that is not there, as in a
+/// store of an earlier version, or cannot be read, is made again from what is stored.
 public struct AccountRecords: ImmediateAccountStore {
     private let store: any RecordStore
 
@@ -31,81 +41,8 @@ public struct AccountRecords: ImmediateAccountStore {
     }
 }
 
-private protocol RecordBackedReader: AccountReader {
+protocol RecordBackedReader: AccountReader {
     var reader: any RecordReader { get }
-}
-
-extension RecordBackedReader {
-    func account(_ id: AccountID) throws(StoreError) -> Account? {
-        try one(Account.self, .account(id))
-    }
-
-    func accounts() throws(StoreError) -> [Account] {
-        try all(Account.self, .account).sorted {
-            ($0.timeAdded, $0.id.legacyIdentifier) < ($1.timeAdded, $1.id.legacyIdentifier)
-        }
-    }
-
-    func mechanism(_ uid: String) throws(StoreError) -> Mechanism? {
-        try one(Mechanism.self, .mechanism(uid))
-    }
-
-    func mechanisms() throws(StoreError) -> [Mechanism] {
-        // Those that were enrolled together in the order of their names: hotp, push, totp.
-        try all(Mechanism.self, .mechanism).sorted {
-            ($0.timeAdded, $0.kindName.rawValue, $0.uid) < ($1.timeAdded, $1.kindName.rawValue, $1.uid)
-        }
-    }
-
-    func notification(id: String) throws(StoreError) -> PushNotification? {
-        try one(PushNotification.self, .notification(id))
-    }
-
-    func notifications() throws(StoreError) -> [PushNotification] {
-        try all(PushNotification.self, .notification).sorted { ($0.receivedAt, $0.id) > ($1.receivedAt, $1.id) }
-    }
-
-    private func one<Value: StoredForm>(_ type: Value.Type, _ key: RecordKey) throws(StoreError) -> Value? {
-        guard let bytes = try reader.record(key) else { return nil }
-        return try value(type, bytes, key.kind)
-    }
-
-    func damagedRecords() throws(StoreError) -> [DamagedRecord] {
-        try damaged(Account.self, .account) + damaged(Mechanism.self, .mechanism) + damaged(PushNotification.self, .notification)
-    }
-
-    /// Every value that can be read: one record that is damaged does not hide the rest.
-    private func all<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [Value] {
-        try outcomes(type, kind).compactMap { try? $0.get() }
-    }
-
-    private func damaged<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [DamagedRecord] {
-        try outcomes(type, kind).compactMap { outcome in
-            if case .failure(let error) = outcome { DamagedRecord(kind: kind, error: error) } else { nil }
-        }
-    }
-
-    private func outcomes<Value: StoredForm>(
-        _ type: Value.Type, _ kind: RecordKind
-    ) throws(StoreError) -> [Result<Value, StoreError>] {
-        var outcomes: [Result<Value, StoreError>] = []
-        try reader.forEachRecord(of: kind) { record in
-            outcomes.append(record.content.flatMap { bytes in Result { () throws(StoreError) in try value(type, bytes, kind) } })
-        }
-        return outcomes
-    }
-
-    private func value<Value: StoredForm>(
-        _ type: Value.Type, _ bytes: [UInt8], _ kind: RecordKind
-    ) throws(StoreError) -> Value {
-        do {
-            guard let members = try JSON.value(of: bytes).object else { throw Damaged() }
-            return try Value(stored: JSONMembers(members))
-        } catch {
-            throw StoreError(
-                .corrupt, "read a record of kind \(kind.rawValue)", "its content is not what was written; it was left as it is")
-        }
-    }
 }
 
 private struct Reader: RecordBackedReader {
@@ -116,25 +53,125 @@ private struct Writer: RecordBackedReader, AccountWriter {
     let records: any RecordWriter
     var reader: any RecordReader { records }
 
+    private var mechanismIndex: MechanismIndex { MechanismIndex(records: records, reader: self) }
+    private func notificationIndex(_ mechanismUID: String) -> NotificationIndex {
+        NotificationIndex(mechanismUID: mechanismUID, reader: self)
+    }
+
     func save(_ account: Account) throws(StoreError) {
+        if try records.record(.account(account.id)) == nil { try mechanismIndex.begin(account.id) }
         try put(account, .account(account.id))
     }
 
     func save(_ mechanism: Mechanism) throws(StoreError) {
+        try mechanismIndex.add(mechanism.uid, to: mechanism.account)
+        if mechanism.push != nil, try holdsNothing(.mechanism(mechanism.uid)) {
+            try notificationIndex(mechanism.uid).begin(in: records)
+        }
         try put(mechanism, .mechanism(mechanism.uid))
     }
 
     func save(_ notification: PushNotification) throws(StoreError) {
-        try put(notification, .notification(notification.id))
+        let key = RecordKey.notification(notification.id)
+        if try holdsNothing(key) {
+            try notificationIndex(notification.message.mechanismUID).add(
+                .init(id: notification.id, receivedAt: notification.receivedAt), in: records)
+        }
+        try put(notification, key)
     }
+
+    func remove(account: AccountID) throws(StoreError) {
+        for uid in try mechanismIndex.uids(of: account) { try remove(mechanismRecord: uid) }
+        try mechanismIndex.end(account)
+        try records.remove(.account(account))
+    }
+
+    func remove(mechanism uid: String) throws(StoreError) {
+        if let account = try unlessDamaged({ () throws(StoreError) in try mechanism(uid) })?.account {
+            try mechanismIndex.remove(uid, from: account)
+        }
+        try remove(mechanismRecord: uid)
+    }
+
+    /// Removes a mechanism that no account has any more.
+    private func remove(mechanismRecord uid: String) throws(StoreError) {
+        try removeNotifications(of: uid)
+        try notificationIndex(uid).end(in: records)
+        try records.remove(.mechanism(uid))
+    }
+
+    func remove(notification id: String) throws(StoreError) {
+        let found = try unlessDamaged { () throws(StoreError) in try notification(id: id) }
+        if let found { try notificationIndex(found.message.mechanismUID).remove(id, in: records) }
+        try records.remove(.notification(id))
+    }
+
+    func removeNotifications(of mechanismUID: String) throws(StoreError) {
+        let index = notificationIndex(mechanismUID)
+        for entry in try index.entries() { try forget(entry) }
+        if try records.record(.notificationIndex(mechanismUID)) != nil { try index.restart(in: records) }
+    }
+
+    func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int {
+        let (limit, horizon) = (retention.limit, retention.horizon(at: now))
+        guard limit != nil || horizon != nil else { return 0 }
+        let gone = try notificationIndex(mechanismUID).dropOldest(in: records) { entry, count in
+            limit.map { count > $0 } ?? false || horizon.map { entry.receivedAt < $0 } ?? false
+        }
+        for entry in gone { try forget(entry) }
+        return gone.count
+    }
+
+    private func forget(_ entry: NotificationIndex.Entry) throws(StoreError) {
+        try records.remove(.notification(entry.id))
+        try records.remove(.sentAnswer(entry.id))
+    }
+
+    func save(_ token: StoredDeviceToken) throws(StoreError) { try put(token, .deviceToken) }
+    func removeDeviceToken() throws(StoreError) { try records.remove(.deviceToken) }
+    func save(_ answer: SentAnswer) throws(StoreError) { try put(answer, .sentAnswer(answer.notificationID)) }
+    func removeSentAnswer(to notificationID: String) throws(StoreError) { try records.remove(.sentAnswer(notificationID)) }
 
     private func put(_ value: some StoredForm, _ key: RecordKey) throws(StoreError) {
         try records.put(JSON.encode(.object(value.storedMembers)), key)
     }
+
+    /// Whether there is no record, not even one that does not open.
+    private func holdsNothing(_ key: RecordKey) throws(StoreError) -> Bool {
+        do {
+            return try records.record(key) == nil
+        } catch  where error.isOfOneRecord {
+            return false
+        }
+    }
+}
+
+/// What `find` finds; nil where the record it finds is damaged.
+func unlessDamaged<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreError) -> Value? {
+    do {
+        return try find()
+    } catch  where error.isOfOneRecord {
+        return nil
+    }
+}
+
+extension StoreError {
+    /// Whether it says something of one record, and nothing of the others.
+    var isOfOneRecord: Bool { [.corrupt, .keyMismatch, .newerFormat].contains(code) }
 }
 
 extension RecordKey {
-    fileprivate static func account(_ id: AccountID) -> RecordKey { RecordKey(.account, id.issuer, id.accountName) }
-    fileprivate static func mechanism(_ uid: String) -> RecordKey { RecordKey(.mechanism, uid) }
-    fileprivate static func notification(_ id: String) -> RecordKey { RecordKey(.notification, id) }
+    static func account(_ id: AccountID) -> RecordKey { RecordKey(.account, id.issuer, id.accountName) }
+    static func mechanism(_ uid: String) -> RecordKey { RecordKey(.mechanism, uid) }
+    static func notification(_ id: String) -> RecordKey { RecordKey(.notification, id) }
+    static func sentAnswer(_ notificationID: String) -> RecordKey { RecordKey(.sentAnswer, notificationID) }
+    static let deviceToken = RecordKey(.deviceToken, "current")
+
+    static func mechanismIndex(_ account: AccountID) -> RecordKey {
+        RecordKey(.index, "mechanisms", account.issuer, account.accountName)
+    }
+    static func notificationIndex(_ mechanismUID: String) -> RecordKey { RecordKey(.index, "notifications", mechanismUID) }
+    static func notificationIndex(_ mechanismUID: String, page: Int) -> RecordKey {
+        RecordKey(.index, "notifications", mechanismUID, String(page))
+    }
 }

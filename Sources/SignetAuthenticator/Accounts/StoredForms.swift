@@ -42,7 +42,7 @@ extension Account: StoredForm {
     var storedMembers: [String: JSONValue] {
         var members = Dictionary(texts: [
             "displayIssuer": displayIssuer, "displayAccountName": displayAccountName, "imageURL": imageURL,
-            "backgroundColor": backgroundColor,
+            "backgroundColor": backgroundColor, "lockingPolicy": lockingPolicy,
         ])
         members["id"] = .object(id.storedMembers)
         members["timeAdded"] = .date(timeAdded)
@@ -55,7 +55,8 @@ extension Account: StoredForm {
             id: try AccountID(stored: members.object("id")), displayIssuer: try members.optionalText("displayIssuer"),
             displayAccountName: try members.optionalText("displayAccountName"), imageURL: try members.optionalText("imageURL"),
             backgroundColor: try members.optionalText("backgroundColor"), timeAdded: try members.date("timeAdded"),
-            policies: try members.object("policies").all)
+            policies: try members.object("policies").all,
+            lockingPolicy: try members.optionalText("lockingPolicy"))
     }
 }
 
@@ -125,7 +126,7 @@ extension PushSettings {
     fileprivate var storedMembers: [String: JSONValue] {
         Dictionary(texts: [
             "registrationEndpoint": registrationEndpoint.url, "authenticationEndpoint": authenticationEndpoint.url,
-            "loadBalancerCookie": loadBalancerCookie, "deskEndpoint": deskEndpoint?.url,
+            "loadBalancerCookie": loadBalancerCookie, "deskEndpoint": deskEndpoint?.url, "platform": platform,
         ])
     }
 
@@ -134,7 +135,8 @@ extension PushSettings {
             secret: secret, registrationEndpoint: try Endpoint(stored: members.text("registrationEndpoint")),
             authenticationEndpoint: try Endpoint(stored: members.text("authenticationEndpoint")),
             loadBalancerCookie: try members.optionalText("loadBalancerCookie"),
-            deskEndpoint: try members.optionalText("deskEndpoint").map { try Endpoint(stored: $0) })
+            deskEndpoint: try members.optionalText("deskEndpoint").map { try Endpoint(stored: $0) },
+            platform: try members.optionalText("platform"))
     }
 }
 
@@ -146,6 +148,7 @@ extension PushNotification: StoredForm {
         var members = Dictionary(texts: ["messageID": messageID, "decision": decision?.rawValue])
         members["claims"] = .object(message.claims)
         members["receivedAt"] = .date(receivedAt)
+        if clockOffset != 0 { members["clockOffset"] = .number(clockOffset) }
         return members
     }
 
@@ -156,6 +159,36 @@ extension PushNotification: StoredForm {
         }
         self.init(
             messageID: try members.text("messageID"), message: try PushMessage(claims: members.object("claims").all),
-            receivedAt: try members.date("receivedAt"), decision: decision)
+            receivedAt: try members.date("receivedAt"), decision: decision,
+            clockOffset: try members.optionalNumber("clockOffset") ?? 0)
+    }
+}
+
+// MARK: Notes
+
+extension StoredDeviceToken: StoredForm {
+    var storedMembers: [String: JSONValue] {
+        [
+            "token": .string(token), "timeAdded": .date(timeAdded),
+            "outstanding": .array(outstanding.sorted().map { .string($0) }),
+        ]
+    }
+
+    init(stored members: JSONMembers) throws {
+        guard let outstanding = members["outstanding"]?.array else { throw Damaged() }
+        self.init(
+            token: try members.text("token"), timeAdded: try members.date("timeAdded"),
+            outstanding: Set(outstanding.compactMap(\.string)))
+    }
+}
+
+extension SentAnswer: StoredForm {
+    var storedMembers: [String: JSONValue] {
+        ["notificationID": .string(notificationID), "decision": .string(decision.rawValue)]
+    }
+
+    init(stored members: JSONMembers) throws {
+        guard let decision = PushNotification.Decision(rawValue: try members.text("decision")) else { throw Damaged() }
+        self.init(notificationID: try members.text("notificationID"), decision: decision)
     }
 }

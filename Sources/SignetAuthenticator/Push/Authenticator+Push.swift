@@ -2,57 +2,93 @@ public import SignetCore
 import SignetNetwork
 public import SignetStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension Authenticator {
     /// Takes a push message in: verifies it, and stores it if it is new. A message that came before gives the same record
-    /// again, also when it comes twice at once.
+    /// again, also when it comes twice at once. In the same transaction the messages that are too many or too old go, and the
+    /// user's id is noted if the mechanism had none.
     /// - Throws: `PushMessageError` for a message that is not what its mechanism's server signed,
     ///   ``AuthenticatorError/Code/unknownMechanism`` for one to a mechanism that is not here. Nothing is stored then.
     public func receive(_ delivery: PushDelivery) async throws -> PushNotification {
-        let sealed = try SealedPushMessage(delivery.message)
-        let uid = try sealed.claimedMechanismUID()
-        guard !delivery.messageId.isEmpty else { throw PushMessageError.form }
-        guard let push = try await mechanism(uid).push else { throw AuthenticatorError.unknownMechanism(uid) }
-        let new = PushNotification(
-            messageID: delivery.messageId, message: try sealed.open(with: push.secret), receivedAt: clock.now)
+        await settleAnswers()
+        let (platform, uid) = try platforms.claim(delivery)
+        // First without the right to write: what is forged never holds anybody up.
+        let opened = try await store.read { (records: any AccountReader) throws(StoreError) in
+            try AccountRules.open(delivery, as: uid, by: platform, in: records)
+        }.get()
+        if let known = opened.known { return known }
+        let now = clock.now
+        let offset = opened.mechanism.push.flatMap { wire.clocks.clock(of: $0.authenticationEndpoint).offset } ?? 0
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
-            if let known = try records.notification(id: new.id) { return known }
-            try records.save(new)
-            return new
-        }
+            try AccountRules.receive(
+                delivery, as: uid, by: platform, now: now, clockOffset: offset, retention: retention, in: records)
+        }.get()
     }
 
     /// Every notification, the newest first.
     public func notifications() async throws(StoreError) -> [PushNotification] {
-        try await store.read { (records: any AccountReader) throws(StoreError) in try records.notifications() }
+        await settleAnswers()
+        return try await store.read { (records: any AccountReader) throws(StoreError) in try records.notifications() }
+    }
+
+    /// The notifications of one mechanism, the newest first.
+    public func notifications(of mechanismUID: String) async throws(StoreError) -> [PushNotification] {
+        await settleAnswers()
+        return try await store.read { (records: any AccountReader) throws(StoreError) in
+            try records.notifications(of: mechanismUID)
+        }
     }
 
     /// The notification with this id.
     public func notification(_ id: String) async throws -> PushNotification {
+        await settleAnswers()
         let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.notification(id: id) }
         guard let found else { throw AuthenticatorError.unknownNotification(id) }
         return found
     }
 
     /// Approves a notification.
+    ///
+    /// An answer that the server took, and that could not be stored, is made up for by the next call: it is stored then, or
+    /// sent again if the process has ended meanwhile.
     /// - Parameters:
     ///   - id: The notification's id.
     ///   - number: The number that the login page shows, for a notification that asks for one.
     ///   - presence: Who recognises the person, for a notification that asks for that.
-    /// - Throws: ``AuthenticatorError`` before any request when the notification is expired or answered, the number is not
-    ///   one of those offered, or the person was not recognised; `TransportError` when the server cannot be reached, and
-    ///   ``AuthenticatorError/Code/refusedByServer`` when it refuses. The notification stays as it was in all of these cases.
+    /// - Throws: ``AuthenticatorError`` before any request when the notification is expired or answered, the account locked,
+    ///   the number not one of those offered, or the person not recognised; `TransportError` when the server cannot be
+    ///   reached, and ``AuthenticatorError/Code/refusedByServer`` when it refuses. The notification stays as it was in all of
+    ///   these cases.
     public func approve(_ id: String, number: Int? = nil, presence: (any UserPresence)? = nil) async throws -> PushNotification {
-        let (notification, push) = try await pending(id)
-        let answer: PushAnswer
+        let pending = try await answerable(id)
+        if let stored = pending.settled(as: .approved) { return stored }
+        return try await send(try await approval(of: pending.answer.notification, number, presence), to: pending.answer)
+    }
+
+    /// Denies a notification of any kind. Fails as ``approve(_:number:presence:)`` does.
+    public func deny(_ id: String) async throws -> PushNotification {
+        let pending = try await answerable(id)
+        if let stored = pending.settled(as: .denied) { return stored }
+        return try await send(.deny, to: pending.answer)
+    }
+
+    /// The person's yes, in the form that the notification asks for.
+    private func approval(
+        of notification: PushNotification, _ number: Int?, _ presence: (any UserPresence)?
+    ) async throws(AuthenticatorError) -> PushAnswer {
         switch notification.message.kind {
-        case .tap:
-            answer = .approve
+        case .tap: return .approve
         case .number(let choices):
             guard let number, choices.isEmpty || choices.contains(number) else {
                 let offered = choices.map(String.init).joined(separator: ", ")
                 throw AuthenticatorError(.wrongNumber, "pick the number that the login page shows: \(offered)")
             }
-            answer = .approveNumber(number)
+            return .approveNumber(number)
         case .biometric:
             guard let presence else {
                 throw AuthenticatorError(
@@ -63,60 +99,111 @@ extension Authenticator {
             } catch {
                 throw AuthenticatorError(.presenceRefused, "the person was not recognised")
             }
-            answer = .approve
-        }
-        return try await send(answer, to: notification, with: push)
-    }
-
-    /// Denies a notification of any kind. Fails as ``approve(_:number:presence:)`` does.
-    public func deny(_ id: String) async throws -> PushNotification {
-        let (notification, push) = try await pending(id)
-        return try await send(.deny, to: notification, with: push)
-    }
-
-    /// A notification that can be answered, and what to answer it with.
-    private func pending(_ id: String) async throws -> (PushNotification, PushSettings) {
-        let found = try await store.read {
-            (records: any AccountReader) throws(StoreError) -> (PushNotification, Mechanism?)? in
-            guard let notification = try records.notification(id: id) else { return nil }
-            return (notification, try records.mechanism(notification.message.mechanismUID))
-        }
-        guard let (notification, mechanism) = found else { throw AuthenticatorError.unknownNotification(id) }
-        guard let push = mechanism?.push else {
-            throw AuthenticatorError.unknownMechanism(notification.message.mechanismUID)
-        }
-        switch notification.state(at: clock.now) {
-        case .pending: return (notification, push)
-        case .expired: throw AuthenticatorError(.expired, "the login it belongs to is no longer waiting; start it again")
-        case .approved: throw AuthenticatorError(.alreadyAnswered, "it was approved before")
-        case .denied: throw AuthenticatorError(.alreadyAnswered, "it was denied before")
+            return .approve
         }
     }
+}
 
-    /// Sends the answer, and stores it once the server has accepted it.
-    private func send(
-        _ answer: PushAnswer, to notification: PushNotification, with push: PushSettings
-    ) async throws -> PushNotification {
-        let message = notification.message
-        let claims = PushClaims.Answer(answer, challenge: message.challenge, secret: push.secret)
-        let body = PushClaims.body(messageID: notification.messageID, claims: claims, secret: push.secret)
-        _ = try await PushExchange(transport: transport).post(
-            body, to: push.authenticationEndpoint, cookie: message.loadBalancerCookie)
+/// A notification that may be answered; or one whose answer the server took before, and that has just been stored.
+private struct Answerable {
+    let answer: PendingAnswer
+    let stored: PushNotification?
+
+    /// What was made up for, if it is what the person says now.
+    func settled(as decision: PushNotification.Decision) -> PushNotification? {
+        stored?.decision == decision ? stored : nil
+    }
+}
+
+extension Authenticator {
+    /// A notification that can be answered, of an account that is not locked.
+    private func answerable(_ id: String) async throws -> Answerable {
+        let waiting = unsettled.answered.first { $0.id == id }
+        if let waiting { try await settle(waiting) }
+        var answer = try await store.read { (records: any AccountReader) throws(StoreError) in
+            try AccountRules.pendingAnswer(id, in: records)
+        }.get()
+        if let waiting, answer.notification.decision == waiting.decision {
+            return Answerable(answer: answer, stored: answer.notification)
+        }
+        if let offset = wire.clocks.clock(of: answer.push.authenticationEndpoint).offset {
+            answer.notification.clockOffset = offset
+        }
+        if let refusal = answer.refusal(at: clock.now) { throw refusal }
+        try await refuseIfLocked(answer.account)
+        return Answerable(answer: answer, stored: nil)
+    }
+
+    /// Notes the answer, sends it, and stores it once the server has accepted it.
+    private func send(_ answer: PushAnswer, to pending: PendingAnswer) async throws -> PushNotification {
+        let platform = try platforms.named(pending.push.platform)
+        let decision: PushNotification.Decision = answer == .deny ? .denied : .approved
+        let id = pending.notification.id
+        if pending.sent?.decision != decision {
+            let sent = SentAnswer(notificationID: id, decision: decision)
+            try await store.write { (records: any AccountWriter) throws(StoreError) in try records.save(sent) }
+        }
+        do {
+            try await platform.send(answer, to: pending.notification, of: pending.mechanism, over: wire)
+        } catch {
+            return try await refused(error, pending, decision)
+        }
+        return try await accepted(decision, to: pending.notification)
+    }
+
+    private func accepted(
+        _ decision: PushNotification.Decision, to notification: PushNotification
+    ) async throws(StoreError) -> PushNotification {
         var answered = notification
-        answered.decision = answer == .deny ? .denied : .approved
-        let record = answered
-        return try await store.write { (records: any AccountWriter) throws(StoreError) in
-            // Servers take a repetition for a while: what was answered first is what counted.
-            let stored = try records.notification(id: record.id)
-            if let stored, stored.decision != nil { return stored }
-            try records.save(record)
-            return record
-        }
+        answered.decision = decision
+        unsettled.note(answered)
+        return try await settle(answered)
     }
 
-    func mechanism(_ uid: String) async throws -> Mechanism {
-        let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.mechanism(uid) }
-        guard let found else { throw AuthenticatorError.unknownMechanism(uid) }
-        return found
+    /// What a request that failed means. A server that refuses an answer now, and was sent one before whose fate nobody knows,
+    /// has taken that one: the message is its own, and its time is not over.
+    private func refused(
+        _ error: any Error, _ pending: PendingAnswer, _ decision: PushNotification.Decision
+    ) async throws -> PushNotification {
+        if let sent = pending.sent, (error as? AuthenticatorError)?.code == .refusedByServer {
+            let stored = try await accepted(sent.decision, to: pending.notification)
+            guard stored.decision == decision else {
+                throw AuthenticatorError(.alreadyAnswered, "it was \(sent.decision.rawValue) before")
+            }
+            return stored
+        }
+        if pending.sent == nil, error.provesNothingTaken {
+            let id = pending.notification.id
+            // If this fails too, the note stays, and the next answer is sent with more care than it needs.
+            try? await store.write { (records: any AccountWriter) throws(StoreError) in try records.removeSentAnswer(to: id) }
+        }
+        throw (error as? NotSent)?.error ?? error
+    }
+
+    /// Stores what servers have accepted and the store did not take then. If it still does not, that can wait.
+    private func settleAnswers() async {
+        for answered in unsettled.answered { _ = try? await settle(answered) }
+    }
+
+    @discardableResult
+    private func settle(_ answered: PushNotification) async throws(StoreError) -> PushNotification {
+        guard let decision = answered.decision else { return answered }
+        let stored = try await store.write { (records: any AccountWriter) throws(StoreError) in
+            try AccountRules.recordAnswer(decision, to: answered, in: records)
+        }
+        unsettled.forgetAnswer(to: answered.id)
+        return stored
+    }
+}
+
+extension Error {
+    /// Whether a server that failed like this has certainly not taken what it was sent.
+    fileprivate var provesNothingTaken: Bool {
+        switch self {
+        case is NotSent: true
+        case let error as TransportError: [.connect, .tls, .invalidRequest].contains(error.code)
+        case let error as AuthenticatorError: error.code == .refusedByServer
+        default: false
+        }
     }
 }

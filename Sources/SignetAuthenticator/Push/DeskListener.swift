@@ -33,7 +33,7 @@ public struct DeskListener: Sendable {
     ///   task is cancelled, and what `handle` throws.
     public func run(_ handle: @Sendable (Event) async throws -> Void) async throws {
         guard let push = try await authenticator.mechanism(mechanismUID).push else {
-            throw AuthenticatorError(.wrongKind, "this mechanism takes no push messages")
+            throw AuthenticatorError.noPush
         }
         guard let desk = push.deskEndpoint else {
             throw AuthenticatorError(.noDesk, "\(push.registrationEndpoint.host) hands out no push messages to desktops")
@@ -96,7 +96,9 @@ public struct DeskListener: Sendable {
 
     /// Asks without a proof, to be told what to sign.
     private func nonce(of desk: Endpoint) async throws -> String {
-        let response = try await authenticator.transport.send(HTTPRequest("GET", desk.url))
+        let response = try await authenticator.wire.clocks.timed(desk) { () async throws(TransportError) in
+            try await authenticator.transport.send(HTTPRequest("GET", desk.url))
+        }
         guard response.status == 401, let nonce = DeskChallenge.nonce(in: response.headers) else {
             throw AuthenticatorError.refusal(by: desk, status: response.status)
         }

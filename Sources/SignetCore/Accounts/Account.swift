@@ -20,11 +20,14 @@ public struct Account: Sendable, Hashable {
     public let timeAdded: Date
     /// The policies of the issuer: names and parameters.
     public var policies: [String: JSONValue]
+    /// The policy that was named when somebody locked the account by hand; nil when nobody did. That a policy is not met locks
+    /// an account too, and is never stored: it is found out when the account is looked at.
+    public var lockingPolicy: String?
 
     /// An account with nothing but an identity, unless more is given.
     public init(
         id: AccountID, displayIssuer: String? = nil, displayAccountName: String? = nil, imageURL: String? = nil,
-        backgroundColor: String? = nil, timeAdded: Date, policies: [String: JSONValue] = [:]
+        backgroundColor: String? = nil, timeAdded: Date, policies: [String: JSONValue] = [:], lockingPolicy: String? = nil
     ) {
         self.id = id
         self.displayIssuer = displayIssuer
@@ -33,5 +36,6 @@ public struct Account: Sendable, Hashable {
         self.backgroundColor = backgroundColor
         self.timeAdded = timeAdded
         self.policies = policies
+        self.lockingPolicy = lockingPolicy
     }
 }

@@ -1,3 +1,5 @@
+import Crypto
+
 /// What an enrolment URI offers: an account with a one-time-code mechanism, a push mechanism, or both.
 public struct Enrollment: Sendable, Hashable {
     /// Issuer and account name.
@@ -49,11 +51,13 @@ public struct PushInvitation: Sendable, Hashable {
     public var loadBalancerCookie: String?
     /// The server's id of the push device.
     public var resourceID: String?
+    /// The name of the push platform whose wire the server speaks; nil for AM's. No URI carries it.
+    public var platform: String?
 
     /// An invitation as given.
     public init(
         secret: Secret, challenge: [UInt8], messageID: String, registrationEndpoint: Endpoint, authenticationEndpoint: Endpoint,
-        loadBalancerCookie: String? = nil, resourceID: String? = nil
+        loadBalancerCookie: String? = nil, resourceID: String? = nil, platform: String? = nil
     ) {
         self.secret = secret
         self.challenge = challenge
@@ -62,5 +66,15 @@ public struct PushInvitation: Sendable, Hashable {
         self.authenticationEndpoint = authenticationEndpoint
         self.loadBalancerCookie = loadBalancerCookie
         self.resourceID = resourceID
+        self.platform = platform
+    }
+}
+
+extension PushInvitation {
+    /// The id of the mechanism that this invitation makes: always the same one, so that who registers again after a failure
+    /// is the same device to the server. Only who holds the secret can tell it.
+    package var mechanismUID: String {
+        UUIDText.text(
+            of: HMAC<SHA256>.authenticationCode(for: Array("signet mechanism \(messageID)".utf8), using: secret.key), version: 8)
     }
 }

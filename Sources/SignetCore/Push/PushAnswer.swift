@@ -64,6 +64,31 @@ package enum PushClaims {
         }
     }
 
+    /// Under which token a device is found now (section 5).
+    package struct Update: Sendable, Hashable {
+        package var mechanismUid: String
+        package var deviceId: String
+        package var deviceName: String
+        package var deviceType: String
+        package var communicationType: String
+
+        package init(mechanismUid: String, deviceId: String, deviceName: String, deviceType: String, communicationType: String) {
+            self.mechanismUid = mechanismUid
+            self.deviceId = deviceId
+            self.deviceName = deviceName
+            self.deviceType = deviceType
+            self.communicationType = communicationType
+        }
+    }
+
+    /// The body of a token update. The user's id goes by both names that the existing SDKs give it.
+    package static func updateBody(_ claims: Update, userID: String?, secret: Secret) -> [UInt8] {
+        var members = Dictionary(texts: ["username": userID, "userId": userID])
+        members["mechanismUid"] = .string(claims.mechanismUid)
+        members["jwt"] = .string(CompactJWS.sign(JSON.encode(claims), with: secret))
+        return JSON.encode(.object(members))
+    }
+
     /// Section 3.4: base64 of HMAC-SHA-256 over the challenge.
     package static func response(to challenge: [UInt8], secret: Secret) -> String {
         Base64.encode(Array(HMAC<SHA256>.authenticationCode(for: challenge, using: secret.key)), as: .standard)
@@ -96,6 +121,22 @@ extension PushClaims.Registration: JSONObject {
             response: try members.text("response"), mechanismUid: try members.text("mechanismUid"),
             deviceId: try members.text("deviceId"), deviceName: try members.text("deviceName"),
             deviceType: try members.text("deviceType"), communicationType: try members.text("communicationType"))
+    }
+}
+
+extension PushClaims.Update: JSONObject {
+    package var members: [String: JSONValue] {
+        [
+            "mechanismUid": .string(mechanismUid), "deviceId": .string(deviceId), "deviceName": .string(deviceName),
+            "deviceType": .string(deviceType), "communicationType": .string(communicationType),
+        ]
+    }
+
+    package init(_ members: JSONMembers) throws {
+        self.init(
+            mechanismUid: try members.text("mechanismUid"), deviceId: try members.text("deviceId"),
+            deviceName: try members.text("deviceName"), deviceType: try members.text("deviceType"),
+            communicationType: try members.text("communicationType"))
     }
 }
 

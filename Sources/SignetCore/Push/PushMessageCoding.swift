@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+public import FoundationEssentials
 #else
-package import Foundation
+public import Foundation
 #endif
 
 extension PushMessage {
@@ -53,8 +53,9 @@ extension PushMessage {
 }
 
 extension PushMessage {
-    /// A message for a server to send. Empty claims are left out; OpenAM's four are always there but `l`.
-    package init(
+    /// A message for a server to send, or one that came by the wire of another platform. Empty claims are left out; OpenAM's
+    /// four are always there but `l`.
+    public init(
         mechanismUID: String, challenge: [UInt8], kind: PushKind, timeToLive: Int, sentAt: Date, text: String?,
         loadBalancerCookie: String? = nil, customPayload: String? = nil, contextInfo: String? = nil, userID: String? = nil
     ) {

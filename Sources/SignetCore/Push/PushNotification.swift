@@ -18,6 +18,8 @@ public struct PushNotification: Sendable, Hashable {
     public let receivedAt: Date
     /// What was answered, once the server has accepted the answer.
     public var decision: Decision?
+    /// How far the server's clock was ahead of this machine's when the message came, in seconds; 0 when it was not known.
+    public var clockOffset: Double
 
     /// What was answered.
     public enum Decision: String, Sendable, Hashable {
@@ -40,17 +42,18 @@ public struct PushNotification: Sendable, Hashable {
     }
 
     /// A message that has come.
-    public init(messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil) {
+    public init(messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil, clockOffset: Double = 0) {
         id = Self.id(mechanismUID: message.mechanismUID, messageID: messageID)
         self.messageID = messageID
         self.message = message
         self.receivedAt = receivedAt
         self.decision = decision
+        self.clockOffset = clockOffset
     }
 
     /// The id that a message has in every store: the same for the same mechanism and message id, and another for every other
     /// pair, so that a message which comes twice cannot become two records.
-    static func id(mechanismUID: String, messageID: String) -> String {
+    package static func id(mechanismUID: String, messageID: String) -> String {
         var hash = SHA256()
         for part in [mechanismUID, messageID] {
             withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }
@@ -59,9 +62,11 @@ public struct PushNotification: Sendable, Hashable {
         return UUIDText.text(of: hash.finalize(), version: 8)
     }
 
-    /// When the server stops waiting. A message that claims to be sent after it arrived counts from its arrival.
+    /// When the server stops waiting, by this machine's clock. A message that claims to be sent after it arrived counts from
+    /// its arrival.
     public var expiresAt: Date {
-        min(message.sentAt ?? receivedAt, receivedAt).addingTimeInterval(Double(message.timeToLive))
+        let sentAt = message.sentAt?.addingTimeInterval(-clockOffset) ?? receivedAt
+        return min(sentAt, receivedAt).addingTimeInterval(Double(message.timeToLive))
     }
 
     /// How it stands at `date`. Expiry is computed, never stored.

@@ -16,3 +16,11 @@ extension UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 }
+
+/// Bytes as hexadecimal text.
+package enum Hexadecimal {
+    /// Two digits for each byte, in upper case.
+    package static func text(of bytes: some Sequence<UInt8>) -> String {
+        String(decoding: bytes.flatMap(\.hexDigits), as: UTF8.self)
+    }
+}

@@ -87,9 +87,12 @@ struct Failure: Error {
         let exit: Exit =
             switch error.code {
             case .duplicateMechanism: .alreadyExists
-            case .unknownMechanism, .unknownNotification: .notFound
-            case .nothingOffered, .wrongKind, .counterExhausted, .alreadyAnswered, .expired, .wrongNumber: .badInput
-            case .presenceRefused, .refusedByServer, .noDesk: .notAllowed
+            case .unknownAccount, .unknownMechanism, .unknownNotification: .notFound
+            case .nothingOffered, .wrongKind, .counterExhausted, .counterBackwards, .alreadyAnswered, .expired, .wrongNumber,
+                .alreadyLocked, .notLocked, .invalidPolicy, .invalidName, .unknownPlatform:
+                .badInput
+            case .presenceRefused, .refusedByServer, .noDesk, .accountLocked, .policyViolation, .notSupported: .notAllowed
+            case .registeredNotStored: .store
             case .serverMisbehaved: .protocolBroken
             }
         self.init(exit, "authenticator.\(error.code.rawValue)", error.description)

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A one-time code under the ForgeRock authenticator's names. The rest of that family follows; see CHANGELOG.
+/// A one-time code to show, under the ForgeRock authenticator's names.
 public struct OathTokenCode: Sendable, Hashable {
     /// `totp` or `hotp`.
     public let tokenType: String
@@ -32,6 +32,11 @@ public struct OathTokenCode: Sendable, Hashable {
         }
     }
 
+    /// Whether the code is good now.
+    public var isValid: Bool { isValid(at: SystemWallClock().now) }
+    /// How much of the code's time has gone, from 0 to 1; 0 for HOTP.
+    public var progress: Float { progress(at: SystemWallClock().now) }
+
     /// Whether the code is good at `date`; unlike in the original, from its first instant on.
     public func isValid(at date: Date) -> Bool {
         guard let until else { return true }
@@ -42,5 +47,13 @@ public struct OathTokenCode: Sendable, Hashable {
     public func progress(at date: Date) -> Float {
         guard let until else { return 0 }
         return Float(min(1, max(0, (date.timeIntervalSince1970 - start) / (until - start))))
+    }
+
+    /// The code as JSON text: `tokenType`, `code`, `start`, `until`.
+    public func toJson() -> String? {
+        var members: [String: JSONValue] = ["tokenType": .string(tokenType), "code": .string(code)]
+        members["start"] = .number(start)
+        members["until"] = until.map { JSONValue.number($0) } ?? .null
+        return LegacyJSON.text(of: members)
     }
 }

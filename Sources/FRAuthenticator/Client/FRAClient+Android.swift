@@ -1,0 +1,104 @@
+import SignetAuthenticator
+import SignetCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+// The Android form of the same calls: its names, its order of parameters, and listeners of two closures.
+
+extension FRAClient {
+    /// Enrols what a URI offers; see ``createMechanismFromUri(uri:onSuccess:onError:)``.
+    public func createMechanismFromUri(_ uri: String, _ listener: FRAListener<Mechanism>) {
+        Callbacks.run(
+            { try await self.createMechanismFromUri(uri) }, onSuccess: listener.onSuccess, onError: listener.onFailure)
+    }
+
+    /// The same, awaited.
+    public func createMechanismFromUri(_ uri: String) async throws -> Mechanism {
+        try await engine.enrol(uri: uri)
+    }
+
+    /// Stores the token under which servers find this device, so that push mechanisms can be enrolled. The same token again is
+    /// no error.
+    /// - Throws: ``PushNotificationError/storageError(_:)`` when another token is registered: servers must be told of a new
+    ///   one, with ``updateDeviceToken(_:_:)``. ``FRAError/failToSaveIntoStorageClient(_:)``.
+    public func registerForRemoteNotifications(_ deviceToken: String) throws {
+        do {
+            try engine.register(token: deviceToken)
+        } catch {
+            throw engine.noted(error, "store the device token")
+        }
+    }
+
+    /// Stores a new token, and tells the servers of all push mechanisms; see ``FRAPushHandler``.
+    public func updateDeviceToken(_ deviceToken: String, _ listener: FRAListener<Void>) {
+        Callbacks.run(
+            { try await self.updateDeviceToken(deviceToken) }, onSuccess: listener.onSuccess, onError: listener.onFailure)
+    }
+
+    /// The same, awaited.
+    public func updateDeviceToken(_ deviceToken: String) async throws {
+        try await engine.updateAll(token: deviceToken)
+    }
+
+    /// Takes in the data of a message from the push service: `message` and `messageId`.
+    /// - Throws: ``NotificationError/invalidPayload(_:)``, ``CryptoError/invalidJWT`` or
+    ///   ``CryptoError/unsupportedJWTType`` for a message that is not what a mechanism's server signed;
+    ///   ``PushNotificationError/storageError(_:)`` for one to a mechanism that is not here. Nothing is stored then.
+    public func handleMessage(_ message: [String: String]) throws -> PushNotification {
+        guard let id = message["messageId"], let text = message["message"] else {
+            throw NotificationError.invalidPayload("the message has no messageId or no message in it")
+        }
+        return try handleMessage(id, text)
+    }
+
+    /// Takes in a message from the push service; see ``handleMessage(_:)``.
+    public func handleMessage(_ messageId: String, _ message: String) throws -> PushNotification {
+        try engine.receive(messageID: messageId, message: message)
+    }
+}
+
+extension PushNotification {
+    /// Approves a notification of the type ``PushType/default``.
+    public func accept(_ listener: FRAListener<Void>) {
+        accept(onSuccess: { listener.onSuccess(()) }, onError: listener.onFailure)
+    }
+
+    /// Approves a notification of the type ``PushType/challenge``, with the number that the login page shows.
+    public func accept(_ challengeResponse: String, _ listener: FRAListener<Void>) {
+        accept(
+            challengeResponse: challengeResponse, onSuccess: { listener.onSuccess(()) }, onError: listener.onFailure)
+    }
+
+    /// Approves a notification of the type ``PushType/biometric``. The activity is not looked at.
+    public func accept<Activity>(
+        _ title: String?, _ subtitle: String?, _ allowDeviceCredentials: Bool, _ activity: Activity,
+        _ listener: FRAListener<Void>
+    ) {
+        let text = [title, subtitle].compactMap { $0 }.joined(separator: "\n")
+        accept(
+            title: text, allowDeviceCredentials: allowDeviceCredentials, onSuccess: { listener.onSuccess(()) },
+            onError: listener.onFailure)
+    }
+
+    /// Denies a notification of any type.
+    public func deny(_ listener: FRAListener<Void>) {
+        deny(onSuccess: { listener.onSuccess(()) }, onError: listener.onFailure)
+    }
+
+    /// ``customPayload``
+    public func getCustomPayload() -> String? { customPayload }
+    /// ``message``
+    public func getMessage() -> String? { message }
+    /// ``contextInfo``
+    public func getContextInfo() -> String? { contextInfo }
+    /// ``pushType``
+    public func getPushType() -> PushType { pushType }
+    /// ``numbersChallengeArray``
+    public func getNumbersChallenge() -> [Int]? { numbersChallengeArray }
+    /// ``timeAdded``
+    public func getTimeAdded() -> Date { timeAdded }
+}

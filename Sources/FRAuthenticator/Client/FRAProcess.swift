@@ -1,0 +1,77 @@
+import SignetAuthenticator
+import SignetStorage
+import Synchronization
+
+/// What has been set for the client that is to start, and the one that has: one for each process, as the documents have it.
+/// A test may have one of its own.
+package final class FRAProcess: Sendable {
+    /// That of this process; in a test, that of this task.
+    @TaskLocal package static var current = FRAProcess()
+
+    private let state: Mutex<State>
+
+    struct State: Sendable {
+        var storage: ClientBox?
+        var policies: PolicyBox?
+        var presence: (any FRAUserPresence)?
+        var settings: LegacySettings?
+        var started: FRAClient?
+        var failure: (any Error)?
+    }
+
+    /// A process in which nothing has been set.
+    package init(_ settings: LegacySettings? = nil) {
+        state = Mutex(State(settings: settings))
+    }
+
+    var started: FRAClient? { state.withLock { $0.started } }
+
+    var lastError: (any Error)? {
+        let state = state.withLock { $0 }
+        return state.failure ?? state.started?.lastStorageError
+    }
+
+    /// Changes what the client will be started with.
+    /// - Returns: False when it has started; nothing is changed then.
+    func set(_ change: (inout State) -> Void) -> Bool {
+        state.withLock { state in
+            guard state.started == nil else { return false }
+            change(&state)
+            return true
+        }
+    }
+
+    /// Makes a client of what was set.
+    func start() {
+        let pending = state.withLock { state in
+            state.policies = state.policies ?? PolicyBox(FRAPolicyEvaluator())
+            state.settings = state.settings ?? LegacySettings(platform: .iOS)
+            return state
+        }
+        guard let policies = pending.policies, let settings = pending.settings else { return }
+        do {
+            let engine = LegacyEngine(
+                backing: try LegacyEngine.Backing(pending.storage), policies: policies, presence: pending.presence,
+                settings: settings)
+            state.withLock { state in
+                state.started = FRAClient(engine)
+                state.failure = nil
+            }
+        } catch {
+            settings.note(error, "start")
+            state.withLock { $0.failure = error }
+        }
+    }
+}
+
+extension LegacyEngine.Backing {
+    /// The app's own storage client, or else the user's vault in the usual place.
+    init(_ storage: ClientBox?) throws(StoreError) {
+        if let storage {
+            self = .client(storage)
+        } else {
+            // What is opened seals its records itself: a vault, or the platform's keychain.
+            self = .records(AccountRecords(unsealed: try StandardStore.open(in: .usual())))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+
+extension LegacyEngine {
+    /// An account with everything that belongs to it.
+    private struct Whole: Sendable {
+        let account: SignetCore.Account
+        let mechanisms: [(mechanism: SignetCore.Mechanism, notifications: [SignetCore.PushNotification])]
+    }
+
+    private static func whole(
+        _ account: SignetCore.Account, in records: any AccountReader
+    ) throws(StoreError) -> Whole {
+        var mechanisms: [(mechanism: SignetCore.Mechanism, notifications: [SignetCore.PushNotification])] = []
+        for mechanism in try records.mechanisms(of: account.id) {
+            mechanisms.append((mechanism, mechanism.push == nil ? [] : try records.notifications(of: mechanism.uid)))
+        }
+        return Whole(account: account, mechanisms: mechanisms)
+    }
+
+    private func object(for whole: Whole, origin: Origin) -> Account {
+        let mechanisms: [Mechanism] = whole.mechanisms.map { mechanism, notifications in
+            guard mechanism.kindName == .push else { return Mechanisms.object(for: mechanism, origin: origin) }
+            return PushMechanism(mechanism, origin: origin, notifications: objects(for: notifications, origin: origin))
+        }
+        return Account(
+            whole.account, violatedPolicy: policies.violated(whole.account.policies), mechanisms: mechanisms, origin: origin)
+    }
+
+    /// The oldest first, as the original lists them.
+    func objects(for notifications: [SignetCore.PushNotification], origin: Origin) -> [PushNotification] {
+        notifications.map { PushNotification($0, origin: origin) }.sorted {
+            ($0.timeAdded, $0.identifier) < ($1.timeAdded, $1.identifier)
+        }
+    }
+
+    func allAccounts() throws -> [Account] {
+        let operation = operation()
+        let accounts = try operation.read { (records: any AccountReader) throws(StoreError) in
+            try records.accounts().map { account throws(StoreError) in try Self.whole(account, in: records) }
+        }
+        let origin = operation.origin
+        return accounts.map { object(for: $0, origin: origin) }
+    }
+
+    /// - Parameter find: Finds the account; nil when there is none.
+    func account(
+        _ find: @Sendable (any AccountReader) throws(StoreError) -> SignetCore.Account?
+    ) throws -> Account? {
+        let operation = operation()
+        let found = try operation.read { (records: any AccountReader) throws(StoreError) in
+            try find(records).map { account throws(StoreError) in try Self.whole(account, in: records) }
+        }
+        return found.map { object(for: $0, origin: operation.origin) }
+    }
+
+    /// The account with a legacy identifier, which does not say where the issuer ends: every place of a `-` is tried.
+    func account(identifier: String) throws -> Account? {
+        try account { (records: any AccountReader) throws(StoreError) in
+            if let direct = records as? ClientRecords { return direct.account(identifier: identifier) }
+            return try records.accounts().first { $0.id.legacyIdentifier == identifier }
+        }
+    }
+
+    /// Stores the names to show.
+    /// - Throws: ``AccountError/accountLocked(_:)``.
+    func update(_ account: Account) throws -> Bool {
+        let value = account.core
+        let operation = operation()
+        let found = try operation.read { (records: any AccountReader) throws(StoreError) in try records.account(value.id) }
+        guard let found else { return false }
+        if let lock = lock(on: found) { throw AccountError.accountLocked(lock.policy) }
+        let stored = try operation.write { (records: any AccountWriter) throws(StoreError) in
+            try AccountRules.rename(
+                value.id, displayIssuer: value.displayIssuer, displayAccountName: value.displayAccountName, in: records)
+        }
+        account.take(try stored.get(), origin: operation.origin)
+        return true
+    }
+
+    /// Locks or unlocks by hand.
+    func change(
+        _ account: Account,
+        _ rule: @Sendable (AccountID, any AccountWriter) throws(StoreError) -> Result<SignetCore.Account, AuthenticatorError>
+    ) throws -> Bool {
+        let (value, _, origin) = account.snapshot
+        let operation = operation(on: origin) { $0.accounts[value.id] = value }
+        let stored = try operation.write { (records: any AccountWriter) throws(StoreError) in try rule(value.id, records) }
+        account.take(try stored.get(), origin: operation.origin)
+        return true
+    }
+
+    func remove(_ account: Account) throws -> Bool {
+        let (value, objects, origin) = account.snapshot
+        let mechanisms = objects.compactMap { ($0 as? any MechanismState)?.core }
+        return try operation(on: origin) { known in
+            known.accounts[value.id] = value
+            known.note(mechanisms, of: value.id)
+        }.write { (records: any AccountWriter) throws(StoreError) in try AccountRules.removeAccount(value.id, in: records) }
+    }
+
+    // MARK: Mechanisms
+
+    func remove(_ mechanism: Mechanism) throws -> Bool {
+        guard let state = mechanism as? any MechanismState else { return false }
+        let (value, origin) = state.held.snapshot
+        return try operation(on: origin) { $0.mechanisms[value.uid] = value }.write {
+            (records: any AccountWriter) throws(StoreError) in
+            try AccountRules.removeMechanism(value.uid, keepingAccount: true, in: records)
+        }
+    }
+
+    func mechanism(uid: String) throws -> Mechanism? {
+        let operation = operation()
+        return try operation.read { (records: any AccountReader) throws(StoreError) in try records.mechanism(uid) }
+            .map { Mechanisms.object(for: $0, origin: operation.origin) }
+    }
+
+    /// The code to show. An HOTP counter is stored before its code is returned.
+    func generateCode(_ mechanism: any MechanismState) throws -> OathTokenCode {
+        let (value, origin) = mechanism.held.snapshot
+        let operation = operation(on: origin) { $0.mechanisms[value.uid] = value }
+        do {
+            let source = try operation.read { (records: any AccountReader) throws(StoreError) in
+                try AccountRules.codeSource(value.uid, in: records)
+            }.get()
+            if let account = source.account, let lock = lock(on: account) { throw AccountError.accountLocked(lock.policy) }
+            let now = clock.now
+            guard case .counter = source.settings.factor else {
+                return OathTokenCode(source.settings.code(at: now), madeAt: now)
+            }
+            let reserved = try operation.write {
+                (records: any AccountWriter) throws(StoreError) -> Result<ReservedCounter, AuthenticatorError> in
+                let settings = try AccountRules.reserveCounter(value.uid, in: records)
+                let stored = try records.mechanism(value.uid)
+                return settings.map { ReservedCounter(settings: $0, stored: stored) }
+            }.get()
+            if let stored = reserved.stored { mechanism.held.take(stored, origin: operation.origin) }
+            return OathTokenCode(reserved.settings.code(at: now), madeAt: now)
+        } catch let error as StoreError {
+            note(error, "make a code")
+            throw MechanismError.failedToUpdateInformation(value.legacyIdentifier)
+        } catch {
+            throw LegacyErrors.error(error, identifier: value.legacyIdentifier)
+        }
+    }
+
+    private struct ReservedCounter: Sendable {
+        let settings: OATHSettings
+        let stored: SignetCore.Mechanism?
+    }
+}

@@ -1,0 +1,73 @@
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+
+/// The documented error for each of the engine's.
+enum LegacyErrors {
+    /// The documented error for whatever the engine throws; one that is documented already stays as it is.
+    /// - Parameter identifier: The identifier of the mechanism in question, where the caller knows it.
+    static func error(_ error: any Error, identifier: String? = nil) -> any FRError {
+        switch error {
+        case let error as any FRError: error
+        case let error as EnrollmentError: enrollment(error)
+        case let error as AuthenticatorError: authenticator(error, identifier: identifier)
+        case let error as PushMessageError: message(error)
+        case let error as StoreError: FRAError.failToSaveIntoStorageClient(error.description)
+        case let error as TransportError: transport(error)
+        case is CancellationError: NetworkError.apiRequestFailure("the caller gave up", isRetryable: false)
+        default: NetworkError.apiRequestFailure("\(error)", isRetryable: false)
+        }
+    }
+
+    private static func enrollment(_ error: EnrollmentError) -> MechanismError {
+        switch (error.part, error.code) {
+        case ("scheme", _): .invalidQRCode
+        case ("type", _): .invalidType
+        case (let part, .missing): .missingInformation(part)
+        case (let part, .invalid), (let part, .unsupported), (let part, .unsafe):
+            .invalidInformation("\(part): \(error.reason)")
+        }
+    }
+
+    private static func authenticator(_ error: AuthenticatorError, identifier: String?) -> any FRError {
+        let policy = error.policy ?? error.reason
+        return switch error.code {
+        case .duplicateMechanism: MechanismError.alreadyExists(identifier ?? error.mechanismUID ?? error.reason)
+        case .nothingOffered: MechanismError.invalidQRCode
+        case .policyViolation: AccountError.failToRegisterPolicyViolation(policy)
+        case .registeredNotStored: FRAError.failToSaveIntoStorageClient(error.reason)
+        case .unknownAccount, .unknownMechanism, .unknownNotification: PushNotificationError.storageError(error.reason)
+        case .accountLocked: AccountError.accountLocked(policy)
+        case .alreadyLocked: AccountError.failToLockAccountAlreadyLocked
+        case .notLocked: AccountError.failToUnlockAccountNotLocked
+        // The rule names the policy if there is one.
+        case .invalidPolicy where error.policy == nil: AccountError.failToLockMissingPolicyName
+        case .invalidPolicy: AccountError.failToLockInvalidPolicy
+        case .wrongKind, .invalidName, .wrongNumber, .presenceRefused, .noDesk, .unknownPlatform:
+            MechanismError.invalidInformation(error.reason)
+        case .counterExhausted, .counterBackwards: MechanismError.failedToUpdateInformation(identifier ?? error.reason)
+        case .alreadyAnswered, .expired: PushNotificationError.notificationInvalidStatus
+        case .refusedByServer, .notSupported: NetworkError.apiRequestFailure(error.description, isRetryable: false)
+        case .serverMisbehaved where (error.status ?? 0) < 300: NetworkError.invalidResponseDataType(error.description)
+        case .serverMisbehaved: NetworkError.apiRequestFailure(error.description, isRetryable: error.isRetryable)
+        }
+    }
+
+    private static func message(_ error: PushMessageError) -> any FRError {
+        switch error {
+        case .form, .claim: NotificationError.invalidPayload(error.description)
+        case .algorithm: CryptoError.unsupportedJWTType
+        case .signature: CryptoError.invalidJWT
+        }
+    }
+
+    private static func transport(_ error: TransportError) -> NetworkError {
+        switch error.code {
+        case .invalidRequest: .invalidURL(error.description)
+        case .notHTTP, .tooLarge: .invalidResponseDataType(error.description)
+        case .connect, .tls, .timeout, .interrupted, .cancelled:
+            .apiRequestFailure(error.description, isRetryable: error.isRetryable)
+        }
+    }
+}

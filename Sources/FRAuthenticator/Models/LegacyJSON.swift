@@ -1,0 +1,70 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The JSON of the legacy SDKs' models: the members of protocol/authenticator.md section 7.2, in the iOS form. Optional members
+/// are written as null, and read whether they are null or missing.
+enum LegacyJSON {
+    static func text(of members: [String: JSONValue]) -> String { JSON.text(of: .object(members)) }
+
+    /// Reads a model from its text.
+    /// - Throws: `DecodingError` that names the model and, where it is one, the member; never content.
+    static func read<Value>(_ model: String, _ json: String, _ body: (JSONMembers) throws -> Value) throws -> Value {
+        guard let members = (try? JSON.value(of: json.utf8))?.object else {
+            throw unreadable(model, "it is not the text of a JSON object")
+        }
+        return try read(model, members, body)
+    }
+
+    static func read<Value>(_ model: String, from decoder: any Decoder, _ body: (JSONMembers) throws -> Value) throws -> Value {
+        guard let members = try JSONValue(from: decoder).object else { throw unreadable(model, "it is not an object") }
+        return try read(model, members, body)
+    }
+
+    private static func read<Value>(
+        _ model: String, _ members: [String: JSONValue], _ body: (JSONMembers) throws -> Value
+    ) throws -> Value {
+        do {
+            return try body(JSONMembers(members))
+        } catch {
+            throw unreadable(model, "\(error)")
+        }
+    }
+
+    private static func unreadable(_ model: String, _ reason: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: "\(model): \(reason)"))
+    }
+}
+
+extension [String: JSONValue] {
+    /// Optional texts, null where there is none.
+    init(textsOrNull texts: [String: String?]) {
+        self = texts.mapValues { $0.map { JSONValue.string($0) } ?? .null }
+    }
+}
+
+extension JSONValue {
+    /// A moment: whole milliseconds since 1970.
+    static func milliseconds(_ date: Date) -> JSONValue {
+        Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map { JSONValue.integer($0) } ?? .null
+    }
+}
+
+extension JSONMembers {
+    func moment(_ name: String) throws -> Date {
+        guard let date = try optionalMoment(name) else { throw JSONMemberError(name: name) }
+        return date
+    }
+
+    /// Milliseconds since 1970, as a number or as text.
+    func optionalMoment(_ name: String) throws -> Date? {
+        guard let value = self[name] else { return nil }
+        if case .number(let milliseconds) = value { return Date(timeIntervalSince1970: milliseconds / 1000) }
+        guard let milliseconds = value.wholeNumber else { throw JSONMemberError(name: name) }
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}

@@ -1,0 +1,75 @@
+import SignetAuthenticator
+import SignetCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The address under which the push service finds this device.
+public final class PushDeviceToken: Sendable, Hashable, Codable {
+    /// The token, as text.
+    public let tokenId: String
+    /// When the app was given it.
+    public let timeAdded: Date
+    /// The mechanisms whose servers are still to be told.
+    private let outstanding: Set<String>
+
+    /// A token as the system gave it.
+    public convenience init(tokenId: String, timeAdded: Date) {
+        self.init(StoredDeviceToken(token: tokenId, timeAdded: timeAdded))
+    }
+
+    init(_ stored: StoredDeviceToken) {
+        tokenId = stored.token
+        timeAdded = stored.timeAdded
+        outstanding = stored.outstanding
+    }
+
+    /// The token as the engine knows it.
+    var stored: StoredDeviceToken { StoredDeviceToken(token: tokenId, timeAdded: timeAdded, outstanding: outstanding) }
+
+    /// Whether both are the same token of the same time.
+    public static func == (left: PushDeviceToken, right: PushDeviceToken) -> Bool {
+        left.tokenId == right.tokenId && left.timeAdded == right.timeAdded
+    }
+
+    /// Feeds the token.
+    public func hash(into hasher: inout Hasher) { hasher.combine(tokenId) }
+
+    private var members: [String: JSONValue] {
+        var members: [String: JSONValue] = ["tokenId": .string(tokenId)]
+        members["timeAdded"] = .integer(Int64(timeAdded.timeIntervalSince1970.rounded(.down)))
+        // Ours.
+        if !outstanding.isEmpty { members["outstanding"] = .array(outstanding.sorted().map { .string($0) }) }
+        return members
+    }
+
+    private convenience init(_ members: JSONMembers) throws {
+        guard let seconds = members["timeAdded"]?.wholeNumber else { throw JSONMemberError(name: "timeAdded") }
+        self.init(
+            StoredDeviceToken(
+                token: try members.text("tokenId"), timeAdded: Date(timeIntervalSince1970: Double(seconds)),
+                outstanding: Set(members["outstanding"]?.array?.compactMap(\.string) ?? [])))
+    }
+
+    /// The token as JSON text, in the form of the legacy iOS SDK: `timeAdded` in seconds since 1970.
+    public func toJson() -> String? { LegacyJSON.text(of: members) }
+
+    /// Reads what ``toJson()`` wrote.
+    /// - Throws: `DecodingError`.
+    public static func fromJson(_ json: String) throws -> PushDeviceToken {
+        try LegacyJSON.read("push device token", json) { try PushDeviceToken($0) }
+    }
+
+    /// Writes the members of ``toJson()``.
+    public func encode(to encoder: any Encoder) throws { try JSONValue.object(members).encode(to: encoder) }
+
+    /// Reads the members of ``toJson()``.
+    /// - Throws: `DecodingError`.
+    public convenience init(from decoder: any Decoder) throws {
+        let token = try LegacyJSON.read("push device token", from: decoder) { try PushDeviceToken($0) }
+        self.init(token.stored)
+    }
+}

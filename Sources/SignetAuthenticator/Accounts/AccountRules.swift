@@ -1,0 +1,214 @@
+package import SignetCore
+package import SignetStorage
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// What is done to accounts inside a transaction: written once, run by the asynchronous ``Authenticator`` and by the
+/// synchronous family. Each asks its store in the order of protocol/authenticator.md section 7.6, which an app's own storage
+/// client sees.
+///
+/// A refusal is a value, so that the transaction ends well and nothing is written; a failure of the store is thrown.
+package enum AccountRules {
+    // MARK: Enrolment
+
+    /// The mechanism that is in the way of those that are offered.
+    package static func duplicate(
+        of offered: [Mechanism], in records: any AccountReader
+    ) throws(StoreError) -> Mechanism? {
+        guard let account = offered.first?.account else { return nil }
+        return duplicate(of: offered, among: try records.mechanisms(of: account))
+    }
+
+    private static func duplicate(of offered: [Mechanism], among existing: [Mechanism]) -> Mechanism? {
+        let kinds = Set(offered.map(\.kindName))
+        return existing.first { kinds.contains($0.kindName) }
+    }
+
+    /// Stores an account with new mechanisms. One that is there already keeps its names, its lock, its time and its other
+    /// mechanisms.
+    package static func enrol(
+        _ enrollment: Enrollment, mechanisms: [Mechanism], now: Date, in records: any AccountWriter
+    ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {
+        let existing = try records.mechanisms(of: enrollment.account)
+        if let duplicate = duplicate(of: mechanisms, among: existing) { return .failure(.duplicate(duplicate)) }
+        for mechanism in mechanisms { try records.save(mechanism) }
+        let account = try records.account(enrollment.account)?.updated(from: enrollment) ?? Account(enrollment, timeAdded: now)
+        try records.save(account)
+        return .success(EnrolledAccount(account: account, mechanisms: (existing + mechanisms).sorted(by: Mechanism.isBefore)))
+    }
+
+    // MARK: Codes
+
+    /// A mechanism that makes codes, and its account.
+    package static func codeSource(
+        _ uid: String, in records: any AccountReader
+    ) throws(StoreError) -> Result<CodeSource, AuthenticatorError> {
+        guard let mechanism = try records.mechanism(uid) else { return .failure(.unknownMechanism(uid)) }
+        guard let settings = mechanism.oath else { return .failure(.noCodes) }
+        return .success(CodeSource(settings: settings, account: try records.account(mechanism.account)))
+    }
+
+    /// Uses up a counter. The settings that are returned make its code; show it only when the transaction is durable.
+    package static func reserveCounter(
+        _ uid: String, in records: any AccountWriter
+    ) throws(StoreError) -> Result<OATHSettings, AuthenticatorError> {
+        guard var mechanism = try records.mechanism(uid) else { return .failure(.unknownMechanism(uid)) }
+        guard var settings = mechanism.oath else { return .failure(.noCodes) }
+        if let policy = try records.account(mechanism.account)?.lockingPolicy {
+            return .failure(.locked(.byHand(policy: policy)))
+        }
+        guard let reserved = settings.reserveCounter() else {
+            return .failure(AuthenticatorError(.counterExhausted, "the counter has reached its end; enrol the account again"))
+        }
+        mechanism.kind = .oath(settings)
+        try records.save(mechanism)
+        return .success(reserved)
+    }
+
+    /// Moves a counter forward, never back.
+    package static func resynchronise(
+        _ uid: String, counter: UInt64, in records: any AccountWriter
+    ) throws(StoreError) -> Result<Mechanism, AuthenticatorError> {
+        guard var mechanism = try records.mechanism(uid) else { return .failure(.unknownMechanism(uid)) }
+        guard var settings = mechanism.oath, case .counter(let next) = settings.factor else {
+            return .failure(AuthenticatorError(.wrongKind, "this mechanism has no counter"))
+        }
+        if let policy = try records.account(mechanism.account)?.lockingPolicy {
+            return .failure(.locked(.byHand(policy: policy)))
+        }
+        guard counter >= next else {
+            return .failure(
+                AuthenticatorError(.counterBackwards, "the counter is at \(next); it only moves forward, or codes would repeat"))
+        }
+        settings.factor = .counter(next: counter)
+        mechanism.kind = .oath(settings)
+        try records.save(mechanism)
+        return .success(mechanism)
+    }
+
+    // MARK: Names and locks
+
+    /// Gives an account other names to show; nil or an empty one is the original again. Everything else stays.
+    package static func rename(
+        _ id: AccountID, displayIssuer: String?, displayAccountName: String?, in records: any AccountWriter
+    ) throws(StoreError) -> Result<Account, AuthenticatorError> {
+        let names = [displayIssuer, displayAccountName].map { $0.flatMap { $0.isEmpty ? nil : $0 } }
+        guard names.allSatisfy({ $0?.isSafeToShow ?? true }) else {
+            return .failure(
+                AuthenticatorError(.invalidName, "a name has no control characters and does not change the direction of text"))
+        }
+        guard var account = try records.account(id) else { return .failure(.unknownAccount(id)) }
+        if let policy = account.lockingPolicy { return .failure(.locked(.byHand(policy: policy))) }
+        account.displayIssuer = names[0]
+        account.displayAccountName = names[1]
+        try records.save(account)
+        return .success(account)
+    }
+
+    /// Locks an account by hand.
+    /// - Parameter onlyAttached: Whether the policy must be one of the account's own, as the existing SDKs ask.
+    package static func lock(
+        _ id: AccountID, policy: String, onlyAttached: Bool = false, in records: any AccountWriter
+    ) throws(StoreError) -> Result<Account, AuthenticatorError> {
+        guard !policy.isEmpty, policy.isSafeToShow else {
+            return .failure(AuthenticatorError(.invalidPolicy, "a lock names its policy"))
+        }
+        guard var account = try records.account(id) else { return .failure(.unknownAccount(id)) }
+        if let locked = account.lockingPolicy {
+            return .failure(AuthenticatorError(.alreadyLocked, "the account is locked already (\(locked))", policy: locked))
+        }
+        guard !onlyAttached || account.policies[policy] != nil else {
+            return .failure(
+                AuthenticatorError(.invalidPolicy, "\(policy) is not among the account's policies", policy: policy))
+        }
+        account.lockingPolicy = policy
+        try records.save(account)
+        return .success(account)
+    }
+
+    /// Ends a lock that was made by hand.
+    package static func unlock(
+        _ id: AccountID, in records: any AccountWriter
+    ) throws(StoreError) -> Result<Account, AuthenticatorError> {
+        guard var account = try records.account(id) else { return .failure(.unknownAccount(id)) }
+        guard account.lockingPolicy != nil else {
+            return .failure(AuthenticatorError(.notLocked, "nobody locked the account by hand"))
+        }
+        account.lockingPolicy = nil
+        try records.save(account)
+        return .success(account)
+    }
+
+    // MARK: Removal
+
+    /// Removes an account with its mechanisms and their notifications. Returns whether there was any of it.
+    package static func removeAccount(_ id: AccountID, in records: any AccountWriter) throws(StoreError) -> Bool {
+        let mechanisms = try records.mechanisms(of: id)
+        let account = try records.account(id)
+        for mechanism in mechanisms { try remove(mechanism, in: records) }
+        try records.remove(account: id)
+        return account != nil || !mechanisms.isEmpty
+    }
+
+    /// Removes a mechanism with its notifications; with the last one goes its account, unless that is to be kept.
+    package static func removeMechanism(
+        _ uid: String, keepingAccount: Bool, in records: any AccountWriter
+    ) throws(StoreError) -> Bool {
+        guard let mechanism = try records.mechanism(uid) else { return false }
+        try remove(mechanism, in: records)
+        if !keepingAccount, try records.mechanisms(of: mechanism.account).isEmpty {
+            try records.remove(account: mechanism.account)
+        }
+        return true
+    }
+
+    private static func remove(_ mechanism: Mechanism, in records: any AccountWriter) throws(StoreError) {
+        if mechanism.push != nil { try records.removeNotifications(of: mechanism.uid) }
+        try records.remove(mechanism: mechanism.uid)
+    }
+
+    /// Removes a notification. Returns whether it was there.
+    package static func removeNotification(_ id: String, in records: any AccountWriter) throws(StoreError) -> Bool {
+        let found = try records.notification(id: id)
+        try records.remove(notification: id)
+        try records.removeSentAnswer(to: id)
+        return found != nil
+    }
+}
+
+/// What a code is made from.
+package struct CodeSource: Sendable {
+    /// The settings, with the counter that is next.
+    package let settings: OATHSettings
+    /// Whose it is; nil where a store has lost it.
+    package let account: Account?
+}
+
+extension Account {
+    /// A new account.
+    package init(_ enrollment: Enrollment, timeAdded: Date) {
+        self.init(
+            id: enrollment.account, imageURL: enrollment.imageURL, backgroundColor: enrollment.backgroundColor,
+            timeAdded: timeAdded, policies: enrollment.policies)
+    }
+
+    /// What a second enrolment changes: how the account looks, and the policies it names.
+    package func updated(from enrollment: Enrollment) -> Account {
+        var account = self
+        account.imageURL = enrollment.imageURL ?? imageURL
+        account.backgroundColor = enrollment.backgroundColor ?? backgroundColor
+        account.policies.merge(enrollment.policies) { _, new in new }
+        return account
+    }
+}
+
+extension Mechanism {
+    /// The order of a list: the oldest first, those that were enrolled together by their kinds' names.
+    package static func isBefore(_ first: Mechanism, _ second: Mechanism) -> Bool {
+        (first.timeAdded, first.kindName.rawValue, first.uid) < (second.timeAdded, second.kindName.rawValue, second.uid)
+    }
+}

@@ -1,0 +1,207 @@
+import SignetCore
+import SignetStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Which notifications a mechanism has, in the order of their arrival: a head record with the newest, and a page record for
+/// each full dozen before them. Taking in one and dropping the oldest touches the head, and now and then a page, however many
+/// there are.
+struct NotificationIndex {
+    let mechanismUID: String
+    let reader: any RecordBackedReader
+
+    /// One notification.
+    struct Entry: Hashable {
+        let id: String
+        let receivedAt: Date
+    }
+
+    /// How many entries a record holds: so few that SQLite keeps it in one page, with others.
+    static let pageSize = 12
+
+    /// The head record.
+    private struct Head {
+        /// The number of the oldest page, and the number that the next one gets.
+        var first = 0
+        var next = 0
+        /// How many entries of the oldest page are gone.
+        var skipped = 0
+        /// How many entries there are, in all.
+        var count = 0
+        /// The newest ones.
+        var entries: [Entry] = []
+    }
+
+    private var records: any RecordReader { reader.reader }
+
+    /// Every entry, the oldest first; from all notifications where there is no index that can be read.
+    func entries() throws(StoreError) -> [Entry] {
+        guard let head = try head() else { return try scan() }
+        var entries: [Entry] = []
+        for number in head.first..<head.next {
+            guard let page = try page(number) else { return try scan() }
+            entries += number == head.first ? page.dropFirst(head.skipped) : page[...]
+        }
+        return entries + head.entries
+    }
+
+    /// Begins the index of a mechanism that is new.
+    func begin(in records: any RecordWriter) throws(StoreError) {
+        if try head() == nil { try put(Head(), in: records) }
+    }
+
+    func add(_ entry: Entry, in records: any RecordWriter) throws(StoreError) {
+        var head = try soundHead(in: records)
+        if head.entries.count >= Self.pageSize {
+            try put(head.entries, page: head.next, in: records)
+            head.next += 1
+            head.entries = []
+        }
+        head.entries.append(entry)
+        head.count += 1
+        try put(head, in: records)
+    }
+
+    func remove(_ id: String, in records: any RecordWriter) throws(StoreError) {
+        let entries = try entries()
+        guard entries.contains(where: { $0.id == id }) else { return }
+        try rewrite(entries.filter { $0.id != id }, in: records)
+    }
+
+    /// Drops entries, the oldest first, for as long as `isDue` says so of the oldest and of how many there are. The newest
+    /// stays. Returns those that were dropped.
+    func dropOldest(
+        in records: any RecordWriter, while isDue: (_ oldest: Entry, _ count: Int) -> Bool
+    ) throws(StoreError) -> [Entry] {
+        var head = try soundHead(in: records)
+        let before = head.count
+        var dropped: [Entry] = []
+        while head.count > 1, head.first < head.next {
+            guard let page = try page(head.first) else {
+                // A page is lost: what is stored tells what was in it.
+                try rewrite(scan(), in: records)
+                return try dropOldest(in: records, while: isDue)
+            }
+            while head.skipped < page.count, head.count > 1, isDue(page[head.skipped], head.count) {
+                dropped.append(page[head.skipped])
+                head.skipped += 1
+                head.count -= 1
+            }
+            guard head.skipped >= page.count else { break }
+            try records.remove(.notificationIndex(mechanismUID, page: head.first))
+            head.first += 1
+            head.skipped = 0
+        }
+        while head.first == head.next, head.entries.count > 1, isDue(head.entries[0], head.count) {
+            dropped.append(head.entries.removeFirst())
+            head.count -= 1
+        }
+        if head.count != before { try put(head, in: records) }
+        return dropped
+    }
+
+    /// Has no entries any more.
+    func restart(in records: any RecordWriter) throws(StoreError) { try rewrite([], in: records) }
+
+    /// Removes the index itself.
+    func end(in records: any RecordWriter) throws(StoreError) {
+        if let head = try head() { try removePages(head, in: records) }
+        try records.remove(.notificationIndex(mechanismUID))
+    }
+
+    // MARK: Records
+
+    /// The head; where there is none that can be read, the index is made from what is stored.
+    private func soundHead(in records: any RecordWriter) throws(StoreError) -> Head {
+        if let head = try head() { return head }
+        return try rewrite(scan(), in: records)
+    }
+
+    /// The mechanism's among all notifications, the oldest first.
+    private func scan() throws(StoreError) -> [Entry] {
+        try reader.notifications().reversed().filter { $0.message.mechanismUID == mechanismUID }.map {
+            Entry(id: $0.id, receivedAt: $0.receivedAt)
+        }
+    }
+
+    /// Writes the index anew.
+    @discardableResult
+    private func rewrite(_ entries: [Entry], in records: any RecordWriter) throws(StoreError) -> Head {
+        if let old = try head() { try removePages(old, in: records) }
+        var head = Head()
+        head.count = entries.count
+        var rest = entries[...]
+        while rest.count > Self.pageSize {
+            try put(Array(rest.prefix(Self.pageSize)), page: head.next, in: records)
+            head.next += 1
+            rest = rest.dropFirst(Self.pageSize)
+        }
+        head.entries = Array(rest)
+        try put(head, in: records)
+        return head
+    }
+
+    private func removePages(_ head: Head, in records: any RecordWriter) throws(StoreError) {
+        for number in head.first..<head.next { try records.remove(.notificationIndex(mechanismUID, page: number)) }
+    }
+
+    /// The head; nil when there is none that can be read.
+    private func head() throws(StoreError) -> Head? {
+        let key = RecordKey.notificationIndex(mechanismUID)
+        guard let bytes = try unlessDamaged({ () throws(StoreError) in try records.record(key) }),
+            let members = (try? JSON.value(of: bytes))?.object.map(JSONMembers.init),
+            let first = try? members.integer("first"), let next = try? members.integer("next"), first <= next, first >= 0,
+            let skipped = try? members.integer("skipped"), let count = try? members.integer("count"), skipped >= 0,
+            let entries = Self.entries(members["entries"])
+        else { return nil }
+        return Head(first: first, next: next, skipped: skipped, count: count, entries: entries)
+    }
+
+    private func page(_ number: Int) throws(StoreError) -> [Entry]? {
+        let key = RecordKey.notificationIndex(mechanismUID, page: number)
+        guard let bytes = try unlessDamaged({ () throws(StoreError) in try records.record(key) }) else { return nil }
+        return Self.entries((try? JSON.value(of: bytes))?["entries"])
+    }
+
+    private func put(_ head: Head, in records: any RecordWriter) throws(StoreError) {
+        let value = JSONValue.object([
+            "first": .integer(Int64(head.first)), "next": .integer(Int64(head.next)), "skipped": .integer(Int64(head.skipped)),
+            "count": .integer(Int64(head.count)), "entries": Self.json(head.entries),
+        ])
+        try records.put(JSON.encode(value), .notificationIndex(mechanismUID))
+    }
+
+    private func put(_ entries: [Entry], page: Int, in records: any RecordWriter) throws(StoreError) {
+        try records.put(
+            JSON.encode(.object(["entries": Self.json(entries)])), .notificationIndex(mechanismUID, page: page))
+    }
+
+    private static func json(_ entries: [Entry]) -> JSONValue {
+        .array(entries.map { .array([.string($0.id), .number($0.receivedAt.timeIntervalSinceReferenceDate)]) })
+    }
+
+    private static func entries(_ value: JSONValue?) -> [Entry]? {
+        guard let elements = value?.array else { return nil }
+        let entries = elements.compactMap { element -> Entry? in
+            guard let pair = element.array, pair.count == 2, let id = pair[0].string, let seconds = pair[1].seconds else {
+                return nil
+            }
+            return Entry(id: id, receivedAt: Date(timeIntervalSinceReferenceDate: seconds))
+        }
+        return entries.count == elements.count ? entries : nil
+    }
+}
+
+extension JSONValue {
+    fileprivate var seconds: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,132 @@
+public import SignetCore
+import SignetNetwork
+public import SignetStorage
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// What became of telling one mechanism's server the device's new token.
+public struct DeviceTokenUpdate: Sendable {
+    /// What became of it.
+    public enum Outcome: Sendable {
+        /// The server has it.
+        case done
+        /// The server had it before; it was not asked.
+        case unchanged
+        /// The server has no way to be told. The mechanism stays, and is not tried again before the token changes.
+        case notSupported(AuthenticatorError)
+        /// The server said no. It is tried again by the next call.
+        case refused(AuthenticatorError)
+        /// The server could not be reached, or is out of order. It is tried again by the next call.
+        case retryable(any Error)
+    }
+
+    /// Whose server it is.
+    public let mechanism: Mechanism
+    /// What became of it.
+    public let outcome: Outcome
+
+    /// Whether the server is still to be told.
+    public var isOutstanding: Bool {
+        switch outcome {
+        case .done, .unchanged, .notSupported: false
+        case .refused, .retryable: true
+        }
+    }
+}
+
+extension Authenticator {
+    /// The token under which servers were last told to find this device; nil before the first ``updateDeviceToken(_:)``.
+    public func deviceToken() async throws(StoreError) -> StoredDeviceToken? {
+        try await store.read { (records: any AccountReader) throws(StoreError) in try records.deviceToken() }
+    }
+
+    /// Forgets the device's token. Servers are told nothing.
+    public func clearDeviceToken() async throws(StoreError) {
+        try await store.write { (records: any AccountWriter) throws(StoreError) in try records.removeDeviceToken() }
+    }
+
+    /// Stores the device's new token, and tells the servers of all push mechanisms, also those of locked accounts, several at
+    /// once. A token that is stored already is told only to those that could not be told before.
+    ///
+    /// Returns what became of each push mechanism, the oldest first. Who could not be told is remembered, durably, and tried
+    /// again by the next call with the same token, and by nothing else.
+    /// - Throws: `StoreError`. If it comes before a request nothing has changed; if after, the next call tells again.
+    public func updateDeviceToken(_ token: String) async throws -> [DeviceTokenUpdate] {
+        let now = clock.now
+        // First stored, then told: what is not known to be told is told again.
+        let (mechanisms, outstanding) = try await store.write { (records: any AccountWriter) throws(StoreError) in
+            try AccountRules.setDeviceToken(token, now: now, in: records)
+        }
+        let updates = await tell(device.called(token), mechanisms, outstanding)
+        let told = Set(updates.filter { !$0.isOutstanding && outstanding.contains($0.mechanism.uid) }.map(\.mechanism.uid))
+        if !told.isEmpty {
+            try await store.write { (records: any AccountWriter) throws(StoreError) in
+                try AccountRules.settleDeviceToken(token, told: told, in: records)
+            }
+        }
+        return updates
+    }
+
+    /// How many servers are told at once.
+    private static let mostAtOnce = 8
+
+    private func tell(
+        _ device: PushDevice, _ mechanisms: [Mechanism], _ outstanding: Set<String>
+    ) async -> [DeviceTokenUpdate] {
+        await withTaskGroup(of: (Int, DeviceTokenUpdate).self) { group in
+            var results: [(Int, DeviceTokenUpdate)] = []
+            for (place, mechanism) in mechanisms.enumerated() {
+                if place >= Self.mostAtOnce, let result = await group.next() { results.append(result) }
+                group.addTask {
+                    let outcome = outstanding.contains(mechanism.uid) ? await tell(device, mechanism) : .unchanged
+                    return (place, DeviceTokenUpdate(mechanism: mechanism, outcome: outcome))
+                }
+            }
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private func tell(_ device: PushDevice, _ mechanism: Mechanism) async -> DeviceTokenUpdate.Outcome {
+        do {
+            let platform = try platforms.named(mechanism.push?.platform)
+            try await NotSent.unwrapped { try await platform.update(device, of: mechanism, over: wire) }
+            return .done
+        } catch let error as AuthenticatorError {
+            switch error.code {
+            case .notSupported, .unknownPlatform: return .notSupported(error)
+            case .serverMisbehaved: return .retryable(error)
+            default: return .refused(error)
+            }
+        } catch {
+            return .retryable(error)
+        }
+    }
+}
+
+extension AccountRules {
+    /// Stores a token, with every push mechanism to be told if it is new. Returns the push mechanisms, and who is to be told.
+    package static func setDeviceToken(
+        _ token: String, now: Date, in records: any AccountWriter
+    ) throws(StoreError) -> (mechanisms: [Mechanism], outstanding: Set<String>) {
+        let stored = try records.deviceToken()
+        let mechanisms = try records.mechanisms().filter { $0.push != nil }
+        let present = Set(mechanisms.map(\.uid))
+        if let stored, stored.token == token { return (mechanisms, stored.outstanding.intersection(present)) }
+        try records.save(StoredDeviceToken(token: token, timeAdded: now, outstanding: present))
+        return (mechanisms, present)
+    }
+
+    /// Notes who has been told. If the token has changed meanwhile, that was another token.
+    package static func settleDeviceToken(
+        _ token: String, told: Set<String>, in records: any AccountWriter
+    ) throws(StoreError) {
+        guard var stored = try records.deviceToken(), stored.token == token else { return }
+        stored.outstanding.subtract(told)
+        try records.save(stored)
+    }
+}

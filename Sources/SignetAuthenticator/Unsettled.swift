@@ -1,0 +1,37 @@
+import SignetCore
+import Synchronization
+
+/// What servers have accepted and the store has not taken yet: so the next call can make up for it. It is shared by the copies
+/// of an ``Authenticator`` and ends with the process; nothing in it is secret.
+final class Unsettled: Sendable {
+    /// A registration: where the server's desk is, if it has one.
+    struct Registration: Sendable {
+        let desk: Endpoint?
+    }
+
+    private let registrations = Mutex<[String: Registration]>([:])
+    private let answers = Mutex<[String: PushNotification]>([:])
+
+    /// The registration of a mechanism that was accepted.
+    func registration(_ mechanismUID: String) -> Registration? { registrations.withLock { $0[mechanismUID] } }
+
+    func note(_ registration: Registration, of mechanismUID: String) {
+        registrations.withLock { $0[mechanismUID] = registration }
+    }
+
+    func forgetRegistration(_ mechanismUID: String) {
+        registrations.withLock { $0[mechanismUID] = nil }
+    }
+
+    /// The notifications whose answers were accepted, as they are to be stored.
+    var answered: [PushNotification] { answers.withLock { Array($0.values) } }
+
+    /// The first answer to a notification is the one that counts.
+    func note(_ answered: PushNotification) {
+        answers.withLock { $0[answered.id] = $0[answered.id] ?? answered }
+    }
+
+    func forgetAnswer(to notificationID: String) {
+        answers.withLock { $0[notificationID] = nil }
+    }
+}

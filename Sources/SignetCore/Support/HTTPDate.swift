@@ -1,0 +1,42 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// The time in a `Date` header (RFC 9110 section 5.6.7), in the one form that servers may write.
+package enum HTTPDate {
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; nil for anything else.
+    package static func date(from text: String) -> Date? {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 6, parts[0].count == 4, parts[0].hasSuffix(","), parts[5] == "GMT",
+            let day = number(parts[1], digits: 2, 1...31), let month = months.firstIndex(of: String(parts[2])),
+            let year = number(parts[3], digits: 4, 1970...9999)
+        else { return nil }
+        let time = parts[4].split(separator: ":", omittingEmptySubsequences: false)
+        // A leap second is the first second of the next minute.
+        guard time.count == 3, let hour = number(time[0], digits: 2, 0...23), let minute = number(time[1], digits: 2, 0...59),
+            let second = number(time[2], digits: 2, 0...60)
+        else { return nil }
+        let seconds = days(year, month + 1, day) * 86_400 + hour * 3600 + minute * 60 + second
+        return Date(timeIntervalSince1970: Double(seconds))
+    }
+
+    private static func number(_ text: Substring, digits: Int, _ range: ClosedRange<Int>) -> Int? {
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text),
+            range.contains(value)
+        else { return nil }
+        return value
+    }
+
+    /// The days since the beginning of 1970. Years begin in March here, so that the day that leap years add is their last.
+    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let year = month > 2 ? year : year - 1
+        let monthsSinceMarch = (month + 9) % 12
+        let daysBefore = year * 365 + year / 4 - year / 100 + year / 400
+        // 153 days are five months from March or August on.
+        return daysBefore + (monthsSinceMarch * 153 + 2) / 5 + day - 1 - 719_468
+    }
+}

@@ -1,0 +1,146 @@
+import FRAuthenticator
+import Foundation
+import SignetCore
+import SignetNetwork
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("Callbacks")
+struct CallbackTests {
+    /// Waits for one callback, and counts all.
+    private final class Outcome: Sendable {
+        let successes = Tally()
+        let failures = Tally()
+        private let codes = Mutex<Set<Int>>([])
+        private let (calls, called) = AsyncStream<Void>.makeStream()
+
+        var failureCodes: Set<Int> { codes.withLock { $0 } }
+
+        func succeeded() {
+            successes.add()
+            called.yield()
+        }
+
+        func failed(_ error: any Error) {
+            failures.add()
+            codes.withLock { _ = $0.insert((error as? any FRError)?.code ?? 0) }
+            called.yield()
+        }
+
+        /// Waits for so many calls, and a moment more for those that would be too many.
+        func wait(for count: Int) async {
+            var iterator = calls.makeAsyncIterator()
+            for _ in 0..<count { _ = await iterator.next() }
+            for _ in 0..<100 { await Task.yield() }
+        }
+    }
+
+    @Test("of 100 enrolments at once are called once each, and one of them succeeds")
+    func enrolments() async throws {
+        let bench = try Bench(RecordingClient(Notebook()))
+        try bench.client.registerForRemoteNotifications("token-1")
+        let uri = try #require(URL(string: Sample.combined))
+        let outcome = Outcome()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    bench.client.createMechanismFromUri(
+                        uri: uri, onSuccess: { _ in outcome.succeeded() }, onError: { outcome.failed($0) })
+                }
+            }
+        }
+        await outcome.wait(for: 100)
+        #expect(outcome.successes.value == 1)
+        #expect(outcome.failures.value == 99)
+        #expect(outcome.failureCodes == [6_000_004])
+        #expect(bench.client.getAllAccounts().count == 1)
+        #expect(bench.client.getAllAccounts().first?.mechanisms.count == 2)
+    }
+
+    @Test("of 100 answers to one notification are called once each, and one answer is sent")
+    func answers() async throws {
+        let bench = try Bench(RecordingClient(Notebook()))
+        try await bench.enrollBoth()
+        let notification = try bench.receive()
+        let other = try #require(bench.client.getNotification(identifier: notification.identifier))
+        let before = bench.transport.requests.count
+        let outcome = Outcome()
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<100 {
+                group.addTask {
+                    let object = index.isMultiple(of: 2) ? notification : other
+                    if index.isMultiple(of: 3) {
+                        object.deny(onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
+                    } else {
+                        object.accept(onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
+                    }
+                }
+            }
+        }
+        await outcome.wait(for: 100)
+        #expect(outcome.successes.value == 1)
+        #expect(outcome.failures.value == 99)
+        #expect(outcome.failureCodes == [1_100_001])
+        #expect(bench.transport.requests.count == before + 1)
+    }
+
+    @Test("of 100 token updates at once are called once each")
+    func tokens() async throws {
+        let bench = try Bench(RecordingClient(Notebook()))
+        try await bench.enrollBoth()
+        let outcome = Outcome()
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<100 {
+                group.addTask {
+                    bench.client.updateDeviceToken(
+                        "token-\(index % 3)",
+                        FRAListener(onSuccess: { outcome.succeeded() }, onFailure: { outcome.failed($0) }))
+                }
+            }
+        }
+        await outcome.wait(for: 100)
+        #expect(outcome.successes.value == 100)
+    }
+
+    @Test("are called for an error that comes before any waiting, too")
+    func immediate() async throws {
+        let bench = try Bench(RecordingClient(Notebook()))
+        try await bench.enrollBoth()
+        let notification = try bench.receive()
+        let outcome = Outcome()
+        notification.accept(
+            challengeResponse: "34", onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
+        notification.accept(
+            title: "title", allowDeviceCredentials: true, onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
+        await outcome.wait(for: 2)
+        #expect(outcome.failures.value == 2)
+        #expect(outcome.successes.value == 0)
+        #expect(outcome.failureCodes == [6_000_003])
+    }
+
+    @Test(
+        "HOTP codes are never given twice to 1000 callers at once, of several objects for one mechanism",
+        arguments: [false, true])
+    func counters(withFaults: Bool) async throws {
+        let notebook = Notebook()
+        let bench = try Bench(RecordingClient(notebook))
+        let hotp = try #require(try await bench.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism)
+        let others = (0..<3).compactMap { _ in bench.client.getMechanismByUUID(hotp.mechanismUUID) as? HOTPMechanism }
+        let objects = others + [hotp]
+        notebook.begin(withFaults ? .change(13) : nil)
+        let codes = await withTaskGroup(of: String?.self) { group in
+            for index in 0..<1000 { group.addTask { try? objects[index % objects.count].generateCode().code } }
+            return await group.reduce(into: [String]()) { codes, code in if let code { codes.append(code) } }
+        }
+        #expect(codes.count == (withFaults ? 999 : 1000))
+        let stored = try #require(bench.client.getMechanismByUUID(hotp.mechanismUUID) as? HOTPMechanism)
+        #expect(stored.counter == UInt64(7 + codes.count))
+        let expected = try (7..<stored.counter).map { counter in
+            OATHSettings(
+                secret: Secret(try Base32.decode(Sample.oathSecret)), factor: .counter(next: counter)
+            ).code(at: Sample.start).digits
+        }
+        #expect(codes.sorted() == expected.sorted())
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import Testing
+
+@testable import FRAuthenticator
+
+@Suite("Errors")
+struct ErrorTests {
+    /// protocol/authenticator.md section 8.5.
+    static let documented: [(any FRError, Int, String)] = [
+        (PushNotificationError.missingDeviceToken, 1_100_000, "frauthenticator.pushnotification"),
+        (PushNotificationError.notificationInvalidStatus, 1_100_001, "frauthenticator.pushnotification"),
+        (PushNotificationError.storageError("x"), 1_100_002, "frauthenticator.pushnotification"),
+        (PushNotificationError.updateFailed(errors: []), 1_100_003, "frauthenticator.pushnotification"),
+        (CryptoError.invalidParam("x"), 1_200_000, "frauthenticator.crypto"),
+        (CryptoError.failToConvertData, 1_200_001, "frauthenticator.crypto"),
+        (CryptoError.invalidJWT, 1_200_002, "frauthenticator.crypto"),
+        (CryptoError.unsupportedJWTType, 1_200_003, "frauthenticator.crypto"),
+        (NetworkError.invalidResponseDataType("x"), 5_000_003, "frcore.network"),
+        (NetworkError.invalidURL("x"), 5_000_005, "frcore.network"),
+        (NetworkError.apiRequestFailure("x", isRetryable: true), 5_000_010, "frcore.network"),
+        (MechanismError.invalidQRCode, 6_000_000, "frauthenticator.mechanism"),
+        (MechanismError.invalidType, 6_000_001, "frauthenticator.mechanism"),
+        (MechanismError.missingInformation("x"), 6_000_002, "frauthenticator.mechanism"),
+        (MechanismError.invalidInformation("x"), 6_000_003, "frauthenticator.mechanism"),
+        (MechanismError.alreadyExists("x"), 6_000_004, "frauthenticator.mechanism"),
+        (MechanismError.failedToUpdateInformation("x"), 6_000_005, "frauthenticator.mechanism"),
+        (AccountError.accountLocked("x"), 6_100_000, "frauthenticator.account"),
+        (AccountError.failToLockMissingPolicyName, 6_100_001, "frauthenticator.account"),
+        (AccountError.failToLockInvalidPolicy, 6_100_002, "frauthenticator.account"),
+        (AccountError.failToLockAccountAlreadyLocked, 6_100_003, "frauthenticator.account"),
+        (AccountError.failToUnlockAccountNotLocked, 6_100_004, "frauthenticator.account"),
+        (AccountError.failToRegisterPolicyViolation("x"), 6_100_005, "frauthenticator.account"),
+        (NotificationError.invalidPayload("x"), 7_000_000, "frauthenticator.notification"),
+        (FRAError.invalidStateForChangingStorage, 8_000_000, "frauthenticator.fra"),
+        (FRAError.failToSaveIntoStorageClient("x"), 8_000_001, "frauthenticator.fra"),
+        (FRAError.invalidStateForChangingPolicyEvaluator, 8_000_002, "frauthenticator.fra"),
+        (FRAError.invalidPolicyRegisteredWithPolicyEvaluator("x"), 8_000_003, "frauthenticator.fra"),
+    ]
+
+    @Test("have the documented codes and domains, and say what is wrong")
+    func codes() {
+        for (error, code, domain) in Self.documented {
+            #expect(error.code == code)
+            #expect(type(of: error).domain == "com.forgerock.ios." + domain)
+            #expect(!error.description.isEmpty)
+        }
+        #expect(Set(Self.documented.map(\.1)).count == Self.documented.count)
+    }
+
+    /// The documented code for each of the engine's, one by one: a new one of the engine's fails here until it has its own.
+    static let authenticator: [AuthenticatorError.Code: Int] = [
+        .duplicateMechanism: 6_000_004, .nothingOffered: 6_000_000, .policyViolation: 6_100_005, .registeredNotStored: 8_000_001,
+        .unknownAccount: 1_100_002, .unknownMechanism: 1_100_002, .unknownNotification: 1_100_002, .wrongKind: 6_000_003,
+        .accountLocked: 6_100_000, .alreadyLocked: 6_100_003, .notLocked: 6_100_004, .invalidPolicy: 6_100_001,
+        .invalidName: 6_000_003, .counterExhausted: 6_000_005, .counterBackwards: 6_000_005, .alreadyAnswered: 1_100_001,
+        .expired: 1_100_001, .wrongNumber: 6_000_003, .presenceRefused: 6_000_003, .refusedByServer: 5_000_010,
+        .notSupported: 5_000_010, .serverMisbehaved: 5_000_003, .noDesk: 6_000_003, .unknownPlatform: 6_000_003,
+    ]
+
+    @Test("of the engine have a documented code each", arguments: AuthenticatorError.Code.allCases)
+    func authenticator(code: AuthenticatorError.Code) {
+        #expect(LegacyErrors.error(AuthenticatorError(code, "why")).code == Self.authenticator[code])
+    }
+
+    @Test("of the engine keep what they name")
+    func context() {
+        func error(_ code: AuthenticatorError.Code, status: Int? = nil, policy: String? = nil) -> any FRError {
+            LegacyErrors.error(
+                AuthenticatorError(code, "why", status: status, policy: policy), identifier: "Harbor Bank-mira-totp")
+        }
+        #expect(error(.duplicateMechanism) as? MechanismError == .alreadyExists("Harbor Bank-mira-totp"))
+        #expect(error(.accountLocked, policy: "custom") as? AccountError == .accountLocked("custom"))
+        #expect(error(.policyViolation, policy: "custom") as? AccountError == .failToRegisterPolicyViolation("custom"))
+        #expect(error(.invalidPolicy, policy: "custom") as? AccountError == .failToLockInvalidPolicy)
+        #expect((error(.serverMisbehaved, status: 503) as? NetworkError)?.isRetryable == true)
+        #expect((error(.refusedByServer, status: 400) as? NetworkError)?.isRetryable == false)
+        let already = AccountError.accountLocked("as it is")
+        #expect(LegacyErrors.error(already) as? AccountError == already)
+    }
+
+    @Test("of a store are one documented code, with the reason", arguments: StoreError.Code.allCases)
+    func store(code: StoreError.Code) {
+        let error = LegacyErrors.error(StoreError(code, "store", "the reason"))
+        #expect(error.code == 8_000_001)
+        #expect(error.description.contains("the reason"))
+    }
+
+    static let transport: [TransportError.Code: Int] = [
+        .connect: 5_000_010, .tls: 5_000_010, .timeout: 5_000_010, .interrupted: 5_000_010, .cancelled: 5_000_010,
+        .notHTTP: 5_000_003, .tooLarge: 5_000_003, .invalidRequest: 5_000_005,
+    ]
+
+    @Test(
+        "of the network have a documented code each, and say whether trying again helps", arguments: TransportError.Code.allCases)
+    func transport(code: TransportError.Code) {
+        let engine = TransportError(code, host: "am.example.test", "why")
+        let error = LegacyErrors.error(engine)
+        #expect(error.code == Self.transport[code])
+        #expect((error as? NetworkError)?.isRetryable == engine.isRetryable)
+    }
+
+    @Test("of messages and of others have a documented code each")
+    func messages() {
+        struct Strange: Error {}
+        #expect(LegacyErrors.error(PushMessageError.form).code == 7_000_000)
+        #expect(LegacyErrors.error(PushMessageError.claim("c")).code == 7_000_000)
+        #expect(LegacyErrors.error(PushMessageError.algorithm).code == 1_200_003)
+        #expect(LegacyErrors.error(PushMessageError.signature).code == 1_200_002)
+        #expect(LegacyErrors.error(CancellationError()).code == 5_000_010)
+        #expect(LegacyErrors.error(Strange()).code == 5_000_010)
+    }
+
+    @Test(
+        "of URIs have the documented codes",
+        arguments: [
+            ("https://am.example.test/x", 6_000_000), ("otpauth://push/Harbor:mira?secret=KDJ7CDBN", 6_000_001),
+            ("otpauth://totp/Harbor:mira", 6_000_002), ("otpauth://totp/?secret=KDJ7CDBN", 6_000_002),
+            ("otpauth://totp/Harbor:mira?secret=KDJ7CDBN&period=0", 6_000_003),
+            ("otpauth://totp/Harbor:mira?secret=!", 6_000_003), ("mfauth://totp/Harbor:mira?secret=KDJ7CDBN", 6_000_002),
+            ("pushauth://push/X:mira?m=x", 6_000_002),
+        ])
+    func uris(uri: String, code: Int) {
+        let error = #expect(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
+        #expect(error.map { LegacyErrors.error($0).code } == code)
+    }
+}

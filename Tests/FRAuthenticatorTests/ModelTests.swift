@@ -1,0 +1,150 @@
+import FRAuthenticator
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("Models")
+struct ModelTests {
+    private static func members(_ json: String?) throws -> [String: JSONValue] {
+        guard let json, let members = try JSON.value(of: json.utf8).object else { throw Unexpected() }
+        return members
+    }
+
+    /// One object of each kind.
+    private static func objects() async throws -> (Account, TOTPMechanism, HOTPMechanism, PushMechanism, PushNotification) {
+        let bench = try Bench(RecordingClient(Notebook()))
+        let (_, totp, push) = try await bench.enrollBoth()
+        guard let hotp = try await bench.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism else { throw Unexpected() }
+        let notification = try bench.receive(kind: .number(choices: [34, 56, 82]))
+        return (try bench.whole().account, totp, hotp, push, notification)
+    }
+
+    @Test("write the members of the iOS SDK, null where there is nothing")
+    func members() async throws {
+        let (account, totp, hotp, push, notification) = try await Self.objects()
+        let oath = [
+            "id", "mechanismUID", "issuer", "accountName", "secret", "type", "uid", "resourceId", "timeAdded", "oathType",
+            "algorithm", "digits",
+        ]
+        #expect(
+            Set(try Self.members(account.toJson()).keys) == [
+                "id", "issuer", "accountName", "displayIssuer", "displayAccountName", "imageURL", "backgroundColor", "timeAdded",
+                "policies", "lockingPolicy", "lock",
+            ])
+        #expect(Set(try Self.members(totp.toJson()).keys) == Set(oath + ["period"]))
+        #expect(Set(try Self.members(hotp.toJson()).keys) == Set(oath + ["counter"]))
+        #expect(
+            Set(try Self.members(push.toJson()).keys) == [
+                "id", "mechanismUID", "issuer", "accountName", "secret", "type", "uid", "resourceId", "timeAdded",
+                "registrationEndpoint", "authenticationEndpoint", "messageId", "challenge", "loadBalancer",
+            ])
+        #expect(
+            Set(try Self.members(notification.toJson()).keys).isSuperset(of: [
+                "id", "mechanismUID", "messageId", "challenge", "amlbCookie", "ttl", "timeAdded", "timeExpired", "pending",
+                "approved", "message", "customPayload", "contextInfo", "numbersChallenge", "pushType",
+            ]))
+        let values = try Self.members(totp.toJson())
+        #expect(values["id"] == .string("Harbor Bank-mira-totp"))
+        #expect(values["type"] == .string("otpauth"))
+        #expect(values["oathType"] == .string("totp"))
+        #expect(values["algorithm"] == .string("sha1"))
+        #expect(values["secret"] == .string(Sample.oathSecret))
+        #expect(values["timeAdded"] == .integer(1_735_689_600_000))
+        #expect(values["uid"] == .null)
+        #expect(try Self.members(push.toJson())["secret"] == .string(Sample.secret))
+        #expect(try Self.members(notification.toJson())["timeExpired"] == .integer(1_735_689_720_000))
+    }
+
+    @Test("are the same again after they were written and read, in both ways")
+    func again() async throws {
+        let (account, totp, hotp, push, notification) = try await Self.objects()
+        account.displayIssuer = "Harbour"
+        account.lock(policy: NamedPolicy(name: "custom"))
+        for mechanism in [totp, hotp, push] as [Mechanism] {
+            #expect(try Mechanisms.fromJson(mechanism.toJson() ?? "").toJson() == mechanism.toJson())
+        }
+        #expect(try Account.fromJson(account.toJson() ?? "").toJson() == account.toJson())
+        #expect(try PushNotification.fromJson(notification.toJson() ?? "").toJson() == notification.toJson())
+        let token = PushDeviceToken(tokenId: "AB01", timeAdded: Sample.start)
+        #expect(try PushDeviceToken.fromJson(token.toJson() ?? "") == token)
+
+        func coded<Value: Codable>(_ value: Value) throws -> Value {
+            try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
+        }
+        #expect(try coded(account).toJson() == account.toJson())
+        #expect(try coded(totp).toJson() == totp.toJson())
+        #expect(try coded(hotp).toJson() == hotp.toJson())
+        #expect(try coded(push).toJson() == push.toJson())
+        #expect(try coded(notification).toJson() == notification.toJson())
+        #expect(try coded(token) == token)
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(TOTPMechanism.self, from: JSONEncoder().encode(hotp))
+        }
+    }
+
+    @Test("read the Android SDK's form")
+    func android() throws {
+        let account = try Account.fromJson(
+            ##"{"id":"Harbor Bank-mira","issuer":"Harbor Bank","accountName":"mira","backgroundColor":"#336699","timeAdded":1735689600000,"lock":true,"lockingPolicy":"custom","policies":"{\"custom\":{}}"}"##
+        )
+        #expect(account.lockingPolicy == "custom")
+        #expect(account.policies == #"{"custom":{}}"#)
+        let totp = try Mechanisms.fromJson(
+            #"{"id":"Harbor Bank-mira-otpauth","mechanismUID":"b1c0","issuer":"Harbor Bank","accountName":"mira","secret":"KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD","type":"otpauth","oathType":"TOTP","algorithm":"SHA256","digits":8,"period":60,"timeAdded":1735689600000}"#
+        )
+        #expect((totp as? TOTPMechanism)?.period == 60)
+        #expect((totp as? TOTPMechanism)?.algorithm == "sha256")
+        let push = try Mechanisms.fromJson(
+            #"{"id":"x","mechanismUID":"b1c1","issuer":"Harbor Bank","accountName":"mira","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","type":"pushauth","registrationEndpoint":"https:\/\/am.example.test\/r","authenticationEndpoint":"https:\/\/am.example.test\/a","timeAdded":1735689600000}"#
+        )
+        #expect(push is PushMechanism)
+        let notification = try PushNotification.fromJson(
+            #"{"id":"b1c1-1735689600000","mechanismUID":"b1c1","messageId":"AUTHENTICATE:1","message":"Login","challenge":"mv+nOO/Qt7dJneRwwz4FMNoN7S/MVWMc5n3LyvHdj3o=","amlbCookie":"amlbcookie=01","timeAdded":1735689600000,"timeExpired":1735689720000,"ttl":120,"approved":false,"pending":false,"numbersChallenge":"34, 56,82","pushType":"challenge"}"#
+        )
+        #expect(notification.isDenied)
+        #expect(notification.numbersChallengeArray == [34, 56, 82])
+        #expect(notification.timeExpired == Sample.start.addingTimeInterval(120))
+    }
+
+    @Test(
+        "that are damaged are refused by the name of what is wrong, and never read as something else",
+        arguments: [
+            (
+                #"{"type":"otpauth","oathType":"hotp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#,
+                "counter"
+            ),
+            (
+                #"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1,"digits":3}"#,
+                "digits"
+            ),
+            (
+                #"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1,"algorithm":"md5"}"#,
+                "algorithm"
+            ),
+            (
+                #"{"type":"carrier pigeon","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#,
+                "type"
+            ),
+            (
+                #"{"type":"otpauth","oathType":"totp","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#,
+                "mechanismUID"
+            ),
+            ("[]", "object"), ("", "object"),
+        ])
+    func damaged(json: String, names: String) {
+        let error = #expect(throws: DecodingError.self) { try Mechanisms.fromJson(json) }
+        guard case .dataCorrupted(let context) = error else {
+            Issue.record("another error")
+            return
+        }
+        #expect(context.debugDescription.contains(names))
+        #expect(!context.debugDescription.contains("KDJ7CDBN"))
+    }
+
+    @Test("of an account are locked only when both parts of a lock are there")
+    func halfLocked() throws {
+        let json = #"{"issuer":"i","accountName":"a","timeAdded":1,"lock":true}"#
+        #expect(try !Account.fromJson(json).lock)
+    }
+}

@@ -1,0 +1,174 @@
+import FRAuthenticator
+import Foundation
+import SignetCore
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("Policies and locks")
+struct PolicyTests {
+    /// A policy that the test decides about.
+    private final class Switch: Sendable {
+        private let value = Mutex(true)
+        var isMet: Bool { value.withLock { $0 } }
+        func set(_ isMet: Bool) { value.withLock { $0 = isMet } }
+    }
+
+    private struct Switched: FRAPolicy {
+        let name = "custom"
+        var data: Any?
+        let decision: Switch
+
+        init(_ decision: Switch) {
+            self.decision = decision
+        }
+
+        func evaluate() -> Bool { decision.isMet }
+    }
+
+    private static let policies = #"{"custom":{"level":3}}"#
+
+    private func client(_ decision: Switch, _ notebook: Notebook = Notebook()) throws -> FRAClient {
+        let transport = ScriptedTransport(Bench.accept)
+        return try FRAClientBuilder(Bench.settings(transport, ManualClock(Sample.start)))
+            .withStorage(RecordingClient(notebook)).withPolicy(Switched(decision)).start()
+    }
+
+    @Test("lock an account for as long as they are not met, and nothing is stored for it")
+    func byPolicy() async throws {
+        let decision = Switch()
+        let notebook = Notebook()
+        let client = try client(decision, notebook)
+        let uri = Sample.totp(policies: Self.policies)
+        let totp = try #require(try await client.createMechanismFromUri(uri) as? TOTPMechanism)
+        #expect(client.getAllAccounts()[0].lock == false)
+        #expect(try totp.generateCode().code.count == 6)
+
+        decision.set(false)
+        notebook.begin()
+        let account = client.getAllAccounts()[0]
+        #expect(account.lock)
+        #expect(account.lockingPolicy == "custom")
+        #expect(throws: AccountError.accountLocked("custom")) { try totp.generateCode() }
+        account.displayIssuer = "Harbour"
+        #expect(throws: AccountError.accountLocked("custom")) { try client.updateAccount(account: account) }
+        #expect(throws: AccountError.failToUnlockAccountNotLocked) { try client.unlockAccount(account: account) }
+        #expect(notebook.changes == 0)
+
+        decision.set(true)
+        #expect(!client.getAllAccounts()[0].lock)
+        #expect(try totp.generateCode().code.count == 6)
+    }
+
+    @Test("that are not met refuse an enrolment before the server is asked")
+    func enrolment() async throws {
+        let decision = Switch()
+        decision.set(false)
+        let notebook = Notebook()
+        let client = try client(decision, notebook)
+        try client.registerForRemoteNotifications("token-1")
+        await #expect(throws: AccountError.failToRegisterPolicyViolation("custom")) {
+            try await client.createMechanismFromUri(Sample.combined(policies: Self.policies))
+        }
+        #expect(notebook.content.accounts.isEmpty)
+        #expect(notebook.content.mechanisms.isEmpty)
+    }
+
+    @Test("A lock by hand stays until it is unlocked by hand")
+    func byHand() async throws {
+        let client = try client(Switch())
+        let uri = Sample.totp(policies: Self.policies)
+        let totp = try #require(try await client.createMechanismFromUri(uri) as? TOTPMechanism)
+        let account = client.getAllAccounts()[0]
+        #expect(throws: AccountError.failToUnlockAccountNotLocked) { try client.unlockAccount(account: account) }
+        #expect(throws: AccountError.failToLockMissingPolicyName) {
+            try client.lockAccount(account: account, policy: NamedPolicy(name: ""))
+        }
+        #expect(throws: AccountError.failToLockInvalidPolicy) {
+            try client.lockAccount(account: account, policy: NamedPolicy(name: "deviceTampering"))
+        }
+        let locked = try client.lockAccount(account: account, policy: NamedPolicy(name: "custom"))
+        #expect(locked)
+        #expect(account.lockingPolicy == "custom")
+        #expect(client.getAllAccounts()[0].lockingPolicy == "custom")
+        #expect(throws: AccountError.failToLockAccountAlreadyLocked) {
+            try client.lockAccount(account: account, policy: NamedPolicy(name: "custom"))
+        }
+        #expect(throws: AccountError.accountLocked("custom")) { try totp.generateCode() }
+        let unlocked = try client.unlockAccount(account: account)
+        #expect(unlocked)
+        #expect(try totp.generateCode().code.count == 6)
+    }
+
+    @Test("A locked account answers no message, and can still be given one and be removed")
+    func pushWhileLocked() async throws {
+        let notebook = Notebook()
+        let client = try client(Switch(), notebook)
+        try client.registerForRemoteNotifications("token-1")
+        let push = try #require(
+            try await client.createMechanismFromUri(Sample.combined(policies: Self.policies)) as? PushMechanism)
+        let account = client.getAllAccounts()[0]
+        try client.lockAccount(account: account, policy: NamedPolicy(name: "custom"))
+        let notification = try client.handleMessage("1", try Sample.message(to: push.mechanismUUID))
+        await #expect(throws: AccountError.accountLocked("custom")) { try await notification.accept() }
+        await #expect(throws: AccountError.accountLocked("custom")) { try await notification.deny() }
+        #expect(notification.isPending)
+        #expect(client.removeAccount(account: account))
+        #expect(notebook.content.accounts.isEmpty)
+        #expect(notebook.content.notifications.isEmpty)
+    }
+
+    @Test("are asked in the order of their registration, with the issuer's parameters; unknown names are passed over")
+    func evaluator() throws {
+        let evaluator = FRAPolicyEvaluator()
+        #expect(evaluator.policies.map(\.name) == ["biometricAvailable", "deviceTampering"])
+        let first = Parameters(name: "first")
+        try evaluator.registerPolicies(policies: [first, NamedPolicy(name: "second", isMet: false)])
+        #expect(evaluator.policies.map(\.name) == ["first", "second"])
+        #expect(throws: FRAError.invalidPolicyRegisteredWithPolicyEvaluator("it has no name")) {
+            try evaluator.registerPolicies(policies: [NamedPolicy(name: "third"), NamedPolicy(name: "")], shouldOverride: false)
+        }
+        #expect(evaluator.policies.count == 2)
+
+        let account = try Account.fromJson(
+            #"{"issuer":"i","accountName":"a","timeAdded":1,"policies":"{\"second\":{},\"first\":{\"level\":3},\"unknown\":{}}"}"#
+        )
+        let result = evaluator.evaluate(account: account)
+        #expect(!result.comply)
+        #expect(result.nonCompliancePolicy?.name == "second")
+        #expect(first.level.value == 3)
+        #expect(evaluator.isPolicyAttached(account: account, policyName: "unknown"))
+        #expect(!evaluator.isPolicyAttached(account: account, policyName: "third"))
+        let uri = try #require(URL(string: Sample.totp(policies: #"{"second":{}}"#)))
+        #expect(!evaluator.evaluate(uri: uri).comply)
+        let plain = try #require(URL(string: Sample.totp))
+        #expect(evaluator.evaluate(uri: plain).comply)
+    }
+
+    /// A policy that remembers what it was given.
+    private final class Parameters: FRAPolicy {
+        let name: String
+        let level = Tally()
+        var data: Any?
+
+        init(name: String) {
+            self.name = name
+        }
+
+        func evaluate() -> Bool {
+            for _ in 0..<(((data as? [String: Any])?["level"] as? Int) ?? 0) { level.add() }
+            return true
+        }
+    }
+
+    @Test("The built-in ones judge as the engine's do")
+    func builtIn() {
+        #expect(!BiometricAvailablePolicy().evaluate())
+        #expect(BiometricAvailablePolicy(isAvailable: { true }).evaluate())
+        let tampering = DeviceTamperingPolicy()
+        tampering.data = ["score": 0.0]
+        #expect(!tampering.evaluate())
+        tampering.data = ["score": 1.5]
+        #expect(tampering.evaluate())
+    }
+}

@@ -1,0 +1,176 @@
+import FRAuthenticator
+import Foundation
+import SignetCore
+import SignetNetwork
+import SignetTesting
+import Testing
+
+@Suite("Push")
+struct PushTests {
+    @Test("messages tell what the documents say")
+    func payload() async throws {
+        let bench = try Bench(RecordingClient(Notebook()))
+        try await bench.enrollBoth()
+        let notification = try bench.receive(kind: .number(choices: [34, 56, 82]))
+        #expect(notification.getMessage() == "Login at Harbor Bank")
+        #expect(notification.getCustomPayload() == #"{"transaction":"42"}"#)
+        #expect(notification.getContextInfo() == #"{"remoteIp":"198.51.100.23"}"#)
+        #expect(notification.getPushType() == .challenge)
+        #expect(notification.getNumbersChallenge() == [34, 56, 82])
+        #expect(notification.numbersChallenge == "34,56,82")
+        #expect(notification.getTimeAdded() == Sample.start)
+        #expect(notification.ttl == 120)
+        #expect(notification.isPending && !notification.isExpired && !notification.isApproved && !notification.isDenied)
+        bench.clock.advance(by: 121)
+        #expect(notification.isExpired)
+        #expect(notification.isPending)
+        #expect(bench.client.getAllAccounts()[0].mechanisms.compactMap { $0 as? PushMechanism }[0].pendingNotifications.isEmpty)
+        await #expect(throws: (any Error).self) { try await notification.accept(challengeResponse: "34") }
+    }
+
+    @Test("messages that come twice are one, and forged ones none")
+    func once() async throws {
+        let bench = try Bench(RecordingClient(Notebook()))
+        let uid = try await bench.enrollBoth().push.mechanismUUID
+        let first = try bench.receive("1")
+        #expect(try bench.receive("1").identifier == first.identifier)
+        #expect(try bench.receive("2").identifier != first.identifier)
+        #expect(bench.client.getAllNotifications().count == 2)
+        let forged = try Sample.message(to: uid, secret: Sample.challenge)
+        #expect(throws: CryptoError.invalidJWT) { try bench.client.handleMessage("3", forged) }
+        let foreign = try Sample.message(to: "somebody else")
+        #expect { try bench.client.handleMessage("3", foreign) } throws: { ($0 as? any FRError)?.code == 1_100_002 }
+        #expect { try bench.client.handleMessage("3", "a.b") } throws: { ($0 as? any FRError)?.code == 7_000_000 }
+        #expect { try bench.client.handleMessage([:]) } throws: { ($0 as? any FRError)?.code == 7_000_000 }
+        #expect(bench.client.getAllNotifications().count == 2)
+    }
+
+    @Test("messages of two mechanisms with the same message id are two")
+    func sameMessageID() async throws {
+        let bench = try Bench(RecordingClient(Notebook()))
+        try await bench.enrollBoth()
+        let other = Sample.push.replacing("mira", with: "noor").replacing("REGISTER:1", with: "REGISTER:2")
+        let second = try #require(try await bench.client.createMechanismFromUri(other) as? PushMechanism)
+        let first = try bench.receive("1")
+        let notification = try bench.client.handleMessage("1", try Sample.message(to: second.mechanismUUID))
+        #expect(notification.identifier != first.identifier)
+        #expect(bench.client.getAllNotifications().count == 2)
+        #expect(bench.client.getMechanism(notification: notification)?.accountName == "noor")
+    }
+
+    @Test("answers by number and by recognition, and neither in the wrong way")
+    func kinds() async throws {
+        let sensor = Sensor()
+        let bench = try Bench(RecordingClient(Notebook()), presence: sensor)
+        try await bench.enrollBoth()
+        let number = try bench.receive("1", kind: .number(choices: [34, 56, 82]))
+        for wrong in ["35", "", "thirty-four"] {
+            await #expect { try await number.accept(challengeResponse: wrong) } throws: {
+                ($0 as? any FRError)?.code == 6_000_003
+            }
+        }
+        await #expect { try await number.accept() } throws: { ($0 as? any FRError)?.code == 6_000_003 }
+        try await number.accept(challengeResponse: "34")
+        #expect(number.isApproved)
+        await #expect(throws: PushNotificationError.self) { try await number.deny() }
+
+        let biometric = try bench.receive("2", kind: .biometric)
+        await #expect { try await biometric.accept() } throws: { ($0 as? any FRError)?.code == 6_000_003 }
+        try await biometric.accept(title: "Harbor Bank", allowDeviceCredentials: true)
+        #expect(sensor.prompts == ["Harbor Bank"])
+        #expect(biometric.isApproved)
+    }
+
+    @Test("answers need the person to be recognised where the server asks for it", arguments: [true, false])
+    func notRecognised(hasSensor: Bool) async throws {
+        let bench = try Bench(RecordingClient(Notebook()), presence: hasSensor ? Sensor(recognises: false) : nil)
+        try await bench.enrollBoth()
+        let notification = try bench.receive(kind: .biometric)
+        let before = bench.transport.requests.count
+        await #expect { try await notification.accept(title: "", allowDeviceCredentials: false) } throws: {
+            ($0 as? any FRError)?.code == 6_000_003
+        }
+        #expect(bench.transport.requests.count == before)
+        #expect(notification.isPending)
+    }
+
+    @Test("answers that the server does not take leave the notification as it was", arguments: [400, 500, nil])
+    func refused(status: Int?) async throws {
+        let isUp = Tally()
+        let bench = try Bench(RecordingClient(Notebook())) { request async throws(TransportError) in
+            if isUp.value == 0 || request.url.hasSuffix("register") { return try await Bench.accept(request) }
+            guard let status else { throw TransportError(.connect, host: "am.example.test", "no way") }
+            return HTTPResponse(status: status, body: Array("{}".utf8))
+        }
+        try await bench.enrollBoth()
+        let notification = try bench.receive()
+        isUp.add()
+        let error = await #expect(throws: NetworkError.self) { try await notification.accept() }
+        #expect(error?.code == 5_000_010)
+        #expect(error?.isRetryable == (status != 400))
+        #expect(notification.isPending)
+        #expect(bench.client.getNotification(identifier: notification.identifier)?.isPending == true)
+    }
+
+    @Test("needs a device token, and takes another one only by telling servers")
+    func token() async throws {
+        let notebook = Notebook()
+        let bench = try Bench(RecordingClient(notebook))
+        await #expect { try await bench.client.createMechanismFromUri(Sample.combined) } throws: {
+            ($0 as? any FRError)?.code == 1_100_000
+        }
+        #expect(bench.transport.requests.isEmpty)
+        await #expect { try await bench.client.updateDeviceToken("token-1") } throws: { ($0 as? any FRError)?.code == 1_100_002 }
+        try bench.client.registerForRemoteNotifications("token-1")
+        #expect { try bench.client.registerForRemoteNotifications("token-2") } throws: { ($0 as? any FRError)?.code == 1_100_002 }
+        _ = try await bench.client.createMechanismFromUri(Sample.combined)
+        try await bench.client.updateDeviceToken("token-2")
+        #expect(bench.transport.requests.last?.url.hasSuffix("_action=refresh") == true)
+        // It is kept: the next client knows it.
+        let next = try Bench(RecordingClient(notebook))
+        try next.client.registerForRemoteNotifications("token-2")
+    }
+
+    @Test("servers that could not be told of a token are told by the next call, also of the next process")
+    func tokenRetry() async throws {
+        let notebook = Notebook()
+        let fails = Tally()
+        let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in
+            if fails.value > 0 { throw TransportError(.connect, host: "am.example.test", "no way") }
+            return try await Bench.accept(request)
+        }
+        try await bench.enrollBoth()
+        fails.add()
+        await #expect { try await bench.client.updateDeviceToken("token-2") } throws: { ($0 as? any FRError)?.code == 1_100_003 }
+        let next = try Bench(RecordingClient(notebook))
+        try await next.client.updateDeviceToken("token-2")
+        #expect(next.transport.requests.count == 1)
+        try await next.client.updateDeviceToken("token-2")
+        #expect(next.transport.requests.count == 1)
+    }
+
+    @Test("enrolment that the server refuses leaves nothing, and the same URI can be tried again")
+    func enrolmentRefused() async throws {
+        let notebook = Notebook()
+        let refusals = Tally()
+        let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in
+            if refusals.value == 0 {
+                refusals.add()
+                return HTTPResponse(status: 500)
+            }
+            return try await Bench.accept(request)
+        }
+        try bench.client.registerForRemoteNotifications("token-1")
+        await #expect { try await bench.client.createMechanismFromUri(Sample.combined) } throws: {
+            ($0 as? any FRError)?.code == 5_000_010
+        }
+        #expect(notebook.content.accounts.isEmpty)
+        #expect(notebook.content.mechanisms.isEmpty)
+        _ = try await bench.client.createMechanismFromUri(Sample.combined)
+        await #expect(throws: MechanismError.alreadyExists("Harbor Bank-mira-push")) {
+            try await bench.client.createMechanismFromUri(Sample.combined)
+        }
+        // Counter-based codes are another kind.
+        #expect(try await bench.client.createMechanismFromUri(Sample.hotp) is HOTPMechanism)
+    }
+}

@@ -1,0 +1,94 @@
+import FRAuthenticator
+import Foundation
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Testing
+
+/// The one client of a process: each test has a process of its own.
+@Suite("Starting")
+struct StartTests {
+    private static func process(_ transport: ScriptedTransport = ScriptedTransport(Bench.accept)) -> FRAProcess {
+        FRAProcess(Bench.settings(transport, ManualClock(Sample.start)))
+    }
+
+    @Test("makes the shared client, from then on with this storage client and these policies")
+    func once() throws {
+        try FRAProcess.$current.withValue(Self.process()) { try begin() }
+    }
+
+    private func begin() throws {
+        #expect(FRAClient.shared == nil)
+        let notebook = Notebook()
+        #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(notebook)).get() }
+        try FRAClient.setPolicyEvaluator(policyEvaluator: FRAPolicyEvaluator())
+        FRAClient.start()
+        let client = try #require(FRAClient.shared)
+
+        let other = Notebook()
+        #expect(throws: FRAError.invalidStateForChangingStorage) {
+            try FRAClient.setStorage(storage: RecordingClient(other)).get()
+        }
+        #expect(FRAClient.lastStorageError as? FRAError == .invalidStateForChangingStorage)
+        #expect(throws: FRAError.invalidStateForChangingPolicyEvaluator) {
+            try FRAClient.setPolicyEvaluator(policyEvaluator: FRAPolicyEvaluator())
+        }
+        _ = client.getAllAccounts()
+        FRAClient.start()
+        #expect(FRAClient.shared !== client)
+        _ = FRAClient.shared?.getAllAccounts()
+        #expect(notebook.calls.filter { $0 == "getAllAccounts" }.count == 2)
+        #expect(other.calls.isEmpty)
+    }
+
+    @Test("takes what the system hands over, and tells servers of another token")
+    func pushHandler() async throws {
+        let transport = ScriptedTransport(Bench.accept)
+        try await FRAProcess.$current.withValue(Self.process(transport)) { try await handOver(transport) }
+    }
+
+    private func handOver(_ transport: ScriptedTransport) async throws {
+        let notebook = Notebook()
+        FRAClient.setStorage(storage: RecordingClient(notebook))
+        #expect(FRAPushHandler.shared.deviceToken == nil)
+        FRAClient.start()
+        let handler = FRAPushHandler.shared
+        let application = "any application"
+        handler.application(application, didRegisterForRemoteNotificationsWithDeviceToken: Data([0xAB, 0x01, 0xFF]))
+        #expect(handler.deviceToken == "AB01FF")
+        let client = try #require(FRAClient.shared)
+        let uri = try #require(URL(string: Sample.push))
+        let push = try #require(try await client.createMechanismFromUri(uri: uri) as? PushMechanism)
+        let userInfo: [AnyHashable: Any] = [
+            "aps": ["messageId": "1", "data": try Sample.message(to: push.mechanismUUID), "alert": "Login"]
+        ]
+        let notification = try #require(handler.application(application, didReceiveRemoteNotification: userInfo))
+        #expect(notification.message == "Login at Harbor Bank")
+        #expect(handler.application(application, didReceiveRemoteNotification: ["aps": ["alert": "hello"]]) == nil)
+        #expect(handler.application(application, didReceiveRemoteNotification: [:]) == nil)
+        let forged = try Sample.message(to: push.mechanismUUID, secret: Sample.challenge)
+        #expect(
+            handler.application(application, didReceiveRemoteNotification: ["aps": ["messageId": "2", "data": forged]]) == nil)
+        #expect(FRAClient.lastStorageError as? CryptoError == .invalidJWT)
+
+        try await handler.updateDeviceToken(mechanism: push, deviceToken: "AB02")
+        #expect(transport.requests.last?.url.hasSuffix("refresh") == true)
+        #expect(handler.deviceToken == "AB02")
+        handler.application(application, didFailToRegisterForRemoteNotificationsWithError: Unexpected())
+        #expect(handler.deviceToken == nil)
+        #expect(notebook.content.token == nil)
+    }
+
+    @Test("an object that came from nowhere works for the shared client, and says so when there is none")
+    func strayObjects() throws {
+        try FRAProcess.$current.withValue(Self.process()) { try stray() }
+    }
+
+    private func stray() throws {
+        let json =
+            #"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#
+        let mechanism = try #require(try Mechanisms.fromJson(json) as? TOTPMechanism)
+        #expect(throws: FRAError.self) { try mechanism.generateCode() }
+    }
+}

@@ -1,0 +1,87 @@
+import FRAuthenticator
+import Foundation
+import Logging
+import SignetCore
+import SignetNetwork
+import SignetTesting
+import Synchronization
+
+/// A client over a scripted server, with a clock that stands still.
+struct Bench {
+    let client: FRAClient
+    let transport: ScriptedTransport
+    let clock: ManualClock
+
+    /// - Parameter storage: The client's own storage.
+    init(
+        _ storage: sending any StorageClient, clock: ManualClock = ManualClock(Sample.start),
+        presence: (any FRAUserPresence)? = nil,
+        answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = Bench.accept
+    ) throws {
+        transport = ScriptedTransport(answer)
+        self.clock = clock
+        var builder = FRAClientBuilder(Self.settings(transport, clock)).withStorage(storage)
+        if let presence { builder = builder.withUserPresence(presence) }
+        client = try builder.start()
+    }
+
+    static func settings(_ transport: any HTTPTransport, _ clock: ManualClock) -> LegacySettings {
+        var settings = LegacySettings(platform: .iOS, transport: transport, clock: clock)
+        settings.logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        return settings
+    }
+
+    /// What an AM server answers when all is well.
+    static let accept: @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = { _ in
+        HTTPResponse(status: 200, body: Array("{}".utf8))
+    }
+
+    /// Enrols the sample account with codes and push.
+    @discardableResult func enrollBoth() async throws -> (account: Account, totp: TOTPMechanism, push: PushMechanism) {
+        if (try? client.registerForRemoteNotifications("token-1")) == nil { throw Unexpected() }
+        _ = try await client.createMechanismFromUri(Sample.combined)
+        return try whole()
+    }
+
+    func whole() throws -> (account: Account, totp: TOTPMechanism, push: PushMechanism) {
+        guard let account = client.getAccount(identifier: Sample.identifier),
+            let totp = account.mechanisms.compactMap({ $0 as? TOTPMechanism }).first,
+            let push = account.mechanisms.compactMap({ $0 as? PushMechanism }).first
+        else { throw Unexpected() }
+        return (account, totp, push)
+    }
+
+    func receive(_ id: String = "AUTHENTICATE:1", kind: PushKind = .tap, userID: String? = nil) throws -> PushNotification {
+        let uid = try whole().push.mechanismUUID
+        return try client.handleMessage(
+            ["messageId": id, "message": try Sample.message(to: uid, kind: kind, sentAt: clock.now, userID: userID)])
+    }
+}
+
+/// Something is not there that the test needs.
+struct Unexpected: Error {}
+
+/// Counts from several threads.
+final class Tally: Sendable {
+    private let count = Mutex(0)
+    var value: Int { count.withLock { $0 } }
+    func add() { count.withLock { $0 += 1 } }
+}
+
+/// Recognises everybody, and remembers for what.
+final class Sensor: FRAUserPresence {
+    private let state = Mutex<(recognises: Bool, prompts: [String])>((true, []))
+    var prompts: [String] { state.withLock { $0.prompts } }
+
+    init(recognises: Bool = true) {
+        state.withLock { $0.recognises = recognises }
+    }
+
+    func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {
+        let recognised = state.withLock { state in
+            state.prompts.append(title)
+            return state.recognises
+        }
+        if !recognised { throw Unexpected() }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Logging
+import SignetAuthenticator
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetServer
+
+@testable import FRAuthenticator
+
+/// A desk server on a free port, and a browser that walks its journeys as `demo`.
+struct LiveDesk {
+    let transport: AsyncHTTPTransport
+    private let journey: Journey
+
+    static func with(_ body: @escaping @Sendable (LiveDesk) async throws -> Void) async throws {
+        let server = DeskServer(
+            configuration: ServerConfiguration {
+                $0.port = 0
+                $0.users = [User(name: "demo", password: Secret("password".utf8))]
+                $0.pollInterval = .milliseconds(20)
+            }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let (urls, found) = AsyncStream<String>.makeStream()
+        let transport = AsyncHTTPTransport()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run { found.yield($0) } }
+            group.addTask {
+                for await url in urls {
+                    let journey = Journey(try ServerProfile(url: url), transport: transport)
+                    try await body(LiveDesk(transport: transport, journey: journey))
+                    return
+                }
+            }
+            defer { group.cancelAll() }
+            do {
+                try await group.next()
+                await transport.close()
+            } catch {
+                await transport.close()
+                throw error
+            }
+        }
+    }
+
+    /// Starts a journey with name and password, and returns the step behind them.
+    private func start(_ name: String) async throws -> JourneyStep {
+        guard case .step(var step) = try await journey.start(name) else { throw Unexpected() }
+        for index in step.callbacks.indices {
+            step.callbacks[index].answer(.string(step.callbacks[index].type == "NameCallback" ? "demo" : "password"))
+        }
+        guard case .step(let next) = try await journey.next(step) else { throw Unexpected() }
+        return next
+    }
+
+    /// Has a device scan what a registration's page shows.
+    func enrol<R>(_ name: String, _ scan: (String) async throws -> R) async throws -> R {
+        guard let uri = try await start(name).hiddenValue("mfaDeviceRegistration") else { throw Unexpected() }
+        return try await scan(uri)
+    }
+
+    /// A login that waits for the device, and the number that its page shows.
+    func begin(_ name: String) async throws -> (step: JourneyStep, number: String?) {
+        let step = try await start(name)
+        return (step, step.hiddenValue("pushChallengeNumber"))
+    }
+
+    /// Waits until a login ends: nil when the person is in, otherwise why not.
+    func finish(_ waiting: JourneyStep) async throws -> JourneyError.Code? {
+        var step = waiting
+        do {
+            while true {
+                try await Task.sleep(for: .milliseconds(step.waitMilliseconds ?? 0))
+                guard case .step(let next) = try await journey.next(step) else { return nil }
+                step = next
+            }
+        } catch let error as JourneyError {
+            return error.code
+        }
+    }
+
+    /// Listens at the desk until a message has come.
+    func nextMessage(for mechanism: SignetCore.Mechanism, _ authenticator: Authenticator) async throws {
+        struct Enough: Error {}
+        do {
+            try await DeskListener(authenticator, mechanismUID: mechanism.uid).run { event in
+                if case .received = event { throw Enough() }
+            }
+        } catch is Enough {}
+    }
+}

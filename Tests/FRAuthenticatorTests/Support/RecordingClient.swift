@@ -1,0 +1,164 @@
+import FRAuthenticator
+import Synchronization
+
+/// What a ``RecordingClient`` holds, and what it was asked: shared with the test, that looks into it while the client belongs to
+/// an `FRAClient`.
+final class Notebook: Sendable {
+    struct Content: Sendable {
+        var accounts: [String: String] = [:]
+        var mechanisms: [String: String] = [:]
+        var notifications: [String: String] = [:]
+        var token: String?
+    }
+
+    /// When the client refuses.
+    enum Fault: Sendable {
+        /// The nth change from now, from one, and those after it if it is so.
+        case change(Int, denies: Bool = false)
+        /// The nth change from now, and every one after it.
+        case changesFrom(Int)
+    }
+
+    private struct State {
+        var content = Content()
+        var calls: [String] = []
+        var fault: Fault?
+        var changes = 0
+    }
+
+    private let state = Mutex(State())
+
+    var content: Content { state.withLock { $0.content } }
+    var calls: [String] { state.withLock { $0.calls } }
+    /// How often something was changed since the last ``begin(_:)``.
+    var changes: Int { state.withLock { $0.changes } }
+
+    /// Forgets the calls, and fails as told from now on.
+    func begin(_ fault: Fault? = nil) {
+        state.withLock { state in
+            state.calls = []
+            state.changes = 0
+            state.fault = fault
+        }
+    }
+
+    func note(_ call: String) { state.withLock { $0.calls.append(call) } }
+
+    /// Makes a change, unless it is to fail; a fault that denies makes it and says no.
+    func change(_ call: String, _ body: (inout Content) -> Void) -> Bool {
+        state.withLock { state in
+            state.calls.append(call)
+            state.changes += 1
+            switch state.fault {
+            case .change(let number, let denies) where number == state.changes:
+                if denies { body(&state.content) }
+                return false
+            case .changesFrom(let number) where state.changes >= number:
+                return false
+            default:
+                body(&state.content)
+                return true
+            }
+        }
+    }
+}
+
+/// A storage client with everything that the original SDK asks for, in memory, as JSON.
+final class RecordingClient: StorageClient {
+    private let notebook: Notebook
+
+    init(_ notebook: Notebook) {
+        self.notebook = notebook
+    }
+
+    private var mechanisms: [Mechanism] {
+        notebook.content.mechanisms.sorted { $0.key < $1.key }.compactMap { try? Mechanisms.fromJson($0.value) }
+    }
+
+    private var notifications: [PushNotification] {
+        notebook.content.notifications.values.compactMap { try? PushNotification.fromJson($0) }
+    }
+
+    func setAccount(account: Account) -> Bool {
+        notebook.change("setAccount") { $0.accounts[account.identifier] = account.toJson() }
+    }
+
+    func removeAccount(account: Account) -> Bool {
+        notebook.change("removeAccount") { $0.accounts[account.identifier] = nil }
+    }
+
+    func getAccount(accountIdentifier: String) -> Account? {
+        notebook.note("getAccount")
+        return notebook.content.accounts[accountIdentifier].flatMap { try? Account.fromJson($0) }
+    }
+
+    func getAllAccounts() -> [Account] {
+        notebook.note("getAllAccounts")
+        return notebook.content.accounts.values.compactMap { try? Account.fromJson($0) }
+    }
+
+    func setMechanism(mechanism: Mechanism) -> Bool {
+        notebook.change("setMechanism") { $0.mechanisms[mechanism.identifier] = mechanism.toJson() }
+    }
+
+    func removeMechanism(mechanism: Mechanism) -> Bool {
+        notebook.change("removeMechanism") { $0.mechanisms[mechanism.identifier] = nil }
+    }
+
+    func getMechanismsForAccount(account: Account) -> [Mechanism] {
+        notebook.note("getMechanismsForAccount")
+        return mechanisms.filter { $0.accountIdentifier == account.identifier }
+    }
+
+    func getMechanismForUUID(uuid: String) -> Mechanism? {
+        notebook.note("getMechanismForUUID")
+        return mechanisms.first { $0.mechanismUUID == uuid }
+    }
+
+    func setNotification(notification: PushNotification) -> Bool {
+        notebook.change("setNotification") { $0.notifications[notification.identifier] = notification.toJson() }
+    }
+
+    func removeNotification(notification: PushNotification) -> Bool {
+        notebook.change("removeNotification") { $0.notifications[notification.identifier] = nil }
+    }
+
+    func getAllNotificationsForMechanism(mechanism: Mechanism) -> [PushNotification] {
+        notebook.note("getAllNotificationsForMechanism")
+        return notifications.filter { $0.mechanismUUID == mechanism.mechanismUUID }
+    }
+
+    func isEmpty() -> Bool {
+        notebook.note("isEmpty")
+        let content = notebook.content
+        return content.accounts.isEmpty && content.mechanisms.isEmpty && content.notifications.isEmpty
+    }
+
+    func getNotification(notificationIdentifier: String) -> PushNotification? {
+        notebook.note("getNotification")
+        return notifications.first { $0.identifier == notificationIdentifier }
+    }
+
+    func getNotificationByMessageId(messageId: String) -> PushNotification? {
+        notebook.note("getNotificationByMessageId")
+        return notifications.first { $0.messageId == messageId }
+    }
+
+    func getAllNotifications() -> [PushNotification] {
+        notebook.note("getAllNotifications")
+        return notifications
+    }
+
+    func setPushDeviceToken(pushDeviceToken: PushDeviceToken) -> Bool {
+        notebook.change("setPushDeviceToken") { $0.token = pushDeviceToken.toJson() }
+    }
+
+    func getPushDeviceToken() -> PushDeviceToken? {
+        notebook.note("getPushDeviceToken")
+        return notebook.content.token.flatMap { try? PushDeviceToken.fromJson($0) }
+    }
+
+    func removePushDeviceToken() -> Bool {
+        notebook.change("removePushDeviceToken") { $0.token = nil }
+    }
+}

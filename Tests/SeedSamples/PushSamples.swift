@@ -1,0 +1,214 @@
+import FRAuthenticator
+import Foundation
+import SignetCore
+import SignetTesting
+import Synchronization
+import Testing
+
+/// The system's words in the samples, as far as they say anything.
+final class UIApplication: Sendable {
+    struct LaunchOptionsKey: Hashable {}
+}
+
+/// Waits for the end of what a sample begins.
+private final class Ending: Sendable {
+    private let (endings, ended) = AsyncStream<Bool>.makeStream()
+
+    func succeed() { ended.yield(true) }
+    func fail() { ended.yield(false) }
+
+    /// Whether it succeeded.
+    func wait() async -> Bool {
+        for await ending in endings { return ending }
+        return false
+    }
+}
+
+/// The app delegate of the document.
+private final class AppDelegate: Sendable {
+    let ending = Ending()
+
+    func application(
+        _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
+    ) {
+        // Upon successful registration and receiving device token from APNs, register the token to the Authenticator module
+        FRAPushHandler.shared.application(application, didRegisterForRemoteNotificationsWithDeviceToken: deviceToken)
+    }
+
+    func application(_ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error) {
+        // Upon receiving an error from APNs, notify Authenticator module to properly update the status
+        FRAPushHandler.shared.application(application, didFailToRegisterForRemoteNotificationsWithError: error)
+    }
+
+    func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {
+        if let notification = FRAPushHandler.shared.application(application, didReceiveRemoteNotification: userInfo) {
+            // With the PushNotification object, you can either accept or deny
+            // swift-format-ignore: OnlyOneTrailingClosureArgument
+            notification.accept(onSuccess: {
+                self.ending.succeed()
+            }) { (error) in
+                self.ending.fail()
+            }
+        }
+    }
+}
+
+/// The samples of the document about push, word for word, each inside a test of ours.
+@Suite("The documents' push samples", OwnProcess())
+struct PushSamples {
+    /// The SDK as the storage sample starts it, with the device's token.
+    private func started() throws -> (FRAClient, AppDelegate) {
+        FRAClient.setStorage(storage: CustomStorageClient())
+        FRAClient.start()
+        let delegate = AppDelegate()
+        delegate.application(UIApplication(), didRegisterForRemoteNotificationsWithDeviceToken: Data([0xAB, 0x01]))
+        guard let client = FRAClient.shared else { throw Missing() }
+        return (client, delegate)
+    }
+
+    @Test("iOS: the device's token comes and goes")
+    func token() throws {
+        let (_, delegate) = try started()
+        #expect(FRAPushHandler.shared.deviceToken == "AB01")
+        delegate.application(UIApplication(), didFailToRegisterForRemoteNotificationsWithError: Missing())
+        #expect(FRAPushHandler.shared.deviceToken == nil)
+    }
+
+    @Test("iOS: a scanned URI is enrolled, and a message that comes is accepted")
+    func enrol() async throws {
+        let (_, delegate) = try started()
+        guard let url = URL(string: SampleApp.uri) else { throw Missing() }
+        let ending = Ending()
+        let made = Mutex<Mechanism?>(nil)
+
+        guard let fraClient = FRAClient.shared else {
+            throw Missing()
+        }
+
+        fraClient.createMechanismFromUri(
+            uri: url,
+            onSuccess: { (mechanism) in
+                // Method call occurs when device enrollment is successful.
+                made.withLock { $0 = mechanism }
+                ending.succeed()
+            },
+            onError: { (error) in
+                // Method call occurs when device enrollment fails.
+                ending.fail()
+            })
+
+        #expect(await ending.wait())
+        let mechanism = try #require(made.withLock { $0 } as? PushMechanism)
+        let userInfo: [AnyHashable: Any] = [
+            "aps": ["messageId": "AUTHENTICATE:1", "data": try SampleApp.message(to: mechanism.mechanismUUID)]
+        ]
+        delegate.application(UIApplication(), didReceiveRemoteNotification: userInfo)
+        #expect(await delegate.ending.wait())
+        #expect(fraClient.getAllNotifications().map(\.isApproved) == [true])
+    }
+
+    @Test(
+        "iOS: each type of message is answered in its own way",
+        arguments: [PushKind.tap, .number(choices: [34, 56, 82]), .biometric])
+    func types(kind: PushKind) async throws {
+        struct Sensor: FRAUserPresence {
+            func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
+        }
+        try FRAClient.setUserPresence(userPresence: Sensor())
+        FRAClient.setStorage(storage: CustomStorageClient())
+        FRAClient.start()
+        let client = try #require(FRAClient.shared)
+        try client.registerForRemoteNotifications("token")
+        let mechanism = try await client.createMechanismFromUri(SampleApp.uri)
+        let notification = try client.handleMessage(
+            "AUTHENTICATE:1", try SampleApp.message(to: mechanism.mechanismUUID, kind))
+        let ending = Ending()
+        let successCallback: SuccessCallback = { ending.succeed() }
+        let errorCallback: ErrorCallback = { _ in ending.fail() }
+
+        if notification.pushType == .challenge {
+            notification.accept(
+                challengeResponse: "34",
+                onSuccess: successCallback,
+                onError: errorCallback
+            )
+        } else if notification.pushType == .biometric {
+            notification.accept(
+                title: "title",
+                allowDeviceCredentials: true,
+                onSuccess: successCallback,
+                onError: errorCallback
+            )
+        } else {
+            notification.accept(
+                onSuccess: successCallback,
+                onError: errorCallback
+            )
+        }
+
+        #expect(await ending.wait())
+        #expect(notification.isApproved)
+    }
+
+    @Test("iOS: a message tells what is in it")
+    func payload() async throws {
+        let (client, _) = try started()
+        let mechanism = try await client.createMechanismFromUri(SampleApp.uri)
+        let notification = try client.handleMessage(
+            "AUTHENTICATE:1", try SampleApp.message(to: mechanism.mechanismUUID, .number(choices: [34, 56, 82])))
+        #expect(notification.customPayload == #"{"transaction":"42"}"#)
+        #expect(notification.message == "Login attempt from Demo at ForgeRock")
+        #expect(notification.contextInfo == #"{"remoteIp":"198.51.100.23"}"#)
+        #expect(notification.pushType == PushType.challenge)
+        #expect(notification.numbersChallengeArray == [34, 56, 82])
+        #expect(notification.timeAdded == SampleApp.start)
+    }
+
+    @Test(
+        "Android: the token is registered, a URI enrolled, and each type of message answered",
+        arguments: [PushKind.tap, .number(choices: [34, 56, 82]), .biometric])
+    func android(kind: PushKind) async throws {
+        struct Sensor: FRAUserPresence {
+            func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
+        }
+        let fraClient = try FRAClientBuilder(SampleApp.settings)
+            .withStorage(CustomStorageClient()).withUserPresence(Sensor()).start()
+        let ending = Ending()
+        let made = Mutex<Mechanism?>(nil)
+
+        // Register the token with the SDK to enable Push mechanisms
+        try fraClient.registerForRemoteNotifications("fcmToken")
+
+        fraClient.createMechanismFromUri(
+            SampleApp.uri,
+            FRAListener<Mechanism>(
+                onSuccess: { mechanism in
+                    // called when device enrollment was successful.
+                    made.withLock { $0 = mechanism }
+                    ending.succeed()
+                },
+                onFailure: { _ in
+                    // called when device enrollment has failed.
+                    ending.fail()
+                }))
+
+        #expect(await ending.wait())
+        let mechanism = try #require(made.withLock { $0 })
+        let message = ["messageId": "1", "message": try SampleApp.message(to: mechanism.mechanismUUID, kind)]
+        let notification = try fraClient.handleMessage(message)
+        let listener = FRAListener<Void>(onSuccess: { ending.succeed() }, onFailure: { _ in ending.fail() })
+        let choice = "34"
+        let activity = UIApplication()
+
+        if notification.getPushType() == PushType.challenge {
+            notification.accept(choice, listener)
+        } else if notification.getPushType() == PushType.biometric {
+            notification.accept(nil, nil, true, activity, listener)
+        } else {
+            notification.accept(listener)
+        }
+
+        #expect(await ending.wait())
+        #expect(notification.isApproved)
+    }
+}

@@ -1,0 +1,151 @@
+// The sample's class is public, so what it is made of is imported publicly.
+public import FRAuthenticator
+import Foundation
+import Logging
+import SignetCore
+import SignetNetwork
+import SignetTesting
+import Testing
+
+/// The document's protocol, as an app implements it: a dictionary for each kind of object.
+public class CustomStorageClient: StorageClient {
+    private var accounts: [String: Account] = [:]
+    private var mechanisms: [String: Mechanism] = [:]
+    private var notifications: [String: PushNotification] = [:]
+
+    public init() {}
+
+    @discardableResult public func setAccount(account: Account) -> Bool {
+        accounts[account.identifier] = account
+        return true
+    }
+
+    @discardableResult public func removeAccount(account: Account) -> Bool {
+        accounts[account.identifier] = nil
+        return true
+    }
+
+    public func getAccount(accountIdentifier: String) -> Account? { accounts[accountIdentifier] }
+
+    public func getAllAccounts() -> [Account] { Array(accounts.values) }
+
+    @discardableResult public func setMechanism(mechanism: Mechanism) -> Bool {
+        mechanisms[mechanism.identifier] = mechanism
+        return true
+    }
+
+    @discardableResult public func removeMechanism(mechanism: Mechanism) -> Bool {
+        mechanisms[mechanism.identifier] = nil
+        return true
+    }
+
+    public func getMechanismsForAccount(account: Account) -> [Mechanism] {
+        mechanisms.values.filter { $0.accountIdentifier == account.identifier }
+    }
+
+    public func getMechanismForUUID(uuid: String) -> Mechanism? { mechanisms.values.first { $0.mechanismUUID == uuid } }
+
+    @discardableResult public func setNotification(notification: PushNotification) -> Bool {
+        notifications[notification.identifier] = notification
+        return true
+    }
+
+    @discardableResult public func removeNotification(notification: PushNotification) -> Bool {
+        notifications[notification.identifier] = nil
+        return true
+    }
+
+    public func getAllNotificationsForMechanism(mechanism: Mechanism) -> [PushNotification] {
+        notifications.values.filter { $0.mechanismUUID == mechanism.mechanismUUID }
+    }
+
+    @discardableResult public func isEmpty() -> Bool { accounts.isEmpty && mechanisms.isEmpty && notifications.isEmpty }
+}
+
+/// The server of the samples.
+enum SampleApp {
+    static let start = Date(timeIntervalSince1970: 1_735_689_600)
+    static let secret = "wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U"
+
+    static var uri: String {
+        let endpoint = "https://am.example.test/am/json/alpha/push/sns/message?_action="
+        func base64(_ text: String) -> String { Base64.encode(Array(text.utf8), as: .url) }
+        return "mfauth://totp/Harbor%20Bank:mira?r=\(base64(endpoint + "register"))&a=\(base64(endpoint + "authenticate"))"
+            + "&s=\(secret)&c=G2tcJpKPq_TRfT9Ga8Tl3Bf-chv9McNIF8xTwrf5yUU&m=REGISTER:1&issuer=\(base64("Harbor Bank"))"
+            + "&secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
+    }
+
+    static var settings: LegacySettings {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array("{}".utf8)) }
+        var settings = LegacySettings(platform: .iOS, transport: transport, clock: ManualClock(start))
+        settings.logger = Logger(label: "samples", factory: { _ in SwiftLogNoOpLogHandler() })
+        return settings
+    }
+
+    /// What the server signs for a mechanism.
+    static func message(to mechanism: String, _ kind: PushKind = .tap) throws -> String {
+        PushMessage(
+            mechanismUID: mechanism, challenge: Array("challenge".utf8), kind: kind, timeToLive: 120, sentAt: start,
+            text: "Login attempt from Demo at ForgeRock", customPayload: #"{"transaction":"42"}"#,
+            contextInfo: #"{"remoteIp":"198.51.100.23"}"#
+        ).sealed(with: Secret(try Base64.decode(secret)))
+    }
+}
+
+/// A process for each sample, in which nothing has been started: the documents' client is one a process.
+struct OwnProcess: TestTrait, SuiteTrait, TestScoping {
+    let isRecursive = true
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing sample: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        try await FRAProcess.$current.withValue(FRAProcess(SampleApp.settings)) { try await sample() }
+    }
+}
+
+/// Something is not there that a sample needs.
+struct Missing: Error {}
+
+/// The samples of the document about storage clients, word for word, each inside a test of ours.
+@Suite("The documents' storage client samples", OwnProcess())
+struct StorageClientSamples {
+    @Test("iOS: a storage client is registered, and the SDK started")
+    func iOS() async throws {
+        // Initiate your custom StorageClient
+        let customStorageClient = CustomStorageClient()
+        // Register it with your FRAClient
+        FRAClient.setStorage(storage: customStorageClient)
+        // Initiate the SDK
+        FRAClient.start()
+
+        let client = try #require(FRAClient.shared)
+        #expect(client.getAllAccounts().isEmpty)
+        _ = try await client.createMechanismFromUri(
+            "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
+        #expect(client.getAllAccounts().map(\.issuer) == ["Harbor Bank"])
+    }
+
+    @Test("iOS: it cannot be changed once the SDK has started")
+    func tooLate() throws {
+        FRAClient.setStorage(storage: CustomStorageClient())
+        FRAClient.start()
+        #expect(throws: FRAError.invalidStateForChangingStorage) {
+            try FRAClient.setStorage(storage: CustomStorageClient()).get()
+        }
+    }
+
+    @Test("Android: a storage client is registered with the builder")
+    func android() async throws {
+        //Initiate your custom StorageClient
+        let customStorageClient = CustomStorageClient()
+
+        //Register it to FRAClient
+        let fraClient = try FRAClientBuilder(SampleApp.settings)
+            .withStorage(customStorageClient)
+            .start()
+
+        let mechanism = try await fraClient.createMechanismFromUri(
+            "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
+        #expect(fraClient.getMechanismByUUID(mechanism.mechanismUUID)?.identifier == mechanism.identifier)
+    }
+}
