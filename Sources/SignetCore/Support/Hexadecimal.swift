@@ -16,3 +16,17 @@ extension UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 }
+
+/// Bytes as hexadecimal digits, two a byte.
+package enum Hexadecimal {
+    /// The bytes that `text` spells in either case; nil when it has an odd number of characters, or one that is no digit.
+    package static func bytes(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8
+        while let high = rest.popFirst() {
+            guard let high = high.hexValue, let low = rest.popFirst()?.hexValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+}
