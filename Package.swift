@@ -141,7 +141,7 @@ let package = Package(
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
                 "SignetJourney",
                 "FRAuthenticator", "FRAuth", logging,
-            ], swiftSettings: rules),
+            ], exclude: ["Transfer/Fixtures"], swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",
             dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),
