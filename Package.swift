@@ -119,6 +119,11 @@ let package = Package(
             ],
             path: "Benchmarks", swiftSettings: rules),
 
+        // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
+        .executableTarget(
+            name: "signet-fuzz", dependencies: ["SignetAuthenticator", "SignetCore"], path: "Fuzz", exclude: ["Corpus"],
+            swiftSettings: rules),
+
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),

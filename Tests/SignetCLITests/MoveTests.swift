@@ -3,6 +3,8 @@ import SignetCore
 import SignetTesting
 import Testing
 
+@testable import signet
+
 @Suite("signet import, export and backup")
 struct MoveTests {
     private static let phrase = "correct horse battery staple"
@@ -91,6 +93,17 @@ struct MoveTests {
             let whole = try await place.run(["import", "--json"] + files).succeeds().json
             #expect(whole["imported"]?.array?.count == 1)
             #expect(whole["formats"] == .array([.string("google"), .string("google"), .string("google")]))
+        }
+    }
+
+    @Test("Pictures of the QR codes of one export are read together")
+    func pictures() async throws {
+        try await Workplace.with { place in
+            let codes = try String(contentsOfFile: Self.fixture("google.txt"), encoding: .utf8).split(separator: "\n").prefix(2)
+            let files = try codes.enumerated().map { try place.write(QRDrawing(text: String($1)).png(), to: "code\($0).png") }
+            let report = try await place.run(["import", "--json"] + files).succeeds().json
+            #expect(report["imported"]?.array?.count == 3)
+            #expect(report["skipped"]?.array?.compactMap { $0["name"]?.string } == ["QR code 3 of 3"])
         }
     }
 
