@@ -83,6 +83,20 @@ asan: setup ## all tests under the address sanitizer
 	@swift build $(ASAN) --build-tests
 	@swift test $(ASAN) --skip-build $(TEST_ARGS)
 
+# FUZZ_SECONDS a target. The corpora in Fuzz/Corpus are where it begins; what it finds new is kept in the scratch folder, and what
+# breaks a reader is left there as crash-*: give it to `signet-fuzz TARGET FILE` of any build.
+FUZZ_SECONDS ?= 60
+FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -DSIGNET_FUZZER --scratch-path $(SCRATCH)/fuzz
+.PHONY: fuzz
+fuzz: setup ## libFuzzer on what reads URIs, JWS, push messages and exports (FUZZ_SECONDS each)
+	@swift build $(FUZZ) --product signet-fuzz
+	@bin="$$(swift build $(FUZZ) --product signet-fuzz --show-bin-path)"; \
+	for target in uri jws notification imports; do \
+	    found="$(SCRATCH)/fuzz/found/$$target"; mkdir -p "$$found"; \
+	    "$$bin/signet-fuzz" $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
+	        -print_final_stats=1 -artifact_prefix="$$found/" "$$found" Fuzz/Corpus/$$target; \
+	done
+
 # SwiftPM's warnings about files of the packages we use are not DocC's.
 docs: setup ## the API documentation as HTML, and how much of the API is documented; fails on a gap or a dead link
 	@targets="$$(swift package $(DOCS) describe --type json | scripts/documented --targets)"; \

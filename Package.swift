@@ -123,6 +123,11 @@ let package = Package(
             ],
             path: "Benchmarks", swiftSettings: rules),
 
+        // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
+        .executableTarget(
+            name: "signet-fuzz", dependencies: ["SignetAuthenticator", "SignetCore"], path: "Fuzz", exclude: ["Corpus"],
+            swiftSettings: rules),
+
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
@@ -154,7 +159,7 @@ let package = Package(
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
                 "SignetJourney",
                 "FRAuthenticator", "FRAuth", logging,
-            ], swiftSettings: rules),
+            ], exclude: ["Transfer/Fixtures"], swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",
             dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),

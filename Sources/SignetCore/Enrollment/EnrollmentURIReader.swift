@@ -194,10 +194,10 @@ struct EnrollmentURIReader {
 }
 
 /// The routing cookie of a load balancer, as it travels in URIs and push messages.
-enum LoadBalancerCookie {
+package enum LoadBalancerCookie {
     /// The `name=value` text in `value`, which is its base64 or the text itself; nil when it is no cookie, or not safe to
     /// put into a header.
-    static func text(from value: String) -> String? {
+    package static func text(from value: String) -> String? {
         // What is base64 is judged by what it says: its padding must not pass for the `=` of a cookie.
         let bytes = (try? Base64.decode(value)) ?? Array(value.utf8)
         let equals = UInt8(ascii: "=")

@@ -17,10 +17,21 @@ extension UInt8 {
     }
 }
 
-/// Bytes as hexadecimal text.
+/// Bytes as hexadecimal digits, two a byte.
 package enum Hexadecimal {
     /// Two digits for each byte, in upper case.
     package static func text(of bytes: some Sequence<UInt8>) -> String {
         String(decoding: bytes.flatMap(\.hexDigits), as: UTF8.self)
+    }
+
+    /// The bytes that `text` spells in either case; nil when it has an odd number of characters, or one that is no digit.
+    package static func bytes(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8
+        while let high = rest.popFirst() {
+            guard let high = high.hexValue, let low = rest.popFirst()?.hexValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
     }
 }

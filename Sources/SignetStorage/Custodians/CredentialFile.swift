@@ -5,10 +5,10 @@ import Darwin
 #endif
 
 /// A file that a service manager hands to a process. Unlike a ``PrivateFile`` it may belong to root.
-enum CredentialFile {
+package enum CredentialFile {
     /// Reads the file `name` in `directory`; nil when it, or the directory, is not there.
     /// - Throws: ``StoreError/Code/unsafePlace`` when somebody else could have read or written it.
-    static func contents(_ name: String, in directory: String, limit: Int) throws(StoreError) -> [UInt8]? {
+    package static func contents(_ name: String, in directory: String, limit: Int) throws(StoreError) -> [UInt8]? {
         let folder = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { return try absent("open \(directory)") }
         defer { close(folder) }

@@ -1,12 +1,4 @@
-import Crypto
-import CryptoExtras
 public import SignetCore
-
-#if canImport(Darwin)
-import Foundation
-#else
-@_spi(_Unicode) import Swift
-#endif
 
 /// A passphrase that a person knows, made into a key with scrypt (RFC 7914). It protects as well as the passphrase is hard to
 /// guess, on any machine; it is also the second slot that survives the loss of a TPM or a keyring.
@@ -64,29 +56,7 @@ public struct PassphraseCustodian: KeyCustodian {
         guard passphrase.count > 0 else {
             throw StoreError(.keyUnavailable, operation, "the passphrase is empty; an empty one protects nothing")
         }
-        do {
-            return Secret(
-                key: try KDF.Scrypt.deriveKey(
-                    from: Self.composed(passphrase.bytes), salt: salt, outputByteCount: 32, rounds: 1 << cost.logRounds,
-                    blockSize: cost.blockSize, parallelism: cost.parallelism))
-        } catch {
-            throw StoreError(
-                .failed, operation, "scrypt failed; it needs \(cost.byteCount / 1_048_576) MiB of memory at this cost")
-        }
-    }
-
-    /// Text in Unicode's composed form; bytes that are no text as they are.
-    private static func composed(_ bytes: [UInt8]) -> [UInt8] {
-        guard bytes.contains(where: { $0 >= 0x80 }), let text = String(validating: bytes, as: UTF8.self) else { return bytes }
-        #if canImport(Darwin)
-        return Array(text.precomposedStringWithCanonicalMapping.utf8)
-        #else
-        // FoundationEssentials has no name for it, and Foundation in full is most of a small program's size. This is what the
-        // standard library compares strings with.
-        var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: text._nfc)
-        return Array(String(scalars).utf8)
-        #endif
+        return try PassphraseKey.scrypt(PassphraseKey.composed(passphrase), salt: salt, cost: cost, operation: operation)
     }
 }
 

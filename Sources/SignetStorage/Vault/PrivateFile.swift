@@ -118,7 +118,8 @@ package enum PrivateFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    private static func synchronizeDirectory(of path: String) throws(StoreError) {
+    /// Makes durable which names the directory of `path` has.
+    package static func synchronizeDirectory(of path: String) throws(StoreError) {
         let descriptor = open(directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(directory(of: path))") }
         defer { close(descriptor) }

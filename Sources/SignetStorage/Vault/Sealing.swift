@@ -1,5 +1,5 @@
 import Crypto
-import SignetCore
+package import SignetCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -8,8 +8,8 @@ import Foundation
 #endif
 
 /// AES-256-GCM with a random nonce: nonce (12 bytes), ciphertext, tag (16 bytes).
-enum Sealing {
-    static func seal(_ bytes: [UInt8], with key: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
+package enum Sealing {
+    package static func seal(_ bytes: [UInt8], with key: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         // With a nonce of the usual length there is a combined form.
         guard let sealed = try? AES.GCM.seal(bytes, using: key.key, authenticating: context).combined else {
             throw StoreError(.failed, "seal", "AES-256-GCM failed")
@@ -18,13 +18,13 @@ enum Sealing {
     }
 
     /// Nil when `sealed` was not sealed with this key and context.
-    static func open(_ sealed: some Collection<UInt8>, with key: Secret, context: [UInt8]) -> [UInt8]? {
+    package static func open(_ sealed: some Collection<UInt8>, with key: Secret, context: [UInt8]) -> [UInt8]? {
         guard let box = try? AES.GCM.SealedBox(combined: Data(sealed)) else { return nil }
         return (try? AES.GCM.open(box, using: key.key, authenticating: context)).map(Array.init)
     }
 
     /// A key for one purpose, derived from `key` (HKDF, RFC 5869).
-    static func derive(_ purpose: String, from key: Secret) -> Secret {
+    package static func derive(_ purpose: String, from key: Secret) -> Secret {
         Secret(key: HKDF<SHA256>.deriveKey(inputKeyMaterial: key.key, info: Array(purpose.utf8), outputByteCount: 32))
     }
 }

@@ -13,6 +13,11 @@ enum Console {
         write(text + "\n", to: STDOUT_FILENO)
     }
 
+    /// Bytes on standard output, as they are.
+    static func bytes(_ bytes: [UInt8]) {
+        write(bytes, to: STDOUT_FILENO)
+    }
+
     /// A line on standard error.
     static func error(_ text: String) {
         write(text + "\n", to: STDERR_FILENO)
@@ -54,7 +59,11 @@ enum Console {
     /// Whoever reads may have gone; there is nobody left to tell then. A full disk under a file is another matter: a script
     /// must not take an empty file for the answer, so the process ends.
     private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
+        write(Array(text.utf8), to: descriptor)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
             if count < 0, errno == EINTR { continue }

@@ -42,6 +42,8 @@ struct Failure: Error {
         case let error as Failure: self = error
         case let error as EnrollmentError:
             self.init(.badInput, "enrollment.\(error.code.rawValue)", error.description, part: error.part)
+        case let error as ImportError:
+            self.init(.badInput, "import.\(error.code.rawValue)", error.description, part: error.part)
         case let error as PictureError: self.init(picture: error)
         case let error as PushMessageError: self.init(.badInput, "pushMessage", error.description)
         case let error as StoreError: self.init(store: error)

@@ -18,6 +18,8 @@ struct PassphraseSource: Sendable {
     var prompt = "Passphrase: "
     /// Whether a person has to type it twice, because it is new.
     var isNew = false
+    /// The option that names the descriptor.
+    var option = "--passphrase-fd"
 
     private static let longest = 1024
 
@@ -46,7 +48,7 @@ struct PassphraseSource: Sendable {
     private func typed() throws(StoreError) -> Secret {
         guard Terminal.isThere else {
             throw StoreError(
-                .keyUnavailable, "read passphrase", "nobody can be asked here; give it on a descriptor: --passphrase-fd")
+                .keyUnavailable, "read passphrase", "nobody can be asked here; give it on a descriptor: \(option)")
         }
         guard let first = Terminal.hiddenLine(prompt) else {
             throw StoreError(.keyUnavailable, "read passphrase", "given up")

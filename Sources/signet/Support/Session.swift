@@ -52,6 +52,14 @@ struct Session {
 
     var now: Date { clock.now }
 
+    /// Runs `body` with an authenticator that has no accounts and keeps none: for seeing what a verb would do to a new vault.
+    static func imagined<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
+        try await body(
+            Authenticator(
+                store: AccountRecords(unsealed: MemoryStore()), transport: NoTransport(),
+                device: PushDevice(token: "none", name: "none")))
+    }
+
     /// Runs `body` with an authenticator that cannot reach the network; for verbs that do not need it.
     func offline<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
         try await body(authenticator(NoTransport()))

@@ -1,0 +1,102 @@
+import SignetAuthenticator
+import SignetCore
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Gives bytes to what reads other people's bytes. It must read or refuse them, and do nothing else: no crash, no hang.
+///
+///     signet-fuzz TARGET FILE...               reads each file once, in any build
+///     signet-fuzz TARGET [libFuzzer's words]   looks for bytes that break it, in a build of `make fuzz`
+@main
+enum SignetFuzz {
+    /// What is tried.
+    enum Target: String, CaseIterable {
+        case uri
+        case jws
+        case notification
+        case imports
+
+        /// Reads `bytes`, and checks what must hold for all that is read.
+        func read(_ bytes: [UInt8]) {
+            switch self {
+            case .uri: Self.readURI(bytes)
+            case .jws: Self.readJWS(bytes)
+            case .notification: Self.readNotification(bytes)
+            case .imports: Self.readImport(bytes)
+            }
+        }
+
+        /// What was read can be written, and is then the same.
+        private static func readURI(_ bytes: [UInt8]) {
+            guard let enrollment = try? EnrollmentURI.parse(String(decoding: bytes, as: UTF8.self)) else { return }
+            let again = try? EnrollmentURI.parse(EnrollmentURI.print(enrollment))
+            precondition(again == enrollment, "a URI that was read and written is another one")
+        }
+
+        /// That of the push vectors, so that their signatures are right.
+        private static let secret = Secret((try? Base64.decode("wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U")) ?? [])
+
+        private static func readJWS(_ bytes: [UInt8]) {
+            guard let sealed = try? SealedPushMessage(String(decoding: bytes, as: UTF8.self)) else { return }
+            _ = try? sealed.claimedMechanismUID()
+            _ = try? sealed.open(with: secret)
+        }
+
+        private static func readNotification(_ bytes: [UInt8]) {
+            guard let claims = (try? JSON.value(of: bytes))?.object, let message = try? PushMessage(claims: claims) else {
+                return
+            }
+            let again = try? SealedPushMessage(message.sealed(with: secret)).open(with: secret)
+            precondition(again == message, "a message that was sealed and opened is another one")
+        }
+
+        /// No two accounts have the same name, and none two mechanisms of a kind, in whatever format it is read.
+        private static func readImport(_ bytes: [UInt8]) {
+            let detected = ImportFormat.detect(bytes)
+            for format in ImportFormat.allCases where detected == nil || detected == format {
+                guard let content = try? format.read(bytes) else { continue }
+                precondition(Set(content.accounts.map(\.id)).count == content.accounts.count, "an account is there twice")
+                for account in content.accounts {
+                    precondition(
+                        Set(account.mechanisms.map(\.kindName)).count == account.mechanisms.count, "a kind is there twice")
+                }
+            }
+        }
+    }
+
+    static func main() {
+        guard let target = CommandLine.arguments.dropFirst().first.flatMap(Target.init(rawValue:)) else {
+            end(64, "usage: signet-fuzz \(Target.allCases.map(\.rawValue).joined(separator: "|")) FILE...")
+        }
+        #if SIGNET_FUZZER
+        exit(Fuzzer.run(target))
+        #else
+        for path in CommandLine.arguments.dropFirst(2) {
+            guard let bytes = contents(of: path) else { end(66, "\(path) cannot be read") }
+            target.read(bytes)
+        }
+        #endif
+    }
+
+    private static func end(_ status: Int32, _ text: String) -> Never {
+        let line = Array("\(text)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+        exit(status)
+    }
+
+    private static func contents(of path: String) -> [UInt8]? {
+        guard let file = fopen(path, "rb") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = fread(&piece, 1, piece.count, file)
+            if count == 0 { return bytes }
+            bytes += piece[..<count]
+        }
+    }
+}

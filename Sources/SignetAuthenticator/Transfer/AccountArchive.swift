@@ -1,0 +1,152 @@
+public import SignetCore
+public import SignetStorage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A backup: everything of the accounts, encrypted with a passphrase (docs/format-archive.md).
+///
+/// `Authenticator.archive(includingNotifications:skippingDamaged:)` makes one, ``sealed(with:cost:)`` gives its bytes, and
+/// ``init(opening:with:)`` reads them again. ``content`` is what `Authenticator.importAccounts(_:dryRun:)` takes.
+public struct AccountArchive: Sendable, Hashable {
+    /// Every account.
+    public var accounts: [Account]
+    /// Every mechanism, push among them.
+    public var mechanisms: [Mechanism]
+    /// The push messages that were to be kept.
+    public var notifications: [PushNotification]
+    /// When it was made.
+    public let createdAt: Date
+    /// What of an archive that was read cannot be taken over.
+    public private(set) var skipped: [SkippedEntry] = []
+
+    /// The format that is written here, and the newest that is read.
+    public static let currentVersion = 1
+    /// The most bytes that an archive may have.
+    public static let longest = 256 << 20
+
+    /// An archive of what is given.
+    public init(accounts: [Account], mechanisms: [Mechanism], notifications: [PushNotification] = [], createdAt: Date) {
+        self.accounts = accounts
+        self.mechanisms = mechanisms
+        self.notifications = notifications
+        self.createdAt = createdAt
+    }
+
+    /// Whether the bytes begin as an archive does.
+    public static func isArchive(_ bytes: [UInt8]) -> Bool { bytes.starts(with: ArchiveHeader.magic) }
+
+    /// The archive as the bytes of a file, encrypted with a passphrase and new random values.
+    /// - Parameters:
+    ///   - passphrase: What opens it again. Text in UTF-8 is taken in Unicode's composed form.
+    ///   - cost: What a guess of it costs.
+    /// - Throws: `StoreError` with `keyUnavailable` when the passphrase is empty, with `invalid` when the archive would be longer
+    ///   than ``longest``, with `failed` when there is not enough memory.
+    public func sealed(with passphrase: Secret, cost: ScryptCost = .standard) throws(StoreError) -> [UInt8] {
+        guard passphrase.count > 0 else {
+            throw StoreError(.keyUnavailable, "make backup", "the passphrase is empty; an empty one protects nothing")
+        }
+        let content = JSON.encode(.object(members))
+        guard content.count <= Self.longest - ArchiveHeader.overhead else {
+            throw StoreError(
+                .invalid, "make backup", "it would be longer than \(Self.longest >> 20) MiB; leave out the notifications")
+        }
+        let salt = Secret.random(byteCount: ArchiveHeader.saltLength).bytes
+        let keys = try ArchiveKeys(passphrase, salt: salt, cost: cost, operation: "make backup")
+        let header = ArchiveHeader(cost: cost, salt: salt, contentLength: content.count, check: keys.check)
+        return try header.bytes + Sealing.seal(content, with: keys.content, context: header.bytes)
+    }
+
+    /// Opens the bytes of a file.
+    /// - Throws: ``ImportError``: ``ImportError/Code/newerVersion``; ``ImportError/Code/damaged`` when it was cut off or changed;
+    ///   ``ImportError/Code/passphraseNeeded``; ``ImportError/Code/wrongPassphrase``; ``ImportError/Code/tooCostly``, before anything is
+    ///   computed, when its cost is one that no Signet writes.
+    public init(opening bytes: [UInt8], with passphrase: Secret?) throws(ImportError) {
+        let header = try ArchiveHeader(bytes)
+        let passphrase = try ImportFormat.signet.needed(passphrase)
+        let keys: ArchiveKeys
+        do throws(StoreError) {
+            keys = try ArchiveKeys(passphrase, salt: header.salt, cost: header.cost, operation: "open backup")
+        } catch {
+            throw ImportError(.tooCostly, .signet, "header", error.reason)
+        }
+        guard ConstantTime.areEqual(keys.check, header.check) else {
+            throw ImportFormat.signet.wrongPassphrase("header")
+        }
+        let sealed = bytes[ArchiveHeader.length...]
+        guard let content = Sealing.open(sealed, with: keys.content, context: header.bytes) else {
+            throw ImportError(.damaged, .signet, "content", "it was changed since it was written; nothing of it can be trusted")
+        }
+        try self.init(members: JSONMembers(ImportFormat.signet.json(content, part: "content").object ?? [:]))
+    }
+
+    /// What it holds, to be imported.
+    public var content: ImportContent {
+        var gathering = ImportGathering()
+        for account in accounts {
+            gathering.describe(account.id) { imported in
+                imported.displayIssuer = account.displayIssuer
+                imported.displayAccountName = account.displayAccountName
+                imported.imageURL = account.imageURL
+                imported.backgroundColor = account.backgroundColor
+                imported.timeAdded = account.timeAdded
+                imported.policies = account.policies
+                imported.lockingPolicy = account.lockingPolicy
+            }
+        }
+        for mechanism in mechanisms {
+            var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
+            imported.timeAdded = mechanism.timeAdded
+            imported.userID = mechanism.userID
+            imported.resourceID = mechanism.resourceID
+            gathering.add(imported, to: mechanism.account)
+        }
+        for notification in notifications { gathering.add(notification) }
+        for entry in skipped { gathering.skip(entry) }
+        return gathering.content
+    }
+}
+
+// MARK: The content
+
+extension AccountArchive {
+    private var members: [String: JSONValue] {
+        [
+            "createdAt": .number(createdAt.timeIntervalSinceReferenceDate),
+            "accounts": .array(accounts.map { .object($0.storedMembers) }),
+            "mechanisms": .array(mechanisms.map { .object($0.storedMembers) }),
+            "notifications": .array(notifications.map { .object($0.storedMembers) }),
+        ]
+    }
+
+    private init(members: JSONMembers) throws(ImportError) {
+        guard let seconds = try? members.number("createdAt") else {
+            throw ImportFormat.signet.malformed("content", "createdAt is missing")
+        }
+        self.init(accounts: [], mechanisms: [], createdAt: Date(timeIntervalSinceReferenceDate: seconds))
+        accounts = try values(Account.self, members, "accounts", type: "account")
+        mechanisms = try values(Mechanism.self, members, "mechanisms", type: "mechanism")
+        notifications = try values(PushNotification.self, members, "notifications", type: "notification")
+    }
+
+    /// The values of a list; one that cannot be read is named, and the others are taken.
+    private mutating func values<Value: StoredForm>(
+        _ type: Value.Type, _ members: JSONMembers, _ name: String, type shown: String
+    ) throws(ImportError) -> [Value] {
+        guard let elements = members[name]?.array else { throw ImportFormat.signet.malformed("content", "\(name) is missing") }
+        var values: [Value] = []
+        for (index, element) in elements.enumerated() {
+            do {
+                guard let members = element.object else { throw Damaged() }
+                values.append(try Value(stored: JSONMembers(members)))
+            } catch {
+                skipped.append(
+                    SkippedEntry("\(shown) \(index + 1)", type: shown, .invalid, "it is not what this version writes or reads"))
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,137 @@
+import SignetCore
+import SignetStorage
+
+/// An Aegis vault, version 1: a JSON object whose `db` is the content, or its ciphertext in base64. The content is encrypted
+/// by AES-256-GCM with a master key; each slot has a copy of that key, and those of type 1 open by scrypt of a password.
+enum AegisFile {
+    private static let format = ImportFormat.aegis
+    private static let newestVersion: Int64 = 1
+    private static let newestContent: Int64 = 3
+    private static let passwordSlot: Int64 = 1
+    /// More slots than anybody has; each costs a run of scrypt.
+    private static let mostSlots = 8
+
+    static func recognises(_ json: JSONValue) -> Bool { json["header"]?.object != nil && json["db"] != nil }
+
+    static func read(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> ImportContent {
+        let file = try format.json(bytes)
+        guard recognises(file) else { throw format.malformed("header", "it, or db, is not there") }
+        try checkVersion(file["version"], newest: newestVersion, part: "version")
+        switch file["db"] {
+        case .object(let content): return try gather(.object(content))
+        case .string(let text): return try gather(decrypt(text, header: file["header"] ?? .null, passphrase: passphrase))
+        default: throw format.malformed("db", "neither an object nor text")
+        }
+    }
+
+    private static func checkVersion(_ value: JSONValue?, newest: Int64, part: String) throws(ImportError) {
+        guard let version = value?.wholeNumber, version > 0 else { throw format.malformed(part, "not a version") }
+        guard version <= newest else {
+            throw ImportError(
+                .newerVersion, format, part,
+                "version \(version) is newer than \(newest), which is known here; export otpauth URIs")
+        }
+    }
+
+    // MARK: Decrypting
+
+    private static func decrypt(_ text: String, header: JSONValue, passphrase: Secret?) throws(ImportError) -> JSONValue {
+        guard let ciphertext = try? Base64.decode(text) else { throw format.malformed("db", "not base64") }
+        let slots = try format.entries(header["slots"], part: "header.slots").filter {
+            $0["type"]?.wholeNumber == passwordSlot
+        }
+        guard !slots.isEmpty else {
+            throw format.malformed("header.slots", "none opens by a password; export the vault with one")
+        }
+        guard slots.count <= mostSlots else {
+            throw ImportError(.tooCostly, format, "header.slots", "more than \(mostSlots) passwords")
+        }
+        let sealed = try sealed(ciphertext, header["params"], part: "header.params")
+        let keys = try slots.map { slot throws(ImportError) in try Slot(slot) }
+        let key = try masterKey(keys, passphrase: format.needed(passphrase))
+        guard let content = Sealing.open(sealed, with: key, context: []) else {
+            throw ImportError(.damaged, format, "db", "it was changed or cut off since it was written")
+        }
+        return try format.json(content, part: "db")
+    }
+
+    private static func masterKey(_ slots: [Slot], passphrase: Secret) throws(ImportError) -> Secret {
+        for slot in slots {
+            if let key = try slot.open(passphrase) { return key }
+        }
+        throw format.wrongPassphrase("header.slots")
+    }
+
+    /// A slot that a password opens, checked before anything is computed.
+    private struct Slot {
+        private let salt: [UInt8]
+        private let cost: ScryptCost
+        private let sealed: [UInt8]
+
+        init(_ slot: JSONValue) throws(ImportError) {
+            guard let salt = AegisFile.bytes(slot["salt"]), (8...64).contains(salt.count),
+                let key = AegisFile.bytes(slot["key"]), key.count == 32
+            else { throw AegisFile.format.malformed("header.slots", "a salt or key is missing or of a wrong length") }
+            guard let rounds = slot["n"]?.wholeNumber, let blockSize = slot["r"]?.wholeNumber, let lanes = slot["p"]?.wholeNumber,
+                let cost = AegisFile.cost(rounds: rounds, blockSize: blockSize, lanes: lanes)
+            else { throw ImportError(.tooCostly, AegisFile.format, "header.slots", "the cost of scrypt is out of bounds") }
+            self.salt = salt
+            self.cost = cost
+            sealed = try AegisFile.sealed(key, slot["key_params"], part: "header.slots.key_params")
+        }
+
+        /// The master key, nil for another passphrase.
+        func open(_ passphrase: Secret) throws(ImportError) -> Secret? {
+            do throws(StoreError) {
+                let key = try PassphraseKey.scrypt(passphrase, salt: salt, cost: cost, operation: "open Aegis vault")
+                return Sealing.open(sealed, with: key, context: []).map { Secret($0) }
+            } catch {
+                throw ImportError(.tooCostly, AegisFile.format, "header.slots", error.reason)
+            }
+        }
+    }
+
+    private static func cost(rounds: Int64, blockSize: Int64, lanes: Int64) -> ScryptCost? {
+        guard rounds > 0, rounds.nonzeroBitCount == 1, let blockSize = Int(exactly: blockSize), let lanes = Int(exactly: lanes)
+        else { return nil }
+        return ScryptCost(logRounds: rounds.trailingZeroBitCount, blockSize: blockSize, parallelism: lanes)
+    }
+
+    /// Nonce, ciphertext and tag in the order in which they are opened.
+    private static func sealed(_ ciphertext: [UInt8], _ params: JSONValue?, part: String) throws(ImportError) -> [UInt8] {
+        guard let nonce = bytes(params?["nonce"]), nonce.count == 12, let tag = bytes(params?["tag"]), tag.count == 16 else {
+            throw format.malformed(part, "the nonce or tag is missing or of a wrong length")
+        }
+        return nonce + ciphertext + tag
+    }
+
+    private static func bytes(_ value: JSONValue?) -> [UInt8]? { value?.string.flatMap { Hexadecimal.bytes($0) } }
+
+    // MARK: Entries
+
+    private static func gather(_ content: JSONValue) throws(ImportError) -> ImportContent {
+        try checkVersion(content["version"], newest: newestContent, part: "db.version")
+        var gathering = ImportGathering()
+        for (index, entry) in try format.entries(content["entries"], part: "db.entries").enumerated() {
+            code(entry, number: index + 1).add(to: &gathering)
+            gathering.leaveOut("icon", entry["icon"]?.string != nil)
+            gathering.leaveOut("note", entry["note"]?.string.map { !$0.isEmpty } ?? false)
+            gathering.leaveOut("group", entry["group"]?.string != nil || entry["groups"]?.array.map { !$0.isEmpty } ?? false)
+        }
+        return gathering.content
+    }
+
+    private static func code(_ entry: JSONValue, number: Int) -> ForeignCode {
+        var code = ForeignCode(number: number)
+        let info = entry["info"]
+        code.issuer = entry["issuer"]?.string
+        code.account = entry["name"]?.string
+        code.type = entry["type"]?.string
+        code.setSecret(base32: info?["secret"]?.string)
+        code.algorithm = info?["algo"]?.string
+        code.digits = info?["digits"]?.wholeNumber
+        code.period = info?["period"]?.wholeNumber
+        code.counter = info?["counter"]?.wholeNumber
+        return code
+    }
+}

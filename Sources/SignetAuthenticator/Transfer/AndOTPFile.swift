@@ -1,0 +1,72 @@
+import SignetCore
+import SignetStorage
+
+/// An andOTP backup: a JSON list of entries; or the same sealed by AES-256-GCM: the rounds of PBKDF2-HMAC-SHA-1 in four bytes,
+/// a salt of 12 bytes, a nonce of 12 bytes, the ciphertext and the tag.
+enum AndOTPFile {
+    private static let format = ImportFormat.andOTP
+    private static let headerLength = 4 + 12
+    /// The app takes about 150,000; ten million keep a machine busy for seconds.
+    private static let rounds = 1_000...10_000_000
+
+    static func recognises(_ json: JSONValue) -> Bool {
+        guard let entries = json.array else { return false }
+        return entries.isEmpty || entries.contains { $0["secret"] != nil && $0["label"] != nil }
+    }
+
+    /// Whether the bytes can be an encrypted backup: no mark says so, so what is not text and has a plausible cost may be one.
+    static func mayBeEncrypted(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= headerLength + 12 + 2 + 16 && rounds.contains(rounds(of: bytes))
+            && (bytes[0] == 0 || String(validating: bytes, as: UTF8.self) == nil)
+    }
+
+    static func read(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> ImportContent {
+        if mayBeEncrypted(bytes) { return try gather(decrypt(bytes, passphrase: passphrase)) }
+        return try gather(format.json(bytes))
+    }
+
+    private static func rounds(of bytes: [UInt8]) -> Int { bytes[..<4].reduce(0) { $0 << 8 | Int($1) } }
+
+    private static func decrypt(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> JSONValue {
+        let key = try PassphraseKey.derived(
+            from: format.needed(passphrase), salt: Array(bytes[4..<headerLength]), rounds: rounds(of: bytes), hash: .sha1,
+            as: format, part: "file")
+        guard let content = Sealing.open(bytes[headerLength...], with: key, context: []) else {
+            throw ImportError(
+                .wrongPassphrase, format, "file",
+                "the passphrase is another one, the file is damaged, or an early andOTP made it, whose encryption is not read")
+        }
+        return try format.json(content)
+    }
+
+    private static func gather(_ entries: JSONValue) throws(ImportError) -> ImportContent {
+        var gathering = ImportGathering()
+        for (index, entry) in try format.entries(entries, part: "file").enumerated() {
+            code(entry, number: index + 1).add(to: &gathering)
+            gathering.leaveOut("icon", entry["thumbnail"]?.string.map { $0 != "Default" } ?? false)
+            gathering.leaveOut("group", entry["tags"]?.array.map { !$0.isEmpty } ?? false)
+        }
+        return gathering.content
+    }
+
+    private static func code(_ entry: JSONValue, number: Int) -> ForeignCode {
+        var code = ForeignCode(number: number)
+        let label = entry["label"]?.string
+        if let issuer = entry["issuer"]?.string {
+            (code.issuer, code.account) = (issuer, label)
+        } else if let label, let dash = label.firstRange(of: " - ") {
+            // Before there was a member for the issuer, it stood in the label.
+            (code.issuer, code.account) = (String(label[..<dash.lowerBound]), String(label[dash.upperBound...]))
+        } else {
+            code.account = label
+        }
+        // The first versions knew no other type and did not name it.
+        code.type = entry["type"]?.string ?? "totp"
+        code.setSecret(base32: entry["secret"]?.string)
+        code.algorithm = entry["algorithm"]?.string
+        code.digits = entry["digits"]?.wholeNumber
+        code.period = entry["period"]?.wholeNumber
+        code.counter = entry["counter"]?.wholeNumber
+        return code
+    }
+}

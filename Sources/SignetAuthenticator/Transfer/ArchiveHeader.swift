@@ -1,0 +1,79 @@
+import SignetCore
+import SignetStorage
+
+/// What stands in clear before the content of an archive; all of it is authenticated with the content.
+struct ArchiveHeader {
+    static let magic = Array("SIGNETAR".utf8)
+    static let saltLength = 16
+    /// Before the nonce.
+    static let length = 53
+    /// All that is not content: the header, the nonce and the tag.
+    static let overhead = length + 12 + 16
+
+    private static let suite: UInt8 = 1
+    private static let checkStart = length - ArchiveKeys.checkLength
+
+    let cost: ScryptCost
+    let salt: [UInt8]
+    let bytes: [UInt8]
+
+    /// Tells a wrong passphrase from damage.
+    var check: [UInt8] { Array(bytes[Self.checkStart...]) }
+
+    init(cost: ScryptCost, salt: [UInt8], contentLength: Int, check: [UInt8]) {
+        self.cost = cost
+        self.salt = salt
+        let numbers = [cost.logRounds, cost.blockSize, cost.parallelism].map { UInt8($0) }
+        let count = withUnsafeBytes(of: UInt64(contentLength).bigEndian) { Array($0) }
+        bytes = Self.magic + [UInt8(AccountArchive.currentVersion), Self.suite] + numbers + salt + count + check
+    }
+
+    /// Takes the header of an archive, whose length must be what the header says.
+    init(_ archive: [UInt8]) throws(ImportError) {
+        guard AccountArchive.isArchive(archive) else {
+            throw ImportFormat.signet.malformed("header", "it does not begin as an archive does")
+        }
+        guard archive.count > 8 else { throw Self.truncated }
+        let version = Int(archive[8])
+        guard version > 0 else { throw ImportFormat.signet.malformed("header", "there is no version 0") }
+        guard version <= AccountArchive.currentVersion else {
+            throw ImportError(
+                .newerVersion, .signet, "header",
+                "version \(version) is of a newer Signet; this one knows version \(AccountArchive.currentVersion)")
+        }
+        guard archive.count >= Self.overhead else { throw Self.truncated }
+        guard archive[9] == Self.suite else { throw ImportFormat.signet.malformed("header", "there is no such suite of ciphers") }
+        let numbers = archive[10..<13].map(Int.init)
+        guard let cost = ScryptCost(logRounds: numbers[0], blockSize: numbers[1], parallelism: numbers[2]) else {
+            throw ImportError(.tooCostly, .signet, "header", "the cost of scrypt is out of bounds")
+        }
+        let count = archive[29..<37].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let actual = UInt64(archive.count - Self.overhead)
+        guard count <= actual else { throw Self.truncated }
+        guard count == actual else {
+            throw ImportError(.damaged, .signet, "content", "something was written after its end")
+        }
+        self.cost = cost
+        salt = Array(archive[13..<29])
+        bytes = Array(archive[..<Self.length])
+    }
+
+    private static var truncated: ImportError {
+        ImportError(.damaged, .signet, "content", "it was cut off: it is shorter than its header says")
+    }
+}
+
+/// What the passphrase of an archive is made into.
+struct ArchiveKeys {
+    static let checkLength = 16
+
+    let content: Secret
+    let check: [UInt8]
+
+    init(_ passphrase: Secret, salt: [UInt8], cost: ScryptCost, operation: String) throws(StoreError) {
+        let root = try PassphraseKey.scrypt(
+            PassphraseKey.composed(passphrase), salt: salt, cost: cost, operation: operation)
+        content = Sealing.derive("signet archive content 1", from: root)
+        check = Array(Sealing.derive("signet archive check 1", from: root).bytes.prefix(Self.checkLength))
+    }
+}

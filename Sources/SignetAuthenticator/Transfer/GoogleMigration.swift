@@ -1,0 +1,161 @@
+import SignetCore
+
+/// What one QR code of Google Authenticator's export says: `otpauth-migration://offline?data=`, then a Protocol Buffers message
+/// in base64. An export of many accounts is a batch of several codes.
+struct GoogleMigration {
+    /// Which export it belongs to.
+    let batch: UInt64
+    /// How many codes the export has, and which of them this is, from 0.
+    let count: Int
+    let index: Int
+    private let entries: [ForeignCode]
+
+    private static let format = ImportFormat.google
+    private static let newestVersion: UInt64 = 2
+    /// More codes than anybody scans.
+    private static let mostCodes = 1_000
+
+    func add(to gathering: inout ImportGathering) {
+        for entry in entries { entry.add(to: &gathering) }
+    }
+
+    static func read(_ uri: String, line: Int) throws(ImportError) -> GoogleMigration {
+        let query = uri.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }
+        guard let data = query.split(separator: "&").first(where: { $0.hasPrefix("data=") })?.dropFirst(5), !data.isEmpty
+        else {
+            throw format.malformed("line \(line)", "data: required, and not there")
+        }
+        // A `+` that was not escaped is a `+` of base64.
+        guard let text = data.percentDecoded(), let payload = try? Base64.decode(text) else {
+            throw format.malformed("line \(line)", "data: not base64")
+        }
+        do {
+            return try GoogleMigration(payload)
+        } catch let error as ImportError {
+            throw ImportError(error.code, format, "line \(line), \(error.part)", error.reason)
+        } catch {
+            throw format.malformed("line \(line)", "data: not such a message, or it was cut off")
+        }
+    }
+
+    private init(_ payload: [UInt8]) throws {
+        var entries: [ForeignCode] = []
+        var numbers: [UInt64: UInt64] = [:]
+        try ProtobufFields.forEach(in: payload[...]) { number, value in
+            switch (number, value) {
+            case (1, .bytes(let entry)): entries.append(try Self.entry(entry, number: entries.count + 1))
+            case (2...5, .integer(let value)): numbers[number] = value
+            default: break
+            }
+        }
+        guard numbers[2] ?? 1 <= Self.newestVersion else {
+            throw ImportError(
+                .newerVersion, Self.format, "version", "version \(numbers[2] ?? 0) is newer than \(Self.newestVersion)")
+        }
+        count = max(1, Int(clamping: numbers[3] ?? 1))
+        index = Int(clamping: numbers[4] ?? 0)
+        guard count <= Self.mostCodes, index < count else {
+            throw Self.format.malformed("batch", "there is no such part of such an export")
+        }
+        batch = numbers[5] ?? 0
+        self.entries = entries
+    }
+
+    private static func entry(_ bytes: ArraySlice<UInt8>, number: Int) throws -> ForeignCode {
+        var code = ForeignCode(number: number)
+        var numbers: [UInt64: UInt64] = [:]
+        var texts: [UInt64: String] = [:]
+        try ProtobufFields.forEach(in: bytes) { field, value in
+            switch (field, value) {
+            case (1, .bytes(let secret)): code.secret = .success(Array(secret))
+            case (2...3, .bytes(let text)): texts[field] = String(decoding: text, as: UTF8.self)
+            case (4...7, .integer(let value)): numbers[field] = value
+            default: break
+            }
+        }
+        (code.issuer, code.account) = names(label: texts[2] ?? "", issuer: texts[3] ?? "")
+        // 0 is "not said": the defaults of the field, as the app takes them.
+        code.algorithm = [0: "SHA1", 1: "SHA1", 2: "SHA256", 3: "SHA512", 4: "MD5"][numbers[4] ?? 0] ?? "unknown"
+        code.digits = [0: 6, 1: 6, 2: 8][numbers[5] ?? 0] ?? 0
+        code.type = [0: "totp", 1: "hotp", 2: "totp"][numbers[6] ?? 0] ?? "unknown"
+        code.counter = Int64(bitPattern: numbers[7] ?? 0)
+        return code
+    }
+
+    /// The label may begin with the issuer, as that of a URI.
+    private static func names(label: String, issuer: String) -> (issuer: String, account: String) {
+        guard let colon = label.firstIndex(of: ":") else { return (issuer, label) }
+        let before = String(label[..<colon]).trimmingWhitespace()
+        guard issuer.isEmpty || before == issuer.trimmingWhitespace() else { return (issuer, label) }
+        return (before, String(label[label.index(after: colon)...]))
+    }
+}
+
+/// The codes of exports that were given, and those that were not.
+struct MigrationBatches {
+    private var given: [UInt64: (count: Int, indices: Set<Int>)] = [:]
+
+    /// Takes note of a code; false when the same was given before.
+    mutating func isNew(_ part: GoogleMigration) -> Bool {
+        var known = given[part.batch] ?? (part.count, [])
+        known.count = max(known.count, part.count)
+        let isNew = known.indices.insert(part.index).inserted
+        given[part.batch] = known
+        return isNew
+    }
+
+    func addMissing(to gathering: inout ImportGathering) {
+        for (_, known) in given.sorted(by: { $0.key < $1.key }) {
+            for index in 0..<known.count where !known.indices.contains(index) {
+                gathering.skip(
+                    SkippedEntry(
+                        "QR code \(index + 1) of \(known.count)", type: "unknown", .missingPart,
+                        "this part of the export was not given; give all its codes at once, or this one later"))
+            }
+        }
+    }
+}
+
+/// The wire form of Protocol Buffers, as far as it is needed: numbers and byte strings; fields of other forms are passed over.
+enum ProtobufFields {
+    enum Value {
+        case integer(UInt64)
+        case bytes(ArraySlice<UInt8>)
+    }
+
+    struct Malformed: Error {}
+
+    static func forEach(in bytes: ArraySlice<UInt8>, _ body: (_ number: UInt64, Value) throws -> Void) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let tag = try integer(&rest)
+            switch tag & 7 {
+            case 0: try body(tag >> 3, .integer(integer(&rest)))
+            case 1: try skip(8, &rest)
+            case 2:
+                let length = try integer(&rest)
+                guard length <= UInt64(rest.count) else { throw Malformed() }
+                try body(tag >> 3, .bytes(rest.prefix(Int(length))))
+                rest = rest.dropFirst(Int(length))
+            case 5: try skip(4, &rest)
+            default: throw Malformed()
+            }
+        }
+    }
+
+    private static func skip(_ count: Int, _ rest: inout ArraySlice<UInt8>) throws {
+        guard rest.count >= count else { throw Malformed() }
+        rest = rest.dropFirst(count)
+    }
+
+    /// Seven bits a byte, the lowest first; ten bytes at most.
+    private static func integer(_ rest: inout ArraySlice<UInt8>) throws -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: 0, to: 70, by: 7) {
+            guard let byte = rest.popFirst(), shift < 63 || byte <= 1 else { throw Malformed() }
+            value |= UInt64(byte & 0x7F) << UInt64(shift)
+            if byte & 0x80 == 0 { return value }
+        }
+        throw Malformed()
+    }
+}

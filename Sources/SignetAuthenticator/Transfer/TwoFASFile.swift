@@ -1,0 +1,67 @@
+import SignetCore
+import SignetStorage
+
+/// A 2FAS backup, schema 1 to 4: a JSON object with the list `services`, or the same list in `servicesEncrypted`, which is
+/// `ciphertext:salt:nonce`, each in base64, sealed by AES-256-GCM under PBKDF2-HMAC-SHA-256 of a password.
+enum TwoFASFile {
+    private static let format = ImportFormat.twoFAS
+    private static let newestSchema: Int64 = 4
+    /// The schema says nothing of the cost; this is what the app computes.
+    private static let rounds = 10_000
+
+    static func recognises(_ json: JSONValue) -> Bool {
+        json["schemaVersion"] != nil && (json["services"] != nil || json["servicesEncrypted"] != nil)
+    }
+
+    static func read(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> ImportContent {
+        let file = try format.json(bytes)
+        guard let schema = file["schemaVersion"]?.wholeNumber, schema > 0 else {
+            throw format.malformed("schemaVersion", "not a version")
+        }
+        guard schema <= newestSchema else {
+            throw ImportError(
+                .newerVersion, format, "schemaVersion", "schema \(schema) is newer than \(newestSchema), which is known here")
+        }
+        guard let sealed = file["servicesEncrypted"]?.string, !sealed.isEmpty else { return try gather(file["services"]) }
+        return try gather(decrypt(sealed, passphrase: passphrase))
+    }
+
+    private static func decrypt(_ text: String, passphrase: Secret?) throws(ImportError) -> JSONValue {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { try? Base64.decode($0) }
+        guard parts.count == 3, let ciphertext = parts[0], let salt = parts[1], let nonce = parts[2], ciphertext.count >= 16,
+            (8...1024).contains(salt.count), nonce.count == 12
+        else { throw format.malformed("servicesEncrypted", "not a ciphertext, a salt and a nonce in base64") }
+        let key = try PassphraseKey.derived(
+            from: format.needed(passphrase), salt: salt, rounds: rounds, hash: .sha256, as: format, part: "servicesEncrypted")
+        guard let content = Sealing.open(nonce + ciphertext, with: key, context: []) else {
+            throw format.wrongPassphrase("servicesEncrypted")
+        }
+        return try format.json(content, part: "servicesEncrypted")
+    }
+
+    private static func gather(_ services: JSONValue?) throws(ImportError) -> ImportContent {
+        var gathering = ImportGathering()
+        for (index, service) in try format.entries(services, part: "services").enumerated() {
+            code(service, number: index + 1).add(to: &gathering)
+            gathering.leaveOut("icon", service["icon"]?.object != nil)
+            gathering.leaveOut("group", service["groupId"]?.string != nil)
+        }
+        return gathering.content
+    }
+
+    private static func code(_ service: JSONValue, number: Int) -> ForeignCode {
+        var code = ForeignCode(number: number)
+        let otp = service["otp"]
+        func text(_ value: JSONValue?) -> String? { value?.string.flatMap { $0.isEmpty ? nil : $0 } }
+        code.issuer = text(otp?["issuer"]) ?? text(service["name"])
+        code.account = text(otp?["account"]) ?? text(otp?["label"])
+        // The first schemas knew no other type and did not name it.
+        code.type = text(otp?["tokenType"]) ?? "totp"
+        code.setSecret(base32: service["secret"]?.string)
+        code.algorithm = text(otp?["algorithm"])
+        code.digits = otp?["digits"]?.wholeNumber
+        code.period = otp?["period"]?.wholeNumber
+        code.counter = otp?["counter"]?.wholeNumber
+        return code
+    }
+}

@@ -1,0 +1,104 @@
+import SignetCore
+
+/// URIs, one a line: `otpauth`, and `otpauth-migration`, whose payloads may be parts of one export. Empty lines and lines that
+/// begin with `#` say nothing.
+enum URIList {
+    private static let migrationScheme = "otpauth-migration://"
+    private static let enrolmentSchemes = ["otpauth://", "pushauth://", "mfauth://"]
+
+    /// `google` or `otpauth` by the first line that says anything; nil when it is no URI of these.
+    static func detect(_ bytes: [UInt8]) -> ImportFormat? {
+        guard let line = lines(bytes).first(where: saysSomething).map(text) else { return nil }
+        if hasScheme(migrationScheme, line) { return .google }
+        return enrolmentSchemes.contains { hasScheme($0, line) } ? .otpauth : nil
+    }
+
+    static func read(_ bytes: [UInt8], as format: ImportFormat, policy: EndpointPolicy) throws(ImportError) -> ImportContent {
+        var gathering = ImportGathering()
+        var batches = MigrationBatches()
+        var count = 0
+        for (index, line) in lines(bytes).enumerated() where saysSomething(line) {
+            count += 1
+            guard count <= ImportFormat.mostEntries else {
+                throw ImportError(.tooLarge, format, "line \(index + 1)", "more than \(ImportFormat.mostEntries) entries")
+            }
+            let uri = text(line)
+            if hasScheme(migrationScheme, uri) {
+                let part = try GoogleMigration.read(uri, line: index + 1)
+                if batches.isNew(part) { part.add(to: &gathering) }
+            } else {
+                add(uri, line: index + 1, to: &gathering, policy: policy)
+            }
+        }
+        batches.addMissing(to: &gathering)
+        return gathering.content
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    }
+
+    private static func text(_ line: ArraySlice<UInt8>) -> String {
+        // A mark of the byte order is what some editors put before the first character.
+        let text = String(decoding: line.prefix(2 * EnrollmentURI.longest), as: UTF8.self)
+        return (text.hasPrefix("\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text).trimmingWhitespace()
+    }
+
+    private static func saysSomething(_ line: ArraySlice<UInt8>) -> Bool {
+        line.first { $0 != 0x20 && $0 != 0x09 }.map { $0 != UInt8(ascii: "#") } ?? false
+    }
+
+    private static func hasScheme(_ scheme: String, _ text: String) -> Bool {
+        text.prefix(scheme.count).lowercased() == scheme
+    }
+
+    // MARK: Enrolment URIs
+
+    private static func add(_ uri: String, line: Int, to gathering: inout ImportGathering, policy: EndpointPolicy) {
+        func skip(_ reason: SkippedEntry.Reason, _ detail: String, type: String = "unknown", name: String? = nil) {
+            gathering.skip(SkippedEntry(name ?? "line \(line)", type: type, reason, detail))
+        }
+        // Other programs write their own kinds of code as an ordinary one with a mark, which alone makes the codes right.
+        if let kind = foreignKind(uri) { return skip(.unsupportedType, "type: neither totp nor hotp", type: kind) }
+        let enrollment: Enrollment
+        do {
+            enrollment = try EnrollmentURI.parse(uri, policy: policy)
+        } catch {
+            return skip(reason(for: error), "\(error.part): \(error.reason)")
+        }
+        guard enrollment.push == nil else {
+            return skip(
+                .needsServer, "it registers with a server: enrol it with 'signet enroll'", type: "push",
+                name: enrollment.account.reportName)
+        }
+        guard let oath = enrollment.oath else { return }
+        var mechanism = ImportedMechanism(kind: .oath(oath))
+        mechanism.userID = enrollment.userID
+        mechanism.resourceID = enrollment.oathResourceID
+        gathering.add(mechanism, to: enrollment.account)
+        gathering.describe(enrollment.account) { account in
+            account.imageURL = account.imageURL ?? enrollment.imageURL
+            account.backgroundColor = account.backgroundColor ?? enrollment.backgroundColor
+            account.policies.merge(enrollment.policies) { first, _ in first }
+        }
+    }
+
+    private static func foreignKind(_ uri: String) -> String? {
+        let text = uri.lowercased()
+        for kind in ["steam", "yandex", "yaotp", "motp"] {
+            if text.hasPrefix("otpauth://\(kind)/") || text.contains("encoder=\(kind)") {
+                return kind == "yaotp" ? "yandex" : kind
+            }
+        }
+        return nil
+    }
+
+    private static func reason(for error: EnrollmentError) -> SkippedEntry.Reason {
+        switch error.part {
+        case "algorithm": .unsupportedAlgorithm
+        case "digits": .unsupportedDigits
+        case "type", "scheme": .unsupportedType
+        default: .invalid
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import SignetAuthenticator
+import SignetCore
+
+/// What an import did, for the eye or for a program.
+struct ImportDescription {
+    let report: ImportReport
+    let formats: [ImportFormat]
+    let isDryRun: Bool
+
+    func lines(json: Bool) -> [String] { json ? [JSONText.line(self.json)] : lines }
+
+    private var lines: [String] {
+        let verb = isDryRun ? "Would import" : "Imported"
+        let accounts = Set(report.imported.map(\.account) + report.bareAccounts).count
+        var lines = [
+            "\(verb) \(report.imported.count.of("mechanism")) of \(accounts.of("account"))"
+                + (report.notificationCount > 0 ? " and \(report.notificationCount.of("message"))" : "")
+                + " (\(Self.titles(formats)))"
+        ]
+        lines += report.imported.map { "  \($0.account.issuer): \($0.account.accountName)  [\($0.kind.rawValue)]" }
+        lines += report.bareAccounts.map { "  \($0.issuer): \($0.accountName)  []" }
+        lines += report.skipped.lines
+        if !report.leftOut.isEmpty {
+            let names = report.leftOut.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
+            lines.append("Left out, since there is no place for it here: \(names.joined(separator: ", "))")
+        }
+        return lines
+    }
+
+    private static func titles(_ formats: [ImportFormat]) -> String {
+        var titles: [String] = []
+        for format in formats where !titles.contains(format.title) { titles.append(format.title) }
+        return titles.joined(separator: ", ")
+    }
+
+    private var json: JSONValue {
+        .object([
+            "dryRun": .bool(isDryRun),
+            "formats": .array(formats.map { .string($0.rawValue) }),
+            "imported": .array(
+                report.imported.map { entry in
+                    .object([
+                        "issuer": .string(entry.account.issuer), "account": .string(entry.account.accountName),
+                        "type": .string(entry.kind.rawValue),
+                    ])
+                }),
+            "bareAccounts": .array(
+                report.bareAccounts.map {
+                    .object(["issuer": .string($0.issuer), "account": .string($0.accountName)])
+                }),
+            "notifications": .integer(Int64(report.notificationCount)),
+            "skipped": report.skipped.json,
+            "leftOut": .object(report.leftOut.mapValues { .integer(Int64($0)) }),
+        ])
+    }
+}
+
+extension [SkippedEntry] {
+    /// For a person; nothing when there are none.
+    var lines: [String] {
+        isEmpty ? [] : ["Skipped \(count):"] + map { "  \($0.name)  [\($0.type)]  \($0.reason.rawValue): \($0.detail)" }
+    }
+
+    /// For a program.
+    var json: JSONValue {
+        .array(
+            map { entry in
+                .object([
+                    "name": .string(entry.name), "type": .string(entry.type), "reason": .string(entry.reason.rawValue),
+                    "detail": .string(entry.detail),
+                ])
+            })
+    }
+}
+
+extension Int {
+    /// The number and what it counts.
+    func of(_ thing: String) -> String { "\(self) \(thing)\(self == 1 ? "" : "s")" }
+}

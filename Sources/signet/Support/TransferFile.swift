@@ -1,0 +1,88 @@
+import SignetCore
+import SignetStorage
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Files that come from elsewhere or go there: exports and backups. `-` is standard input or output.
+enum TransferFile {
+    static let standardStream = "-"
+
+    /// Everything in a file, a pipe or standard input; nil when it is more than `limit` bytes.
+    static func contents(of path: String, limit: Int) throws -> [UInt8]? {
+        if path == standardStream { return try contents(of: STDIN_FILENO, "standard input", limit: limit) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { close(descriptor) }
+        return try contents(of: descriptor, path, limit: limit)
+    }
+
+    private static func contents(of descriptor: Int32, _ name: String, limit: Int) throws -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= limit {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("read", name) }
+            if count == 0 { return bytes }
+            bytes += piece[..<count]
+        }
+        return nil
+    }
+
+    /// Says beforehand that a file is in the way, before anybody is asked for anything.
+    static func checkIsFree(_ path: String, replacing: Bool) throws {
+        guard path != standardStream, !replacing, PrivateFile.exists(path) else { return }
+        throw occupied(path)
+    }
+
+    /// Writes a file of mode 0600: whole and durable under its name, or not there. What stands there is replaced only if that
+    /// was asked for.
+    static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws {
+        let unfinished = "\(path).\(RandomID.uuid().prefix(8)).new"
+        try PrivateFile.create(unfinished, containing: bytes)
+        do throws(StoreError) {
+            if replacing {
+                try PrivateFile.move(unfinished, to: path)
+            } else {
+                try name(unfinished, path, bytes)
+            }
+        } catch {
+            if error.code != .outcomeUnknown { PrivateFile.remove(unfinished) }
+            throw error.code == .exists ? occupied(path) : error
+        }
+        guard try contents(of: path, limit: bytes.count) == bytes else {
+            throw Failure(.store, "file", "\(path) does not read back as it was written")
+        }
+    }
+
+    /// Gives a file its name, unless another has it: a second name for a file cannot replace one, as renaming would.
+    private static func name(_ unfinished: String, _ path: String, _ bytes: [UInt8]) throws(StoreError) {
+        if link(unfinished, path) == 0 {
+            unlink(unfinished)
+            return try PrivateFile.synchronizeDirectory(of: path)
+        }
+        guard errno != EEXIST else { throw StoreError(.exists, "create \(path)", "it exists already") }
+        // A file system without second names, such as a stick's. Whoever is interrupted there may leave a file that was cut off,
+        // which 'backup verify' tells.
+        try PrivateFile.create(path, containing: bytes)
+        unlink(unfinished)
+    }
+
+    private static func occupied(_ path: String) -> Failure {
+        Failure(.alreadyExists, "file", "\(path) is there already, and was left as it is; --replace overwrites it")
+    }
+
+    private static func failure(_ operation: String, _ path: String) -> Failure {
+        let exit: Failure.Exit =
+            switch errno {
+            case ENOENT: .notFound
+            case EACCES, EPERM, EROFS: .notAllowed
+            default: .store
+            }
+        return Failure(exit, "file", "\(operation) \(path): \(String(cString: strerror(errno)))")
+    }
+}

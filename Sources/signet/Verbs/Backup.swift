@@ -1,0 +1,184 @@
+import ArgumentParser
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Make, check and restore an encrypted copy of all accounts.",
+        discussion: """
+            A backup opens with its own passphrase, on any machine: it does not need the vault, its key or its TPM. The
+            passphrase is typed, or read from --file-passphrase-fd, or from systemd's credential signet-archive-passphrase.
+            """,
+        subcommands: [Create.self, Verify.self, Restore.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "create", abstract: "Make a backup.")
+
+        @Argument(help: "The file to write, or '-' for standard output.", completion: .file())
+        var file: String
+
+        @Flag(name: .customLong("notifications"), help: "Keep the push messages that came, too.")
+        var includesNotifications = false
+
+        @Flag(
+            name: .customLong("skip-damaged"),
+            help: "Make it even if some records cannot be read. It does not count as a backup then.")
+        var skipsDamaged = false
+
+        @Flag(help: "Overwrite the file if it is there.")
+        var replace = false
+
+        @OptionGroup var filePassphrase: FilePassphraseOptions
+        @OptionGroup var options: VaultOptions
+
+        @Flag(help: "Print JSON: file, accounts, mechanisms, notifications, damaged, bytes, noted.")
+        var json = false
+
+        func run() async throws {
+            try TransferFile.checkIsFree(file, replacing: replace)
+            let session = try Session.open(options)
+            let (archive, damaged) = try await session.offline { authenticator in
+                let archive = try await authenticator.archive(
+                    includingNotifications: includesNotifications, skippingDamaged: skipsDamaged)
+                return (archive, skipsDamaged ? try await authenticator.damagedRecords() : [])
+            }
+            let bytes = try archive.sealed(with: filePassphrase.newPassphrase())
+            let isWritten = try write(bytes)
+            // What went down a pipe, or lacks something, may not be a backup to whoever looks for the last one.
+            let isNoted = isWritten && damaged.isEmpty
+            if isNoted { try note(in: session) }
+            for record in damaged { Console.error("signet: \(record.error)") }
+            let lines = report(archive, damaged: damaged.count, byteCount: bytes.count, isNoted: isNoted)
+            for line in lines { isWritten ? Console.line(line) : Console.error(line) }
+        }
+
+        /// Whether it was written to a file.
+        private func write(_ bytes: [UInt8]) throws -> Bool {
+            guard file != TransferFile.standardStream else {
+                Console.bytes(bytes)
+                return false
+            }
+            try TransferFile.write(bytes, to: file, replacing: replace)
+            return true
+        }
+
+        private func note(in session: Session) throws {
+            do throws(StoreError) {
+                try session.vault.noteBackup(at: Int(session.now.timeIntervalSince1970))
+            } catch {
+                Console.error(
+                    "signet: \(file) is whole, but the vault could not take note of it, and 'signet doctor' will not show it")
+                throw error
+            }
+        }
+
+        private func report(_ archive: AccountArchive, damaged: Int, byteCount: Int, isNoted: Bool) -> [String] {
+            if json {
+                var members = archive.counts
+                members["file"] = .string(file)
+                members["damaged"] = .integer(Int64(damaged))
+                members["bytes"] = .integer(Int64(byteCount))
+                members["noted"] = .bool(isNoted)
+                return [JSONText.line(.object(members))]
+            }
+            let place = file == TransferFile.standardStream ? "standard output" : file
+            var lines = ["Wrote a backup of \(archive.countsText) to \(place)"]
+            if damaged > 0 { lines.append("\(damaged.of("record")) could not be read and are not in it.") }
+            if !isNoted { lines.append("It is not noted as a backup.") }
+            return lines + ["Without its passphrase nobody can read it. Try it: signet backup verify"]
+        }
+    }
+
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "verify", abstract: "Decrypt a backup and count what is in it. Nothing is imported; no vault is needed.")
+
+        @Argument(help: "The backup, or '-' for standard input.", completion: .file())
+        var file: String
+
+        @OptionGroup var filePassphrase: FilePassphraseOptions
+
+        @Flag(help: "Print JSON: format, createdAt, accounts, mechanisms, totp, hotp, push, notifications, skipped.")
+        var json = false
+
+        func run() throws {
+            let bytes = try ImportSource.bytes(of: file, as: .signet)
+            let archive = try Self.open(bytes, of: file, filePassphrase)
+            if json {
+                var members = archive.counts
+                members["format"] = .integer(Int64(AccountArchive.currentVersion))
+                members["createdAt"] = .string(archive.createdAt.text)
+                members["skipped"] = archive.skipped.json
+                Console.line(JSONText.line(.object(members)))
+            } else {
+                Console.line("A whole backup of \(archive.createdAt.text): \(archive.countsText)")
+                for line in archive.skipped.lines { Console.line(line) }
+            }
+            guard archive.skipped.isEmpty else {
+                throw Failure(.badInput, "import.damaged", "\(archive.skipped.count) entries of it cannot be read")
+            }
+        }
+
+        private static func open(
+            _ bytes: [UInt8], of file: String, _ passphrase: FilePassphraseOptions
+        ) throws -> AccountArchive {
+            // What is wrong with its form is said before anybody is asked for anything.
+            do {
+                return try AccountArchive(opening: bytes, with: nil)
+            } catch  where error.code == .passphraseNeeded {
+                return try AccountArchive(opening: bytes, with: passphrase.passphrase(of: file, isArchive: true))
+            }
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore", abstract: "Take over what a backup holds.",
+            discussion: """
+                What is here already is never changed. Codes of counters that were used since the backup was made come again: log in
+                with the next ones if a server refuses them.
+                """)
+
+        @Argument(help: "The backup, or '-' for standard input.", completion: .file())
+        var file: String
+
+        @Flag(help: "Only show what would be restored. Changes nothing.")
+        var dryRun = false
+
+        @OptionGroup var filePassphrase: FilePassphraseOptions
+        @OptionGroup var options: VaultOptions
+
+        @Flag(help: "Print JSON, as 'signet import' does.")
+        var json = false
+
+        func run() async throws {
+            let source = try ImportSource([file], as: .signet, policy: .secure, passphrase: filePassphrase)
+            try await Import.store(source, options: options, dryRun: dryRun, json: json)
+        }
+    }
+}
+
+extension AccountArchive {
+    fileprivate func count(_ kind: Mechanism.KindName) -> Int { mechanisms.count { $0.kindName == kind } }
+
+    fileprivate var counts: [String: JSONValue] {
+        let numbers = [
+            "accounts": accounts.count, "mechanisms": mechanisms.count, "notifications": notifications.count,
+            "totp": count(.totp), "hotp": count(.hotp), "push": count(.push),
+        ]
+        return numbers.mapValues { .integer(Int64($0)) }
+    }
+
+    fileprivate var countsText: String {
+        "\(accounts.count.of("account")), \(mechanisms.count.of("mechanism"))"
+            + " (totp \(count(.totp)), hotp \(count(.hotp)), push \(count(.push))) and \(notifications.count.of("message"))"
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import SignetAuthenticator
+import SignetCore
+
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write the accounts that make codes as a list of otpauth URIs, for another authenticator.",
+        discussion: """
+            The list holds the secrets in clear, so it is asked for once more at the terminal, or with --yes. Push accounts and
+            locked ones are not in it. For a copy to keep, make a backup: 'signet backup create'.
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case otpauth
+    }
+
+    @Argument(help: "The file to write, or '-' for standard output.", completion: .file())
+    var file: String
+
+    @Option(help: "The format: otpauth, one URI a line.")
+    var format: Format = .otpauth
+
+    @Flag(help: "Overwrite the file if it is there.")
+    var replace = false
+
+    @Flag(help: "Write the secrets in clear without asking.")
+    var yes = false
+
+    @OptionGroup var options: VaultOptions
+
+    @Flag(help: "Print JSON: file, exported, skipped; on standard error when the list goes to standard output.")
+    var json = false
+
+    func run() async throws {
+        try TransferFile.checkIsFree(file, replacing: replace)
+        try confirm()
+        let export = try await Session.open(options).offline { try await $0.otpauthURIs() }
+        guard !export.uris.isEmpty else {
+            for line in export.skipped.lines { Console.error(line) }
+            throw Failure(.notFound, "nothingToExport", "no account here can be exported as otpauth; nothing was written")
+        }
+        let list = Array((export.uris.joined(separator: "\n") + "\n").utf8)
+        if file == TransferFile.standardStream {
+            Console.bytes(list)
+            for line in report(export) { Console.error(line) }
+        } else {
+            try TransferFile.write(list, to: file, replacing: replace)
+            for line in report(export) { Console.line(line) }
+        }
+    }
+
+    private func confirm() throws {
+        if yes { return }
+        guard Console.canAsk else {
+            throw Failure(.notAllowed, "notConfirmed", "the list holds the secrets in clear; say --yes if that is what you want")
+        }
+        Console.error("The list holds the secrets in clear: who reads it can make your codes. Type 'yes' to write it:")
+        guard readLine() == "yes" else { throw Failure(.notAllowed, "notConfirmed", "nothing was written") }
+    }
+
+    private func report(_ export: URIExport) -> [String] {
+        if json {
+            let members: [String: JSONValue] = [
+                "file": .string(file), "exported": .integer(Int64(export.uris.count)), "skipped": export.skipped.json,
+            ]
+            return [JSONText.line(.object(members))]
+        }
+        let place = file == TransferFile.standardStream ? "standard output" : file
+        return ["Wrote \(export.uris.count.of("secret")) in clear to \(place)"] + export.skipped.lines
+    }
+}

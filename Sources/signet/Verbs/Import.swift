@@ -1,0 +1,67 @@
+import ArgumentParser
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+
+struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Take over accounts from another authenticator's export.",
+        discussion: """
+            Reads Aegis, 2FAS and andOTP files (plain or encrypted), lists of otpauth URIs, Google Authenticator's export, as
+            URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs, and backups. What is here already is never changed;
+            the report says of each entry what became of it.
+            """)
+
+    @Argument(help: "Exported files, pictures of QR codes, or '-' for standard input.", completion: .file())
+    var files: [String]
+
+    @Option(
+        help: "Read the files as signet, forgerock, aegis, 2fas, andotp, otpauth or google, whatever they look like.",
+        completion: .list(ImportFormat.allCases.map(\.rawValue)), transform: Self.format)
+    var format: ImportFormat?
+
+    @Flag(help: "Only show what would be imported. Changes nothing.")
+    var dryRun = false
+
+    @Option(
+        name: .customLong("allow-http"),
+        help: "A host that push answers may be sent to over plain http, besides this machine. For test networks.")
+    var plainHTTPHosts: [String] = []
+
+    @OptionGroup var filePassphrase: FilePassphraseOptions
+    @OptionGroup var options: VaultOptions
+
+    @Flag(help: "Print JSON: dryRun, formats, imported, bareAccounts, notifications, skipped, leftOut.")
+    var json = false
+
+    func validate() throws {
+        guard !files.isEmpty else { throw ValidationError("name a file, or '-' for standard input") }
+    }
+
+    func run() async throws {
+        let source = try ImportSource(
+            files, as: format, policy: .allowingPlainHTTP(to: Set(plainHTTPHosts)), passphrase: filePassphrase)
+        try await Self.store(source, options: options, dryRun: dryRun, json: json)
+    }
+
+    /// Imports what was read, and says what became of it.
+    static func store(_ source: ImportSource, options: VaultOptions, dryRun: Bool, json: Bool) async throws {
+        let report: ImportReport
+        if dryRun, try !Session.directory().holdsVault {
+            report = try await Session.imagined { try await $0.importAccounts(source.content, dryRun: true) }
+        } else {
+            report = try await Session.open(options).offline { try await $0.importAccounts(source.content, dryRun: dryRun) }
+        }
+        let description = ImportDescription(report: report, formats: source.formats, isDryRun: dryRun)
+        for line in description.lines(json: json) { Console.line(line) }
+    }
+
+    private static func format(_ name: String) throws -> ImportFormat {
+        guard let format = ImportFormat(rawValue: name.lowercased()) else {
+            throw ValidationError(
+                "'\(name)' is no format; one of " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return format
+    }
+}

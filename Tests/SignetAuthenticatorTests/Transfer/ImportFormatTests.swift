@@ -1,0 +1,152 @@
+import SignetAuthenticator
+import SignetCore
+import Testing
+
+@Suite("Exports of other authenticators")
+struct ImportFormatTests {
+    /// A file that another program would have written.
+    struct File: Sendable, CustomTestStringConvertible {
+        let name: String
+        let format: ImportFormat
+        var isEncrypted = false
+        var testDescription: String { name }
+
+        func content() throws -> ImportContent {
+            try format.read(TransferFixture.bytes(name), passphrase: isEncrypted ? TransferFixture.passphrase : nil)
+        }
+    }
+
+    /// Those with the same ten entries.
+    static let lists = [
+        File(name: "aegis-plain.json", format: .aegis), File(name: "aegis-encrypted.json", format: .aegis, isEncrypted: true),
+        File(name: "2fas-plain.2fas", format: .twoFAS), File(name: "2fas-encrypted.2fas", format: .twoFAS, isEncrypted: true),
+        File(name: "andotp-plain.json", format: .andOTP), File(name: "andotp-encrypted.bin", format: .andOTP, isEncrypted: true),
+    ]
+    static let others = [
+        File(name: "otpauth.txt", format: .otpauth), File(name: "google.txt", format: .google),
+        File(name: "google-part.txt", format: .google), File(name: "forgerock-android.json", format: .forgerock),
+        File(name: "forgerock-ios.jsonl", format: .forgerock),
+        File(name: "archive-v1.signet", format: .signet, isEncrypted: true),
+    ]
+
+    @Test("are recognised by their content", arguments: lists + others)
+    func detected(file: File) throws {
+        let bytes = try TransferFixture.bytes(file.name)
+        #expect(ImportFormat.detect(bytes) == file.format)
+        let passphrase = file.isEncrypted ? TransferFixture.passphrase : nil
+        let content = try ImportFormat.read(bytes, passphrase: passphrase)
+        #expect(!content.accounts.isEmpty)
+    }
+
+    @Test("give every entry, or say of it why not", arguments: lists)
+    func entries(file: File) throws {
+        let content = try file.content()
+        #expect(content.accounts.map(\.id) == [TransferFixture.bank, TransferFixture.alone])
+        let bank = [
+            try TransferFixture.totp(TransferFixture.secret, .sha256, digits: 8, period: 60),
+            try TransferFixture.hotp(counter: 7),
+        ]
+        #expect(content.kinds(of: TransferFixture.bank) == bank)
+        #expect(content.kinds(of: TransferFixture.alone) == [try TransferFixture.totp(TransferFixture.other, .sha512)])
+        #expect(
+            content.skipped.rows == [
+                ["Games: gamer", "steam", "unsupportedType"], ["Old: hash", "totp", "unsupportedAlgorithm"],
+                ["Long: code", "totp", "unsupportedDigits"], ["Broken: secret", "totp", "invalid"],
+                ["Harbor Bank: mira", "totp", "duplicate"], ["Harbor Bank: mira", "totp", "nameTaken"],
+                ["Bell: mira", "totp", "invalid"],
+            ])
+        #expect(content.leftOut["group"] ?? 0 > 0)
+        #expect(content.leftOut["icon"] ?? 0 > 0)
+        for entry in content.skipped { #expect(!entry.detail.contains("!!!!") && !entry.detail.contains(TransferFixture.other)) }
+    }
+
+    @Test("that are encrypted ask for a passphrase, and refuse another one", arguments: lists.filter(\.isEncrypted))
+    func wrongPassphrase(file: File) throws {
+        let bytes = try TransferFixture.bytes(file.name)
+        #expect(throws: ImportError.self) { try file.format.read(bytes) }
+        for (passphrase, code) in [
+            (nil, ImportError.Code.passphraseNeeded), ("Correct horse", .wrongPassphrase), ("", .wrongPassphrase),
+        ] {
+            do {
+                _ = try file.format.read(bytes, passphrase: passphrase.map { Secret($0.utf8) })
+                Issue.record("it was opened")
+            } catch {
+                #expect(error.code == code)
+                #expect(error.format == file.format)
+            }
+        }
+    }
+
+    @Test("as a list of URIs: what registers with a server and what is Steam's is named")
+    func uris() throws {
+        let content = try ImportFormat.otpauth.read(TransferFixture.bytes("otpauth.txt"))
+        #expect(content.accounts.map(\.id) == [TransferFixture.bank, TransferFixture.alone])
+        #expect(
+            content.skipped.map { [$0.type, $0.reason.rawValue] } == [
+                ["steam", "unsupportedType"], ["unknown", "unsupportedAlgorithm"], ["unknown", "unsupportedDigits"],
+                ["unknown", "invalid"], ["totp", "duplicate"], ["totp", "nameTaken"], ["steam", "unsupportedType"],
+                ["push", "needsServer"],
+            ])
+    }
+
+    @Test("of Google, in several QR codes: a code given twice counts once, and one that is missing is named")
+    func google() throws {
+        let whole = try ImportFormat.google.read(TransferFixture.bytes("google.txt"))
+        #expect(whole.accounts.map(\.id) == [TransferFixture.bank, TransferFixture.alone])
+        let bank = [
+            try TransferFixture.totp(TransferFixture.secret, .sha256, digits: 8), try TransferFixture.hotp(counter: 7),
+        ]
+        #expect(whole.kinds(of: TransferFixture.bank) == bank)
+        #expect(whole.skipped.rows == [["Old: hash", "totp", "unsupportedAlgorithm"]])
+        let part = try ImportFormat.google.read(TransferFixture.bytes("google-part.txt"))
+        #expect(part.accounts.map(\.id) == [TransferFixture.bank])
+        #expect(
+            part.skipped.rows == [["Old: hash", "totp", "unsupportedAlgorithm"], ["QR code 2 of 3", "unknown", "missingPart"]])
+    }
+
+    @Test("of the ForgeRock SDKs: accounts with their lock, push and messages; a counter that Android used is not used again")
+    func forgerock() throws {
+        let android = try ImportFormat.forgerock.read(TransferFixture.bytes("forgerock-android.json"))
+        let account = try #require(android.accounts.first)
+        #expect(android.accounts.count == 1 && account.id == TransferFixture.bank)
+        #expect(account.displayIssuer == "My Bank" && account.displayAccountName == nil)
+        #expect(account.imageURL == "https://cdn.example.test/harbor.png" && account.backgroundColor == "#336699")
+        #expect(account.timeAdded == Sample.start)
+        #expect(account.lockingPolicy == "deviceTampering")
+        #expect(account.policies["deviceTampering"]?["score"] == .number(0.8))
+        #expect(account.mechanisms.map(\.kindName) == [.hotp, .push])
+        #expect(account.mechanisms.map(\.userID) == ["user-7f3a", "user-7f3a"])
+        #expect(account.mechanisms.first?.kind == (try TransferFixture.hotp(counter: 8)))
+        guard case .push(let push)? = account.mechanisms.last?.kind else { throw AuthenticatorTestError.noPush }
+        #expect(push.secret.count == 32)
+        #expect(push.authenticationEndpoint.url.hasSuffix("?_action=authenticate"))
+        let message = try #require(android.notifications.first)
+        #expect(message.messageID == "AUTHENTICATE:1" && message.decision == .approved)
+        #expect(message.message.kind == .number(choices: [34, 56, 82]))
+        #expect(message.message.loadBalancerCookie == "amlbcookie=01")
+
+        let apple = try ImportFormat.forgerock.read(TransferFixture.bytes("forgerock-ios.jsonl"))
+        let other = try #require(apple.accounts.first)
+        #expect(other.lockingPolicy == nil && other.displayIssuer == nil && other.backgroundColor == "#336699")
+        let hotp = other.mechanisms.first { $0.kindName == .hotp }
+        #expect(hotp?.kind == (try TransferFixture.hotp(counter: 7)))
+        guard case .push(let applePush)? = other.mechanisms.first(where: { $0.kindName == .push })?.kind else {
+            throw AuthenticatorTestError.noPush
+        }
+        #expect(applePush.secret == push.secret && applePush.loadBalancerCookie == "amlbcookie=01")
+        #expect(apple.notifications.map(\.decision) == [nil])
+        #expect(apple.skipped.map(\.reason) == [.invalid])
+        #expect(apple.leftOut == ["device token": 1])
+    }
+
+    @Test("of several files are one, in which a name stands for one secret of a kind")
+    func combined() throws {
+        let first = ImportContent(TransferFixture.account(TransferFixture.bank, try TransferFixture.totp()))
+        let second = ImportContent(
+            TransferFixture.account(
+                TransferFixture.bank, try TransferFixture.totp(TransferFixture.other), try TransferFixture.hotp(counter: 1)))
+        let both = ImportContent.combined([first, second, first])
+        #expect(both.kinds(of: TransferFixture.bank) == [try TransferFixture.totp(), try TransferFixture.hotp(counter: 1)])
+        #expect(both.skipped.map(\.reason) == [.nameTaken, .duplicate])
+    }
+}

@@ -1,0 +1,269 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("signet import, export and backup")
+struct MoveTests {
+    private static let phrase = "correct horse battery staple"
+
+    /// A file that another program would have written; a script made it (Tests/SignetAuthenticatorTests/Transfer/Fixtures/make).
+    private static func fixture(_ name: String) -> String {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return tests.appending(path: "SignetAuthenticatorTests/Transfer/Fixtures/\(name)").path(percentEncoded: false)
+    }
+
+    private func mode(of path: String) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+
+    // MARK: import
+
+    @Test(
+        "A file of every format is imported, with a report of each entry; the second time nothing is new",
+        arguments: [
+            ("aegis-plain.json", "aegis", false, 3), ("aegis-encrypted.json", "aegis", true, 3),
+            ("2fas-encrypted.2fas", "2fas", true, 3),
+            ("andotp-encrypted.bin", "andotp", true, 3), ("otpauth.txt", "otpauth", false, 3), ("google.txt", "google", false, 3),
+            ("forgerock-android.json", "forgerock", false, 2), ("archive-v1.signet", "signet", true, 3),
+        ])
+    func imported(file: String, format: String, isEncrypted: Bool, count: Int) async throws {
+        try await Workplace.with { place in
+            let input: TestProcess.Input = isEncrypted ? .text(Self.phrase + "\n") : .nothing
+            let words = ["import", Self.fixture(file), "--json", "--file-passphrase-fd", "0"]
+            let first = try await place.run(words, input: input).succeeds().json
+            #expect(first["formats"] == .array([.string(format)]))
+            #expect(first["imported"]?.array?.count == count)
+            #expect(first["dryRun"] == .bool(false))
+            let accounts = try await place.accounts()
+            let mechanisms = accounts.flatMap { $0["mechanisms"]?.array ?? [] }
+            #expect(mechanisms.count == count)
+
+            let second = try await place.run(words, input: input).succeeds().json
+            #expect(second["imported"] == .array([]))
+            let reasons = (second["skipped"]?.array ?? []).compactMap { $0["reason"]?.string }
+            #expect(reasons.filter { $0 == "duplicate" }.count >= count)
+            #expect(try await place.accounts() == accounts)
+        }
+    }
+
+    @Test("What is imported makes the right codes")
+    func codes() async throws {
+        try await Workplace.with { place in
+            let report = try await place.signet("import", "-", input: .text(OATHSample.uri("hotp", "&counter=7"))).succeeds()
+            #expect(report.output.contains("Imported 1 mechanism of 1 account (otpauth list)"))
+            #expect(try await place.signet("code", "mira").succeeds().line == "099169")
+            #expect(try await place.signet("code", "mira").succeeds().line == "802135")
+            // The counter has moved on since; the list must not take it back.
+            try await place.signet("import", "-", input: .text(OATHSample.uri("hotp", "&counter=7"))).succeeds()
+            #expect(try await place.accounts().count == 1)
+            let next = try await place.signet("code", "mira", "--json").succeeds().json
+            #expect(next["counter"] == .integer(9))
+        }
+    }
+
+    @Test("A dry run says the same, changes nothing, and needs no vault")
+    func dryRun() async throws {
+        let file = Self.fixture("aegis-plain.json")
+        try await Workplace.with(vault: false) { place in
+            let dry = try await place.signet("import", file, "--dry-run").succeeds()
+            #expect(dry.output.contains("Would import 3 mechanisms of 2 accounts (Aegis vault)"))
+            #expect(dry.output.contains("Games: gamer  [steam]  unsupportedType"))
+            #expect(dry.output.contains("Left out"))
+            #expect(!FileManager.default.fileExists(atPath: place.home))
+            try await place.signet("import", file).fails(78, "signet init")
+        }
+        try await Workplace.with { place in
+            let before = try place.vaultFiles()
+            try await place.signet("import", file, "--dry-run").succeeds()
+            #expect(try place.vaultFiles() == before)
+        }
+    }
+
+    @Test("The codes of one export are given at once, or one after the other")
+    func parts() async throws {
+        try await Workplace.with { place in
+            let codes = try String(contentsOfFile: Self.fixture("google.txt"), encoding: .utf8).split(separator: "\n")
+            let files = try codes.enumerated().map { try place.write($1.utf8, to: "code\($0).txt") }
+            let part = try await place.run(["import", files[0], "--json"]).succeeds().json
+            #expect(part["imported"]?.array?.count == 2)
+            #expect(part["skipped"]?.array?.compactMap { $0["reason"]?.string } == ["missingPart", "missingPart"])
+            let whole = try await place.run(["import", "--json"] + files).succeeds().json
+            #expect(whole["imported"]?.array?.count == 1)
+            #expect(whole["formats"] == .array([.string("google"), .string("google"), .string("google")]))
+        }
+    }
+
+    @Test("Pictures of the QR codes of one export are read together")
+    func pictures() async throws {
+        try await Workplace.with { place in
+            let codes = try String(contentsOfFile: Self.fixture("google.txt"), encoding: .utf8).split(separator: "\n").prefix(2)
+            let files = try codes.enumerated().map { try place.write(QRDrawing(text: String($1)).png(), to: "code\($0).png") }
+            let report = try await place.run(["import", "--json"] + files).succeeds().json
+            #expect(report["imported"]?.array?.count == 3)
+            #expect(report["skipped"]?.array?.compactMap { $0["name"]?.string } == ["QR code 3 of 3"])
+        }
+    }
+
+    @Test("What cannot be read is refused with the exit code of the documentation, and nothing is changed")
+    func refused() async throws {
+        try await Workplace.with { place in
+            let before = try place.vaultFiles()
+            try await place.signet("import", place.directory.file("none")).fails(66, "No such file")
+            try await place.signet("import").fails(64, "file")
+            try await place.signet("import", place.directory.path).fails(74, "directory")
+            try await place.signet("import", "-", input: .text("hello")).fails(65, "none of these", "Aegis")
+            try await place.signet("import", "-", "--format", "magic", input: .text("x")).fails(64, "magic")
+            try await place.signet("import", "-", "--format", "aegis", input: .text("hello")).fails(65, "Aegis vault", "not JSON")
+            let file = Self.fixture("aegis-encrypted.json")
+            try await place.signet("import", file).fails(78, "--file-passphrase-fd")
+            let wrong = try await place.signet("import", file, "--file-passphrase-fd", "0", "--json", input: .text("wrong"))
+            #expect(wrong.status == 65)
+            #expect(wrong.jsonError?["code"]?.string == "import.wrongPassphrase")
+            #expect(wrong.jsonError?["part"]?.string == "header.slots")
+            #expect(try place.vaultFiles() == before)
+        }
+    }
+
+    // MARK: export
+
+    @Test("An export is confirmed first, has mode 0600, overwrites nothing unasked, and can be read again")
+    func exported() async throws {
+        try await Workplace.with { place in
+            try await place.signet("export", place.directory.file("none.txt"), "--yes").fails(66, "nothing was written")
+            try await place.signet("import", Self.fixture("forgerock-ios.jsonl")).succeeds()
+            try await place.signet("import", "-", input: .text(OATHSample.uri(issuer: "X"))).succeeds()
+            let file = place.directory.file("list.txt")
+            try await place.signet("export", file).fails(77, "--yes")
+            #expect(!FileManager.default.fileExists(atPath: file))
+            let report = try await place.signet("export", file, "--yes", "--json").succeeds().json
+            #expect(report["skipped"]?.array?.contains { $0["reason"]?.string == "notExpressible" } == true)
+            #expect(try mode(of: file) == 0o600)
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.contains(OATHSample.secretText) && text.hasPrefix("otpauth://"))
+
+            try await place.signet("export", file, "--yes").fails(73, "--replace")
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+            try await place.signet("export", file, "--yes", "--replace").succeeds()
+            let piped = try await place.signet("export", "-", "--yes").succeeds()
+            #expect(piped.output == text)
+            #expect(piped.errors.contains("in clear"))
+            let names = try FileManager.default.contentsOfDirectory(atPath: place.directory.path)
+            #expect(!names.contains { $0.hasSuffix(".new") })
+
+            try await Workplace.with { other in
+                let back = try await other.signet("import", file, "--json").succeeds().json
+                #expect(back["imported"]?.array?.count == text.split(separator: "\n").count)
+            }
+        }
+    }
+
+    // MARK: backup
+
+    @Test("A backup is verified without a vault, restored elsewhere, and shown by doctor once it is whole")
+    func backup() async throws {
+        try await Workplace.with { place in
+            try await place.signet("import", Self.fixture("forgerock-android.json")).succeeds()
+            try await place.signet("import", Self.fixture("aegis-plain.json")).succeeds()
+            let file = place.directory.file("accounts.signet")
+            #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
+            try await place.signet("backup", "create", file, "--file-passphrase-fd", "0", input: .text("")).fails(78, "empty")
+            try await place.signet("backup", "create", file).fails(78, "--file-passphrase-fd")
+            #expect(!FileManager.default.fileExists(atPath: file))
+            let piped = try await place.signet(
+                "backup", "create", "-", "--file-passphrase-fd", "0", "--json", input: .text(Self.phrase))
+            try piped.succeeds()
+            #expect(piped.output.hasPrefix("SIGNETAR") && piped.errors.contains(#""noted":false"#))
+            #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
+
+            let made = try await place.signet(
+                "backup", "create", file, "--notifications", "--file-passphrase-fd", "0", "--json", input: .text(Self.phrase)
+            ).succeeds().json
+            #expect(made["noted"] == .bool(true) && made["push"] == .integer(1) && made["notifications"] == .integer(1))
+            #expect(try mode(of: file) == 0o600)
+            #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"]?.string != nil)
+            try await place.signet(
+                "backup", "create", file, "--file-passphrase-fd", "0", input: .text(Self.phrase)
+            ).fails(73, "--replace")
+
+            try await Workplace.with(vault: false) { other in
+                let verified = try await other.signet(
+                    "backup", "verify", file, "--file-passphrase-fd", "0", "--json", input: .text(Self.phrase)
+                ).succeeds().json
+                for name in ["accounts", "mechanisms", "totp", "hotp", "push", "notifications"] {
+                    #expect(verified[name] == made[name], "\(name)")
+                }
+                #expect(!FileManager.default.fileExists(atPath: other.home))
+                try await other.signet("init", "--protect", "keyfile").succeeds()
+                try await other.signet("backup", "restore", file, "--file-passphrase-fd", "0", input: .text(Self.phrase))
+                    .succeeds()
+                #expect(try await other.accounts() == place.accounts())
+                #expect(try await other.messages() == place.messages())
+            }
+        }
+    }
+
+    @Test("A backup that is damaged, cut off or opened with another passphrase is refused")
+    func badBackup() async throws {
+        try await Workplace.with(vault: false) { place in
+            let bytes = try Data(contentsOf: URL(filePath: Self.fixture("archive-v1.signet")))
+            let short = try place.write(bytes.dropLast(), to: "short")
+            try await place.signet("backup", "verify", short).fails(65, "cut off")
+            var changed = bytes
+            changed[200] ^= 1
+            let damaged = try place.write(changed, to: "damaged")
+            try await place.signet("backup", "verify", damaged, "--file-passphrase-fd", "0", input: .text(Self.phrase)).fails(
+                65, "changed since")
+            try await place.signet(
+                "backup", "verify", Self.fixture("archive-v1.signet"), "--file-passphrase-fd", "0", input: .text("wrong")
+            ).fails(65, "passphrase")
+            changed = bytes
+            changed[8] = 9
+            let newer = try place.write(changed, to: "newer")
+            try await place.signet("backup", "restore", newer).fails(65, "newer Signet")
+            try await place.signet("backup", "verify", place.directory.file("none")).fails(66)
+            try await place.signet("backup", "restore", Self.fixture("aegis-plain.json")).fails(65, "Signet archive")
+        }
+    }
+
+    @Test("A service makes and reads backups with a credential")
+    func credential() async throws {
+        try await Workplace.with { place in
+            let credentials = place.directory.file("credentials")
+            try FileManager.default.createDirectory(
+                atPath: credentials, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            _ = try place.write((Self.phrase + "\n").utf8, to: "credentials/signet-archive-passphrase", mode: 0o400)
+            let environment = ["CREDENTIALS_DIRECTORY": credentials]
+            let file = place.directory.file("b.signet")
+            try await place.signet("backup", "create", file, environment: environment).succeeds()
+            try await place.signet("backup", "verify", file, environment: environment).succeeds()
+            try await place.signet("backup", "verify", file, "--file-passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+        }
+    }
+
+    @Test("A disk that is full leaves the file that was there, and no backup is noted", .enabled(if: SmallDisk.isPossible))
+    func full() async throws {
+        try await Workplace.with { place in
+            try await place.signet("import", Self.fixture("aegis-plain.json")).succeeds()
+            try await SmallDisk.with(place.directory.file("disk")) { disk in
+                let file = disk.path + "/b.signet"
+                try Data("before".utf8).write(to: URL(filePath: file))
+                try disk.fill()
+                try await place.signet(
+                    "backup", "create", file, "--replace", "--file-passphrase-fd", "0", input: .text(Self.phrase)
+                ).fails(74, "no space")
+                #expect(try Data(contentsOf: URL(filePath: file)) == Data("before".utf8))
+                #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
+            }
+        }
+    }
+}
+
+extension Workplace {
+    /// Runs `signet` with words in a list.
+    fileprivate func run(_ arguments: [String], input: TestProcess.Input = .nothing) async throws -> Outcome {
+        try await Gate.processes.pass { try await start(arguments, input: input).end(within: .seconds(60)) }
+    }
+}
