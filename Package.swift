@@ -130,7 +130,8 @@ let package = Package(
             dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", crypto, grdb],
             resources: [.copy("Vectors")], swiftSettings: rules),
         // The documents' own samples, under the name that they import.
-        .testTarget(name: "SeedSamples", dependencies: ["Storage", "SignetAuthenticator", "SignetTesting"], swiftSettings: rules),
+        .testTarget(
+            name: "SeedSamples", dependencies: ["Storage", "SignetAuthenticator", "SignetTesting"], swiftSettings: rules),
         // The keyring is found by a process's environment, so its tests run as processes.
         .executableTarget(
             name: "SecretServiceProbe", dependencies: ["SignetCore", "SignetStorage"], path: "Tests/SecretServiceProbe",

@@ -40,6 +40,9 @@ public class ClientConfiguration: AccountStoreTaking {
     /// What time it is.
     public var clock: any WallClock = SystemWallClock()
 
+    /// Where the usual vault is opened.
+    package var keychain = Keychain.standard
+
     init() {}
 
     /// Where accounts are kept: a storage of the app's own, or an ``AccountStore`` (the same name has both types). Nil is the
@@ -104,7 +107,7 @@ extension ClientConfiguration {
             return accounts
         }
         if let item = configuration.item { return ItemAccounts(item, limit: limit) }
-        return RemoteAccountRecords(AccountRecords(unsealed: try await Keychain.standard.store()))
+        return RemoteAccountRecords(AccountRecords(unsealed: try await configuration.keychain.store()))
     }
 }
 

@@ -31,17 +31,28 @@ struct ClientOptionTests {
         #expect(item == nil && store == nil)
     }
 
-    @Test("storage: the usual vault is opened, and where there is none the error says how to make one")
+    @Test("storage: the usual vault is opened when none is given, and where there is none the error says so")
     func usualVault() async throws {
-        // SIGNET_HOME of the test's process decides; a developer's own vault is left alone.
-        guard try !VaultDirectory.usual().holdsVault else { return }
         await #expect {
-            _ = try await OathClient.createClient()
+            _ = try await OathClient.createClient { config in
+                config.keychain = Keychain { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one") }
+            }
         } throws: { error in
             if case OathError.initializationFailed(let text, let cause) = error {
-                cause?.code == .noVault && text.contains("signet init")
+                cause?.code == .noVault && text.contains("make one")
             } else {
                 false
+            }
+        }
+        try await TemporaryDirectory.with { directory in
+            let place = VaultDirectory(path: directory.file("vault"))
+            let keychain = Keychain { () throws(StoreError) in try place.createVault(.keyFile) }
+            for _ in 0..<2 {
+                let oath = try await OathClient.createClient { $0.keychain = keychain }
+                let push = try await PushClient.createClient { $0.keychain = keychain }
+                if try await oath.getCredentials().isEmpty { try await oath.addCredentialFromUri(Sample.totp) }
+                try await push.setDeviceToken("token-1")
+                #expect(try await oath.getCredentials().count == 1)
             }
         }
     }
