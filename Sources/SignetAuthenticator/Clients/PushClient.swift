@@ -65,6 +65,11 @@ public final class PushClient: Sendable {
         try await PushClient(configuration: configuration)
     }
 
+    deinit {
+        // Connections must be ended before they are let go of, also by an app that forgot to close its client.
+        if let ownTransport { Task { await ownTransport.close() } }
+    }
+
     // MARK: Credentials
 
     /// Registers for what a `pushauth` or `mfauth` URI offers, and stores it. The account keeps what it has already.

@@ -295,4 +295,12 @@ struct PushClientTests {
         }
         await client.close()
     }
+
+    @Test("a client that is let go of without being closed ends its connections itself")
+    func forgotten() async throws {
+        for _ in 0..<3 {
+            let client = try await PushClient.createClient { $0.storage = MemoryStorage() }
+            #expect(try await client.getDeviceToken() == nil)
+        }
+    }
 }
