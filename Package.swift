@@ -141,7 +141,9 @@ let package = Package(
         // The documents' own samples, under the name that they import.
         .testTarget(
             name: "SeedSamples",
-            dependencies: ["Storage", "FRAuthenticator", "SignetCore", "SignetNetwork", "SignetTesting", logging],
+            dependencies: [
+                "Storage", "FRAuthenticator", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetTesting", logging,
+            ],
             swiftSettings: rules),
         .testTarget(
             name: "FRAuthenticatorTests",

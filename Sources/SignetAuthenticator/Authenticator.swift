@@ -80,9 +80,10 @@ struct PushPlatforms: Sendable {
 
     /// The platform that a mechanism names.
     func named(_ name: String?) throws(AuthenticatorError) -> any PushPlatform {
-        guard let name, name != AccessManagerPlatform.name else { return standard }
-        guard let platform = others.last(where: { $0.name == name }) else { throw .unknownPlatform(name) }
-        return platform
+        let name = name ?? AccessManagerPlatform.name
+        if let platform = others.last(where: { $0.name == name }) { return platform }
+        guard name == AccessManagerPlatform.name else { throw .unknownPlatform(name) }
+        return standard
     }
 
     /// The platform that a message is of, and the mechanism that it says it is for. What nobody else claims is AM's.

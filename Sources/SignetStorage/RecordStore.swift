@@ -10,6 +10,9 @@ public protocol RecordStore: Sendable {
     func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R
 }
 
+/// A store that writes records to a disk as they are: who wants them sealed puts a ``Vault`` in front.
+package protocol ClearOnDisk {}
+
 /// What can be done inside ``RecordStore/read(_:)``.
 public protocol RecordReader {
     /// The bytes under `key`; nil only when it is certain that there are none.

@@ -247,7 +247,7 @@ struct MoveTests {
     func full() async throws {
         try await Workplace.with { place in
             try await place.signet("import", Self.fixture("aegis-plain.json")).succeeds()
-            try await SmallDisk.with(place.directory.file("disk")) { disk in
+            try await SmallDisk.with(place.directory.file("disk"), kilobytes: 512) { disk in
                 let file = disk.path + "/b.signet"
                 try Data("before".utf8).write(to: URL(filePath: file))
                 try disk.fill()

@@ -26,6 +26,10 @@ public struct AccountRecords: ImmediateAccountStore {
         self.store = store
     }
 
+    /// Whether somebody who has the disk can read the accounts: no for a vault, for memory, for a keychain of the system's, and
+    /// for a store of the app's own, which the app answers for.
+    package var areInClearOnDisk: Bool { store is any ClearOnDisk }
+
     /// Reads a consistent state.
     public func read<R: Sendable>(
         _ body: @Sendable (any AccountReader) throws(StoreError) -> R
@@ -39,6 +43,13 @@ public struct AccountRecords: ImmediateAccountStore {
     ) throws(StoreError) -> R {
         try store.write { (records: any RecordWriter) throws(StoreError) in try body(Writer(records: records)) }
     }
+}
+
+extension AccountRecords {
+    /// Accounts as a transaction of records shows them.
+    static func reader(_ records: any RecordReader) -> any AccountReader { Reader(reader: records) }
+    /// Accounts as a transaction of records lets them be changed.
+    static func writer(_ records: any RecordWriter) -> any AccountWriter { Writer(records: records) }
 }
 
 protocol RecordBackedReader: AccountReader {

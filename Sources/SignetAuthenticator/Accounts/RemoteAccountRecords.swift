@@ -10,6 +10,9 @@ public struct RemoteAccountRecords: AccountStore {
         self.records = records
     }
 
+    /// As ``AccountRecords/areInClearOnDisk``.
+    package var areInClearOnDisk: Bool { records.areInClearOnDisk }
+
     /// Reads a consistent state.
     public func read<R: Sendable>(
         _ body: @Sendable (any AccountReader) throws(StoreError) -> R

@@ -54,14 +54,20 @@ extension Authenticator {
     ///
     /// Returns what became of each push mechanism, the oldest first. Who could not be told is remembered, durably, and tried
     /// again by the next call with the same token, and by nothing else.
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - mechanismUID: The only mechanism whose server to tell now, if there is one; the others stay to be told.
     /// - Throws: `StoreError`. If it comes before a request nothing has changed; if after, the next call tells again.
-    public func updateDeviceToken(_ token: String) async throws -> [DeviceTokenUpdate] {
+    public func updateDeviceToken(
+        _ token: String, only mechanismUID: String? = nil
+    ) async throws -> [DeviceTokenUpdate] {
         let now = clock.now
         // First stored, then told: what is not known to be told is told again.
         let (mechanisms, outstanding) = try await store.write { (records: any AccountWriter) throws(StoreError) in
             try AccountRules.setDeviceToken(token, now: now, in: records)
         }
-        let updates = await tell(device.called(token), mechanisms, outstanding)
+        let concerned = mechanisms.filter { mechanismUID == nil || $0.uid == mechanismUID }
+        let updates = await tell(device.called(token), concerned, outstanding)
         let told = Set(updates.filter { !$0.isOutstanding && outstanding.contains($0.mechanism.uid) }.map(\.mechanism.uid))
         if !told.isEmpty {
             try await store.write { (records: any AccountWriter) throws(StoreError) in

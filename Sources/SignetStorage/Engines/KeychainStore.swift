@@ -38,7 +38,7 @@ public final class KeychainStore: RecordStore {
 
     /// Reads a consistent state: the item as it is now.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
-        try body(Transaction(bundle: item()?.bundle ?? RecordBundle()))
+        try body(BundledRecords(bundle: item()?.bundle ?? RecordBundle()))
     }
 
     /// Reads and changes, all or nothing.
@@ -46,7 +46,7 @@ public final class KeychainStore: RecordStore {
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         try turn.withLock { _ throws(StoreError) -> R in
             let before = try item()
-            let transaction = Transaction(bundle: before?.bundle ?? RecordBundle())
+            let transaction = BundledRecords(bundle: before?.bundle ?? RecordBundle())
             let value = try body(transaction)
             guard transaction.bundle != before?.bundle else { return value }
             try store(transaction.bundle, over: before?.generation)
@@ -109,21 +109,6 @@ public final class KeychainStore: RecordStore {
     private static func generation(after generation: Data?) -> Data {
         let number = (generation ?? Data()).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return withUnsafeBytes(of: (number &+ 1).bigEndian) { Data($0) } + Data(Secret.random(byteCount: 8).bytes)
-    }
-
-    private final class Transaction: RecordWriter {
-        var bundle: RecordBundle
-
-        init(bundle: RecordBundle) { self.bundle = bundle }
-
-        func record(_ key: RecordKey) -> [UInt8]? { bundle.records[RecordBundle.Name(key)] }
-
-        func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) -> [StoredRecord] {
-            bundle.records(kind, after: name, limit: limit)
-        }
-
-        func put(_ bytes: [UInt8], _ key: RecordKey) { bundle.records[RecordBundle.Name(key)] = bytes }
-        func remove(_ key: RecordKey) { bundle.records[RecordBundle.Name(key)] = nil }
     }
 }
 

@@ -15,7 +15,7 @@ import Dispatch
 ///
 /// The table holds bytes as they are: for secrets, put a ``Vault`` on top. Names may have up to ``longestName`` bytes.
 /// Between machines say `sslmode=verify-full` in the connection string; libpq's own default takes what it gets.
-public final class PostgresStore: RecordStore {
+public final class PostgresStore: RecordStore, ClearOnDisk {
     private let pool: PostgresPool
     private let table: String
     /// One writer of this process at a time goes to the server: the others would only occupy connections.

@@ -96,3 +96,39 @@ extension RecordBundle {
             .map { StoredRecord(name: $0.name, content: .success(records[$0] ?? [])) }
     }
 }
+
+/// A transaction over a bundle: what is read and written here is kept only when the caller keeps ``bytes``.
+package final class BundledRecords: RecordWriter {
+    private(set) var bundle: RecordBundle
+    private let before: RecordBundle
+
+    init(bundle: RecordBundle) {
+        self.bundle = bundle
+        before = bundle
+    }
+
+    /// The records in `bytes`; none when there are no bytes.
+    /// - Throws: ``StoreError/Code/corrupt``, ``StoreError/Code/newerFormat``.
+    package convenience init(_ bytes: [UInt8]?) throws(StoreError) {
+        guard let bytes else {
+            self.init(bundle: RecordBundle())
+            return
+        }
+        self.init(bundle: try RecordBundle(bytes))
+    }
+
+    /// All records, to be kept.
+    package var bytes: [UInt8] { bundle.encoded }
+
+    /// Whether they are others than at the beginning.
+    package var isChanged: Bool { bundle != before }
+
+    package func record(_ key: RecordKey) -> [UInt8]? { bundle.records[RecordBundle.Name(key)] }
+
+    package func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) -> [StoredRecord] {
+        bundle.records(kind, after: name, limit: limit)
+    }
+
+    package func put(_ bytes: [UInt8], _ key: RecordKey) { bundle.records[RecordBundle.Name(key)] = bytes }
+    package func remove(_ key: RecordKey) { bundle.records[RecordBundle.Name(key)] = nil }
+}

@@ -12,7 +12,7 @@ import Foundation
 ///
 /// The file must be private (mode 0600, this user's, no link). The store writes bytes as they are: for secrets, put a
 /// ``Vault`` on top.
-public final class SQLiteStore: RecordStore {
+public final class SQLiteStore: RecordStore, ClearOnDisk {
     private let database: DatabaseQueue
 
     /// How long a transaction waits for another process before it fails with ``StoreError/Code/busy``, in seconds.

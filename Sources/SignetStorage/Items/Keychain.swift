@@ -62,7 +62,8 @@ public final class Keychain: Sendable {
         return try await Blocking.run { () throws(StoreError) in try store.write(body) }
     }
 
-    private func store() async throws(StoreError) -> any RecordStore {
+    /// The open store: opened now, if it is not yet.
+    package func store() async throws(StoreError) -> any RecordStore {
         switch begin(with: opener).state {
         case .open(let store): return store
         case .opening(let attempt): return try await attempt.value.get()

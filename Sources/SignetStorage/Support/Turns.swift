@@ -2,11 +2,13 @@ import Synchronization
 
 /// One at a time, first come first served, for work that suspends: an actor lets the next caller in at each `await`, this does
 /// not. Who takes a turn passes it on, whatever happens.
-final class Turns: Sendable {
+package final class Turns: Sendable {
     private let line = Mutex(Line())
 
+    package init() {}
+
     /// Waits for the turn. A task that is cancelled keeps its place.
-    func take() async {
+    package func take() async {
         if line.withLock({ $0.enter() }) { return }
         await withCheckedContinuation { continuation in
             // The turn may have come free meanwhile.
@@ -20,7 +22,7 @@ final class Turns: Sendable {
     }
 
     /// Ends the turn; it is the next one's.
-    func pass() {
+    package func pass() {
         line.withLock { $0.next() }?.resume()
     }
 

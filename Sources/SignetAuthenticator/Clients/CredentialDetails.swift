@@ -1,0 +1,88 @@
+import SignetCore
+import SignetStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a credential says of its account. The credentials of one account share it: who changes it in one has changed it in all.
+struct CredentialDetails: Sendable, Hashable {
+    let issuer: String
+    let accountName: String
+    var displayIssuer: String
+    var displayAccountName: String
+    var imageURL: String?
+    var backgroundColor: String?
+    var policies: String?
+    var lock: CredentialLock
+
+    init(
+        issuer: String, displayIssuer: String?, accountName: String, displayAccountName: String?, imageURL: String?,
+        backgroundColor: String?, policies: String?, lock: CredentialLock
+    ) {
+        self.issuer = issuer
+        self.displayIssuer = displayIssuer ?? issuer
+        self.accountName = accountName
+        self.displayAccountName = displayAccountName ?? accountName
+        self.imageURL = imageURL
+        self.backgroundColor = backgroundColor
+        self.policies = policies
+        self.lock = lock
+    }
+
+    init(_ account: Account, lock: AccountLock?) {
+        self.init(
+            issuer: account.id.issuer, displayIssuer: account.displayIssuer, accountName: account.id.accountName,
+            displayAccountName: account.displayAccountName, imageURL: account.imageURL,
+            backgroundColor: account.backgroundColor,
+            policies: account.policies.isEmpty ? nil : JSON.text(of: .object(account.policies)), lock: .found(lock?.policy))
+    }
+
+    var account: AccountID { AccountID(issuer: issuer, accountName: accountName) }
+
+    /// Why the details cannot be kept: the name of the part, and what is wrong with it.
+    var fault: String? {
+        if issuer.isEmpty || accountName.isEmpty { return "issuer and accountName must not be empty" }
+        let texts = [issuer, accountName, displayIssuer, displayAccountName, imageURL, backgroundColor, lock.policy]
+        guard texts.allSatisfy({ $0?.isSafeToShow ?? true }) else {
+            return "names have no control characters and do not change the direction of text"
+        }
+        if policyObject == nil { return "policies is not the text of a JSON object" }
+        return nil
+    }
+
+    /// The policies; nil when the text is no JSON object.
+    var policyObject: [String: JSONValue]? {
+        guard let policies, !policies.isEmpty else { return [:] }
+        return (try? JSON.value(of: policies.utf8))?.object
+    }
+
+    /// The account as these details have it.
+    func applied(to stored: Account?, now: Date) -> Account {
+        var account = stored ?? Account(id: account, timeAdded: now)
+        account.displayIssuer = displayIssuer == issuer || displayIssuer.isEmpty ? nil : displayIssuer
+        account.displayAccountName =
+            displayAccountName == accountName || displayAccountName.isEmpty ? nil : displayAccountName
+        account.imageURL = imageURL
+        account.backgroundColor = backgroundColor
+        account.policies = policyObject ?? [:]
+        if lock.isWanted { account.lockingPolicy = lock.isLocked ? lock.policy ?? "locked" : nil }
+        return account
+    }
+}
+
+extension AccountRules {
+    /// Stores a mechanism and what is known of its account, new or in the place of what was there.
+    static func save(
+        _ mechanism: Mechanism, _ details: CredentialDetails, now: Date, in records: any AccountWriter
+    ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {
+        let others = try records.mechanisms(of: mechanism.account).filter { $0.uid != mechanism.uid }
+        if let duplicate = others.first(where: { $0.kindName == mechanism.kindName }) { return .failure(.duplicate(duplicate)) }
+        try records.save(mechanism)
+        let account = details.applied(to: try records.account(mechanism.account), now: now)
+        try records.save(account)
+        return .success(EnrolledAccount(account: account, mechanisms: [mechanism]))
+    }
+}

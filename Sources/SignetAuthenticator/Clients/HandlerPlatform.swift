@@ -1,0 +1,147 @@
+import SignetCore
+import SignetNetwork
+
+/// A ``PushHandler`` as the engine asks it.
+struct HandlerPlatform: PushPlatform {
+    let name: String
+    let handler: any PushHandler
+
+    /// A message that is data travels through the engine as the text of an object with this one member.
+    private static let dataMember = "signet.messageData"
+
+    /// The delivery of a message that is data.
+    func delivery(_ messageData: [String: Any]) throws -> PushDelivery {
+        let parsed = try handler.parseMessage(messageData: messageData)
+        guard let data = JSONValue(untyped: messageData) else { throw PushMessageError.form }
+        return PushDelivery(
+            messageId: parsed["messageId"] as? String ?? "", message: JSON.text(of: .object([Self.dataMember: data])))
+    }
+
+    /// The delivery of a message that is one text.
+    func delivery(_ message: String) throws -> PushDelivery {
+        let parsed = try handler.parseMessage(message: message)
+        return PushDelivery(messageId: parsed["messageId"] as? String ?? "", message: message)
+    }
+
+    func claimedMechanismUID(of delivery: PushDelivery) throws -> String? {
+        if let data = Self.data(in: delivery) {
+            guard handler.canHandle(messageData: data) else { return nil }
+        } else {
+            guard handler.canHandle(message: delivery.message) else { return nil }
+        }
+        return try parsed(delivery)["credentialId"] as? String
+    }
+
+    func open(_ delivery: PushDelivery, for mechanism: Mechanism) throws -> PushMessage {
+        let credential = try credential(mechanism)
+        let isGenuine =
+            if let data = Self.data(in: delivery) {
+                try handler.verify(messageData: data, credential: credential)
+            } else {
+                try handler.verify(message: delivery.message, credential: credential)
+            }
+        guard isGenuine else { throw PushMessageError.signature }
+        return try PushMessage(claims: Self.claims(try parsed(delivery), messageID: delivery.messageId))
+    }
+
+    func register(
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushWire
+    ) async throws -> Endpoint? {
+        let mechanism = Mechanism(
+            uid: mechanismUID, account: AccountID(issuer: "", accountName: ""), kind: .push(PushSettings(invitation)),
+            timeAdded: SystemWallClock().now, resourceID: invitation.resourceID)
+        var params = [
+            "messageId": invitation.messageID, "challenge": Base64.encode(invitation.challenge, as: .standard),
+            "deviceToken": device.token,
+        ]
+        params["amlbCookie"] = invitation.loadBalancerCookie
+        try accepted(await handler.register(credential: credential(mechanism), params: params))
+        return nil
+    }
+
+    func send(
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushWire
+    ) async throws {
+        let credential = try credential(mechanism)
+        switch answer {
+        case .approve:
+            try accepted(await handler.sendApproval(credential: credential, notification: notification, params: [:]))
+        case .approveNumber(let number):
+            let params = ["challengeResponse": String(number)]
+            try accepted(await handler.sendApproval(credential: credential, notification: notification, params: params))
+        case .deny: try accepted(await handler.sendDenial(credential: credential, notification: notification, params: [:]))
+        }
+    }
+
+    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushWire) async throws {
+        try accepted(
+            await handler.setDeviceToken(credential: credential(mechanism), deviceToken: device.token, params: [:]))
+    }
+
+    private func accepted(_ answer: Bool) throws(AuthenticatorError) {
+        guard answer else { throw AuthenticatorError(.refusedByServer, "the handler of \(name) says that the server refused") }
+    }
+
+    private func credential(_ mechanism: Mechanism) throws -> PushCredential {
+        guard let credential = PushCredential(EnrolledMechanism(mechanism: mechanism, account: nil, lock: nil)) else {
+            throw AuthenticatorError.noPush
+        }
+        return credential
+    }
+
+    private func parsed(_ delivery: PushDelivery) throws -> [String: Any] {
+        if let data = Self.data(in: delivery) { return try handler.parseMessage(messageData: data) }
+        return try handler.parseMessage(message: delivery.message)
+    }
+
+    private static func data(in delivery: PushDelivery) -> [String: Any]? {
+        guard delivery.message.hasPrefix("{"), let members = (try? JSON.value(of: delivery.message.utf8))?.object,
+            members.count == 1
+        else { return nil }
+        return members[dataMember]?.object?.mapValues(\.untyped)
+    }
+
+    /// What a handler has read, by the names of AM's claims: so it is judged by the same rules.
+    private static func claims(_ parsed: [String: Any], messageID: String) -> [String: JSONValue] {
+        var claims = parsed["additionalData"].flatMap { JSONValue(untyped: $0) }?.object ?? [:]
+        let names = [
+            "u": "credentialId", "c": "challenge", "t": "ttl", "i": "timeInterval", "m": "messageText", "p": "customPayload",
+            "n": "numbersChallenge", "x": "contextInfo", "l": "amlbCookie", "k": "pushType", "d": "userId",
+        ]
+        for (claim, name) in names { claims[claim] = parsed[name].flatMap { JSONValue(untyped: $0) } }
+        // A platform without challenges: the id is what an answer is bound to.
+        if claims["c"] == nil { claims["c"] = .string(Base64.encode(Array(messageID.utf8), as: .standard)) }
+        return claims
+    }
+}
+
+extension JSONValue {
+    /// What an app, or a push service of the system, hands over without types; nil for what JSON has no form for.
+    init?(untyped value: Any) {
+        switch value {
+        case let value as JSONValue: self = value
+        case let text as String: self = .string(text)
+        case let truth as Bool: self = .bool(truth)
+        case let whole as any BinaryInteger:
+            guard let whole = Int64(exactly: whole) else { return nil }
+            self = .integer(whole)
+        case let number as Double: self = .number(number)
+        case let members as [String: Any]: self = .object(members.compactMapValues { JSONValue(untyped: $0) })
+        case let elements as [Any]: self = .array(elements.compactMap { JSONValue(untyped: $0) })
+        default: return nil
+        }
+    }
+
+    /// The same without types.
+    var untyped: Any {
+        switch self {
+        case .null: Any?.none as Any
+        case .bool(let value): value
+        case .integer(let value): Int(value)
+        case .number(let value): value
+        case .string(let value): value
+        case .array(let value): value.map(\.untyped)
+        case .object(let value): value.mapValues(\.untyped)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import SignetCore
+import SignetStorage
+
+/// Accounts as one item of a storage that an app brings. It owns the storage: one call at a time, and nobody else's.
+///
+/// A transaction reads the item, and stores it if it has changed; so it is as much "all or nothing" as the storage's `save`.
+/// Who else uses the same place, another process for example, must not do so at the same time.
+actor ItemAccounts: AccountStore {
+    private let storage: any Storage<StoredAccounts>
+    private let limit: Duration
+    private let turns = Turns()
+
+    /// Accounts in `storage`, which may take `limit` for each call.
+    init(_ storage: sending any Storage<StoredAccounts>, limit: Duration) {
+        self.storage = storage
+        self.limit = limit
+    }
+
+    func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) async throws(StoreError) -> R {
+        let records = try await begin()
+        defer { turns.pass() }
+        return try body(AccountRecords.reader(records))
+    }
+
+    func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) async throws(StoreError) -> R {
+        let records = try await begin()
+        let value: R
+        do throws(StoreError) {
+            value = try body(AccountRecords.writer(records))
+        } catch {
+            turns.pass()
+            throw error
+        }
+        guard records.isChanged else {
+            turns.pass()
+            return value
+        }
+        try await end(with: StoredAccounts(bytes: records.bytes))
+        return value
+    }
+
+    /// Takes the turn and reads the item. When it throws, the turn is passed on, or will be when the storage has answered.
+    private func begin() async throws(StoreError) -> BundledRecords {
+        let turns = turns
+        guard await TimeLimit.run(limit, late: { turns.pass() }, { await turns.take() }) != nil else { throw tooLate }
+        let item = await TimeLimit.run(limit, late: { _ in turns.pass() }, { await self.item() })
+        guard let item else { throw tooLate }
+        do throws(StoreError) {
+            return try BundledRecords(try item.get()?.bytes)
+        } catch {
+            turns.pass()
+            throw error
+        }
+    }
+
+    /// Stores the item and passes the turn on, now or when the storage has answered.
+    private func end(with item: StoredAccounts) async throws(StoreError) {
+        let turns = turns
+        let outcome = await TimeLimit.run(limit, late: { _ in turns.pass() }, { await self.keep(item) })
+        guard let outcome else {
+            throw StoreError(
+                .outcomeUnknown, "store the accounts",
+                "the storage did not answer within \(limit); read them again to find out")
+        }
+        turns.pass()
+        try outcome.get()
+    }
+
+    private func item() async -> Result<StoredAccounts?, StoreError> {
+        do {
+            return .success(try await storage.get())
+        } catch {
+            return .failure(
+                error as? StoreError
+                    ?? StoreError(.failed, "read the accounts", "the app's storage failed (\(type(of: error)))"))
+        }
+    }
+
+    private func keep(_ item: StoredAccounts) async -> Result<Void, StoreError> {
+        do {
+            return .success(try await storage.save(item: item))
+        } catch {
+            return .failure(
+                error as? StoreError
+                    ?? StoreError(
+                        .outcomeUnknown, "store the accounts",
+                        "the app's storage failed (\(type(of: error))); read them again to find out"))
+        }
+    }
+
+    private var tooLate: StoreError {
+        StoreError(.busy, "read the accounts", "the app's storage did not answer within \(limit)")
+    }
+}

@@ -1,0 +1,63 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A code, and how long it is good for (protocol/authenticator.md section 2.4). It is a value of one moment: make another one to
+/// show how time passes.
+public struct OathCodeInfo: Sendable, Hashable, Codable {
+    /// The digits.
+    public let code: String
+    /// The whole seconds that are left; -1 for a counter's code.
+    public let timeRemaining: Int
+    /// The counter of the next code; -1 for a time's code.
+    public let counter: Int
+    /// How much of the time is over, from 0 to 1; 0 for a counter's code.
+    public let progress: Double
+    /// The seconds that a code is good for; 0 for a counter's code.
+    public let totalPeriod: Int
+
+    /// A time's code.
+    public static func forTotp(code: String, timeRemaining: Int, totalPeriod: Int) -> OathCodeInfo {
+        let progress = totalPeriod > 0 ? min(1, max(0, 1 - Double(timeRemaining) / Double(totalPeriod))) : 0
+        return OathCodeInfo(
+            code: code, timeRemaining: timeRemaining, counter: -1, progress: progress, totalPeriod: totalPeriod)
+    }
+
+    /// A counter's code.
+    /// - Parameter counter: The counter of the next code.
+    public static func forHotp(code: String, counter: Int) -> OathCodeInfo {
+        OathCodeInfo(code: code, timeRemaining: -1, counter: counter, progress: 0, totalPeriod: 0)
+    }
+
+    /// The JSON that ``fromJson(_:)`` reads.
+    public func toJson() throws -> String { String(decoding: try JSON.encode(self), as: UTF8.self) }
+
+    /// Reads what ``toJson()`` wrote.
+    /// - Throws: `DecodingError`.
+    public static func fromJson(_ json: String) throws -> OathCodeInfo {
+        try JSON.decode(OathCodeInfo.self, from: json.utf8)
+    }
+
+    init(_ code: OneTimeCode, at date: Date) {
+        switch code.basis {
+        case .time(let start, let end):
+            self = .forTotp(
+                code: code.digits, timeRemaining: code.secondsLeft(at: date) ?? 0,
+                totalPeriod: Int(end.timeIntervalSince(start).rounded()))
+        case .counter(let counter):
+            self = .forHotp(code: code.digits, counter: Int(clamping: counter &+ 1))
+        }
+    }
+
+    private init(code: String, timeRemaining: Int, counter: Int, progress: Double, totalPeriod: Int) {
+        self.code = code
+        self.timeRemaining = timeRemaining
+        self.counter = counter
+        self.progress = progress
+        self.totalPeriod = totalPeriod
+    }
+}

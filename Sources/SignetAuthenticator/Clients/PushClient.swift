@@ -1,0 +1,250 @@
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Push under the names of the Ping SDK: a form over ``Authenticator``, which has the rules.
+///
+///     let client = try await PushClient.createClient { config in config.storage = CustomStorage() }
+///     try await client.setDeviceToken(token)
+///     let credential = try await client.addCredentialFromUri(uri)
+///     if let notification = try await client.processNotification(messageData: data) {
+///         try await client.approveNotification(notification.id)
+///     }
+///
+/// Its methods throw ``PushError``; after ``close()`` each throws ``PushError/notInitialized``.
+public final class PushClient: Sendable {
+    let authenticator: Authenticator
+    let handlers: [HandlerPlatform]
+    private let credentials: CredentialReader
+    private let log: ClientLog
+    private let ownTransport: AsyncHTTPTransport?
+    private let isClosed = Mutex(false)
+
+    /// A client that works as `configuration` says, and owns its storage.
+    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
+    public init(configuration: sending PushConfiguration) async throws(PushError) {
+        log = ClientLog(logger: configuration.logger)
+        handlers = configuration.customPushHandlers.sorted { $0.key < $1.key }
+            .map { HandlerPlatform(name: $0.key, handler: $0.value) }
+        let (clock, policies, device) = (configuration.clock, configuration.policyEvaluator, configuration.device)
+        let (retention, interceptors) = (configuration.notificationCleanupConfig.retention, configuration.interceptors)
+        let (isCaching, given) = (configuration.enableCredentialCache, configuration.transport)
+        let limit: Duration
+        let store: any AccountStore
+        do throws(StoreError) {
+            limit = try configuration.limit()
+            store = try await ClientConfiguration.accountStore(of: configuration)
+        } catch {
+            log.failed("createClient", nil, error)
+            throw .initializationFailed(error.description, error)
+        }
+        ownTransport = given == nil ? AsyncHTTPTransport() : nil
+        let transport: any HTTPTransport = given ?? ownTransport ?? AsyncHTTPTransport()
+        authenticator = Authenticator(
+            store: store, transport: TimedTransport(transport: transport, limit: limit), device: device, clock: clock,
+            policies: policies, retention: retention, interceptors: interceptors, platforms: handlers)
+        credentials = CredentialReader(authenticator, kinds: [.push], isCaching: isCaching)
+    }
+
+    /// A client that works as `configure` says.
+    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
+    public static func createClient(configure: (PushConfiguration) -> Void = { _ in }) async throws(PushError) -> PushClient {
+        try await PushClient(configuration: PushConfiguration.build(configure))
+    }
+
+    /// A client that works as `configuration` says, and owns its storage.
+    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
+    public static func createClient(configuration: sending PushConfiguration) async throws(PushError) -> PushClient {
+        try await PushClient(configuration: configuration)
+    }
+
+    deinit {
+        // Connections must be ended before they are let go of, also by an app that forgot to close its client.
+        if let ownTransport { Task { await ownTransport.close() } }
+    }
+
+    // MARK: Credentials
+
+    /// Registers for what a `pushauth` or `mfauth` URI offers, and stores it. The account keeps what it has already.
+    /// - Throws: ``PushError/deviceTokenNotSet``, ``PushError/duplicateCredential(_:)``,
+    ///   ``PushError/policyViolation(_:credentialId:)`` or what is wrong with the URI, before the server is asked;
+    ///   ``PushError/registrationFailed(_:)`` and ``PushError/networkFailure(_:_:)``. Nothing is stored then, and the same URI
+    ///   can be tried again; also after ``PushError/storageFailure(_:_:)``.
+    @discardableResult
+    public func addCredentialFromUri(_ uri: String) async throws -> PushCredential {
+        try await run("addCredentialFromUri", nil) {
+            var enrollment = try EnrollmentURI.parse(uri)
+            guard enrollment.push != nil else { throw PushError.invalidUri("the URI offers no push") }
+            guard try await authenticator.deviceToken() != nil else { throw PushError.deviceTokenNotSet }
+            enrollment.oath = nil
+            let offer = enrollment
+            do {
+                let enrolled = try await credentials.changing { try await authenticator.enroll(offer) }
+                guard let mechanism = enrolled.mechanisms.first(where: { $0.push != nil }) else {
+                    throw PushError.credentialNotFound("")
+                }
+                return try Self.credential(
+                    EnrolledMechanism(mechanism: mechanism, account: enrolled.account, lock: enrolled.lock))
+            } catch let error as AuthenticatorError
+                where [.refusedByServer, .serverMisbehaved, .notSupported].contains(error.code)
+            {
+                throw PushError.registrationFailed(error.description)
+            }
+        }
+    }
+
+    /// Stores a credential, new or in the place of the one with its id; no server is asked. The account's lock changes only if
+    /// the value was locked or unlocked by the app. Returns what is stored.
+    /// - Throws: ``PushError/duplicateCredential(_:)``, ``PushError/invalidParameterValue(_:)``.
+    @discardableResult
+    public func saveCredential(_ credential: PushCredential) async throws -> PushCredential {
+        try await run("saveCredential", credential.id) {
+            let now = authenticator.clock.now
+            let saved = try await credentials.changing {
+                try await authenticator.store.write { (records: any AccountWriter) throws(StoreError) in
+                    let stored = try records.mechanism(credential.id)
+                    return try Self.save(credential, over: stored, now: now, in: records)
+                }.get()
+            }
+            guard let mechanism = saved.mechanisms.first else { throw PushError.credentialNotFound(credential.id) }
+            let lock = await authenticator.policies.lock(on: saved.account)
+            return try Self.credential(EnrolledMechanism(mechanism: mechanism, account: saved.account, lock: lock))
+        }
+    }
+
+    private static func save(
+        _ credential: PushCredential, over stored: Mechanism?, now: Date, in records: any AccountWriter
+    ) throws(StoreError) -> Result<EnrolledAccount, any Error> {
+        let mechanism: Mechanism
+        do throws(PushError) {
+            mechanism = try credential.mechanism(over: stored)
+        } catch {
+            return .failure(error)
+        }
+        return try AccountRules.save(mechanism, credential.details, now: now, in: records).mapError { $0 as any Error }
+    }
+
+    /// Every credential, the oldest first, and whether it is locked now.
+    public func getCredentials() async throws -> [PushCredential] {
+        try await run("getCredentials", nil) { try await credentials.all().compactMap(PushCredential.init) }
+    }
+
+    /// The credential with this id; nil if there is none.
+    public func getCredential(credentialId: String) async throws -> PushCredential? {
+        try await run("getCredential", credentialId) {
+            try await credentials.one(credentialId).flatMap(PushCredential.init)
+        }
+    }
+
+    /// Removes a credential with its notifications, and its account if it was the last there. Returns whether it was there.
+    @discardableResult
+    public func deleteCredential(credentialId: String) async throws -> Bool {
+        try await run("deleteCredential", credentialId) {
+            try await credentials.changing {
+                guard try await isOurs(credentialId) else { return false }
+                return try await authenticator.removeMechanism(credentialId)
+            }
+        }
+    }
+
+    // MARK: Device token
+
+    /// Stores the device's token and tells the servers. Returns whether every server that was to be told knows it now; who could
+    /// not be told is told again by the next call, also with the same token.
+    /// - Parameter credentialId: The only credential whose server to tell now; the others are told by the next call that names
+    ///   none. False if there is none with this id; nothing is stored then.
+    @discardableResult
+    public func setDeviceToken(_ deviceToken: String, credentialId: String? = nil) async throws -> Bool {
+        try await run("setDeviceToken", credentialId) {
+            guard !deviceToken.isEmpty else { throw PushError.invalidParameterValue("the token is empty") }
+            if let credentialId, try await !isOurs(credentialId) { return false }
+            let updates = try await authenticator.updateDeviceToken(deviceToken, only: credentialId)
+            var isKnown = true
+            for update in updates {
+                switch update.outcome {
+                case .done, .unchanged: continue
+                case .notSupported(let error), .refused(let error):
+                    log.failed("setDeviceToken", update.mechanism.uid, error)
+                case .retryable(let error): log.failed("setDeviceToken", update.mechanism.uid, error)
+                }
+                isKnown = false
+            }
+            return isKnown
+        }
+    }
+
+    /// The device's token; nil before one was set.
+    public func getDeviceToken() async throws -> String? {
+        try await run("getDeviceToken", nil) { try await authenticator.deviceToken()?.token }
+    }
+
+    // MARK: End
+
+    /// Removes the notifications that are not kept, forgets what is in memory, and ends the connections. Afterwards every call
+    /// throws ``PushError/notInitialized``. A client that is closed twice is as closed as once.
+    public func close() async {
+        let wasOpen = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return !isClosed
+        }
+        guard wasOpen else { return }
+        do {
+            _ = try await retain(nil)
+        } catch {
+            // What is kept too long is removed when the next notification comes.
+            log.failed("close", nil, error)
+        }
+        credentials.forget()
+        await ownTransport?.close()
+        log.note(.debug, "close", nil, "done")
+    }
+
+    /// Removes the notifications of one credential, or of each, that are not kept.
+    func retain(_ credentialId: String?) async throws(StoreError) -> Int {
+        let (retention, now) = (authenticator.retention, authenticator.clock.now)
+        return try await authenticator.store.write { (records: any AccountWriter) throws(StoreError) in
+            var uids = [credentialId].compactMap { $0 }
+            if credentialId == nil { uids = try records.mechanisms().filter { $0.push != nil }.map(\.uid) }
+            var count = 0
+            for uid in uids { count += try records.retain(retention, of: uid, now: now) }
+            return count
+        }
+    }
+
+    func isOurs(_ uid: String) async throws(StoreError) -> Bool {
+        try await authenticator.store.read { (records: any AccountReader) throws(StoreError) in
+            try records.mechanism(uid)?.push != nil
+        }
+    }
+
+    private static func credential(_ enrolled: EnrolledMechanism) throws(PushError) -> PushCredential {
+        guard let credential = PushCredential(enrolled) else { throw .credentialNotFound(enrolled.mechanism.uid) }
+        return credential
+    }
+
+    /// A message may have told the user's id, which is the credential's then.
+    func forgetCredentials() { credentials.forget() }
+
+    /// Runs a call: writes its line, and gives errors this family's names.
+    func run<R>(_ call: String, _ id: String?, _ body: () async throws -> R) async throws -> R {
+        guard !isClosed.withLock({ $0 }) else { throw PushError.notInitialized }
+        do {
+            let result = try await body()
+            log.note(.debug, call, id, "done")
+            return result
+        } catch {
+            log.failed(call, id, error)
+            throw PushError.translating(error, id: id)
+        }
+    }
+
+    /// Writes that a call did nothing, and why.
+    func noteRefusal(_ call: String, _ id: String, _ error: any Error) { log.failed(call, id, error) }
+}

@@ -1,0 +1,33 @@
+import SignetNetwork
+
+/// A transport that has a limit on each request, whether or not the one behind minds it.
+struct TimedTransport: HTTPTransport {
+    let transport: any HTTPTransport
+    let limit: Duration
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        var request = request
+        request.timeout = limit
+        let (timed, transport) = (request, transport)
+        let outcome = await TimeLimit.run(limit) { () async -> Result<HTTPResponse, TransportError> in
+            do throws(TransportError) {
+                return .success(try await transport.send(timed))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let outcome else {
+            let host = request.url.split(separator: "/").dropFirst().first.map(String.init) ?? "?"
+            throw TransportError(.timeout, host: host, "no answer within \(limit)")
+        }
+        return try outcome.get()
+    }
+
+    func stream(
+        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        var request = request
+        request.timeout = limit
+        return try await transport.stream(request, receive: receive)
+    }
+}

@@ -1,0 +1,59 @@
+import SignetAuthenticator
+import Storage
+import Testing
+
+/// The storage customisation document's sample of a custom storage in a module. `myCustomStorage` and `customLogger` are the
+/// app's: here the document's own class, and a logger that keeps its lines.
+@Suite("The OATH module's samples")
+struct OathStorageSamples {
+    private let customLogger = Lines()
+
+    private func myCustomStorage() -> CustomStorage<StoredAccounts> { CustomStorage() }
+
+    private actor Lines: ClientLogger {
+        private(set) var count = 0
+        nonisolated func log(_ level: ClientLogLevel, _ line: String) { Task { await note() } }
+        private func note() { count += 1 }
+    }
+
+    private static let uri = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank"
+
+    @Test("A configuration takes a custom storage")
+    func configuration() async throws {
+        let config = OathConfiguration.build { config in
+            config.storage = myCustomStorage()
+            config.enableCredentialCache = false
+            config.logger = customLogger
+        }
+        let client = try await OathClient(configuration: config)
+        let credential = try await client.addCredentialFromUri(Self.uri)
+        let code = try await client.generateCode(credential.id)
+        #expect(code.count == 6)
+    }
+
+    @Test("A client takes any of the document's storages, with an equals sign")
+    func clients() async throws {
+        let clients = [
+            try await OathClient.createClient { config in config.storage = CustomStorage() },
+            try await OathClient.createClient { config in config.storage = CustomStorageDelegate(cacheable: true) },
+            try await OathClient.createClient { config in config.storage = MemoryStorage() },
+        ]
+        for client in clients {
+            let credential = try await client.addCredentialFromUri(Self.uri)
+            let stored = try await client.getCredential(credential.id)
+            #expect(stored == credential)
+        }
+    }
+
+    @Test("The push module takes them too")
+    func push() async throws {
+        let client = try await PushClient.createClient { config in
+            config.storage = CustomStorageDelegate(cacheable: true)
+            config.logger = customLogger
+        }
+        try await client.setDeviceToken("token-1")
+        let token = try await client.getDeviceToken()
+        #expect(token == "token-1")
+        await client.close()
+    }
+}

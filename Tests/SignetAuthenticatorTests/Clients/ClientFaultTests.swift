@@ -1,0 +1,137 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Testing
+
+/// The clients over a store, and over a storage of an app's own, that fail.
+@Suite("Clients over storages that fail", .timeLimit(.minutes(5)))
+struct ClientFaultTests {
+    static let operations = StoreCall.Operation.allCases
+
+    @Test("whatever fails, codes are never repeated, and what was stored is there", arguments: operations, 1...6)
+    func oath(operation: StoreCall.Operation, number: Int) async throws {
+        let faulty = FaultyStore(MemoryStore())
+        let client = try await OathClient.createClient { $0.storage = AccountRecords(unsealed: faulty) }
+        let credential = try await client.addCredentialFromUri(Sample.hotp)
+        var codes: [String] = []
+        for isDurable in [false, true] {
+            faulty.heal()
+            faulty.inject(StoreFault(.failed, at: operation, .call(number), isDurable: isDurable))
+            var renamed = credential
+            renamed.displayIssuer = "Another"
+            let calls: [() async throws -> Void] = [
+                { codes.append(try await client.generateCode(credential.id)) },
+                { try await client.saveCredential(renamed) }, { try await client.addCredentialFromUri(Sample.totp) },
+                { codes.append(try await client.generateCode(credential.id)) }, { _ = try await client.getCredentials() },
+                { _ = try await client.getCredential(credential.id) },
+            ]
+            for call in calls {
+                do {
+                    try await call()
+                } catch let error as OathStorageError {
+                    guard case .storageFailure = error else { throw error }
+                } catch OathError.duplicateCredential {
+                    // It was stored before.
+                }
+            }
+            faulty.heal()
+            codes.append(try await client.generateCode(credential.id))
+            let stored = try #require(try await client.getCredential(credential.id))
+            #expect(stored.counter >= 7 + codes.count)
+            #expect(["Harbor Bank", "Another"].contains(stored.displayIssuer))
+        }
+        #expect(Set(codes).count == codes.count)
+    }
+
+    @Test("whatever fails, push keeps what it had and goes on when the store does", arguments: operations, 1...6)
+    func push(operation: StoreCall.Operation, number: Int) async throws {
+        let faulty = FaultyStore(MemoryStore())
+        let bench = try await PushBench { $0.storage = AccountRecords(unsealed: faulty) }
+        let credential = try await bench.enrol()
+        let client = bench.client
+        let first = try #require(
+            try await client.processNotification(messageData: PushBench.message(to: credential.id, messageId: "1")))
+        faulty.heal()
+        faulty.inject(StoreFault(.failed, at: operation, .call(number)))
+        let calls: [() async throws -> Void] = [
+            { _ = try await client.processNotification(messageData: PushBench.message(to: credential.id, messageId: "2")) },
+            { try await client.approveNotification(first.id) }, { try await client.setDeviceToken("token-2") },
+            { try await client.cleanupNotifications() }, { _ = try await client.getAllNotifications() },
+        ]
+        for call in calls {
+            do {
+                try await call()
+            } catch PushError.storageFailure {
+                // As it should be.
+            }
+        }
+        faulty.heal()
+        #expect(try await client.getCredentials().map(\.id) == [credential.id])
+        _ = try await client.processNotification(messageData: PushBench.message(to: credential.id, messageId: "2"))
+        _ = try await client.approveNotification(first.id)
+        #expect(try await client.getNotification(notificationId: first.id)?.approved == true)
+        #expect(try await client.setDeviceToken("token-2"))
+        #expect(try await client.getAllNotifications().count == 2)
+        #expect(try await client.deleteCredential(credentialId: credential.id))
+        #expect(try await client.getAllNotifications().isEmpty)
+    }
+
+    @Test("a storage of the app's own that throws is an error, and nothing is lost")
+    func ownStorage() async throws {
+        let cell = ItemCell()
+        let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        let credential = try await client.addCredentialFromUri(Sample.hotp)
+        let before = cell.bytes
+        cell.setBroken(true)
+        for call: () async throws -> Void in [
+            { _ = try await client.generateCode(credential.id) }, { _ = try await client.getCredentials() },
+            { try await client.deleteCredential(credential.id) },
+        ] {
+            await #expect {
+                try await call()
+            } throws: {
+                if case OathStorageError.storageFailure(let text, _) = $0 { text.contains("Refused") } else { false }
+            }
+        }
+        cell.setBroken(false)
+        #expect(cell.bytes == before)
+        #expect(try await client.generateCode(credential.id) == "099169")
+    }
+
+    @Test(
+        "an item that is damaged is an error, and is left as it is",
+        arguments: [#"{"records":""}"#, #"{"records":"AAAA"}"#, #"{"records":"U0dCAQAAAAE="}"#, #"{"records":"U0dCCQAAAAA="}"#])
+    func damaged(item: String) async throws {
+        let cell = ItemCell()
+        cell.overwrite(Data(item.utf8))
+        let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        for call: () async throws -> Void in [
+            { _ = try await client.getCredentials() }, { try await client.addCredentialFromUri(Sample.totp) },
+        ] {
+            await #expect {
+                try await call()
+            } throws: {
+                if case OathStorageError.storageCorrupted = $0 { true } else { false }
+            }
+        }
+        #expect(cell.bytes == Data(item.utf8) && cell.saves == 0)
+    }
+
+    @Test("reading stores nothing, and what is stored cannot be seen in a description")
+    func quiet() async throws {
+        let cell = ItemCell()
+        let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        #expect(try await client.getCredentials().isEmpty)
+        let credential = try await client.addCredentialFromUri(Sample.totp)
+        _ = try await client.generateCode(credential.id)
+        _ = try await client.getCredentials()
+        #expect(cell.saves == 1)
+        let item = try JSONDecoder().decode(StoredAccounts.self, from: #require(cell.bytes))
+        var dumped = ""
+        dump(item, to: &dumped)
+        #expect("\(item)" == String(reflecting: item) && dumped.count < 80)
+    }
+}

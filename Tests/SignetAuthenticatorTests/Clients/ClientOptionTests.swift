@@ -1,0 +1,414 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("Options of the clients", .timeLimit(.minutes(5)))
+struct ClientOptionTests {
+    // MARK: storage, encryptionEnabled
+
+    @Test("storage: the last that was set counts, and nil is the usual vault")
+    func storage() async throws {
+        let cell = ItemCell()
+        let config = OathConfiguration.build { config in
+            config.storage = AccountRecords(unsealed: MemoryStore())
+            config.storage = CellStorage(cell)
+        }
+        #expect(config.accountStore == nil)
+        let isItem = config.storage is CellStorage<StoredAccounts>
+        #expect(isItem)
+        _ = try await OathClient(configuration: config).addCredentialFromUri(Sample.totp)
+        #expect(cell.saves == 1)
+        let reset = OathConfiguration.build { config in
+            config.storage = CellStorage(cell)
+            config.storage = nil
+        }
+        let (item, store): ((any Storage<StoredAccounts>)?, _) = (reset.storage, reset.accountStore)
+        #expect(item == nil && store == nil)
+    }
+
+    @Test("storage: the usual vault is opened when none is given, and where there is none the error says so")
+    func usualVault() async throws {
+        await #expect {
+            _ = try await OathClient.createClient { config in
+                config.keychain = Keychain { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one") }
+            }
+        } throws: { error in
+            if case OathError.initializationFailed(let text, let cause) = error {
+                cause?.code == .noVault && text.contains("make one")
+            } else {
+                false
+            }
+        }
+        try await TemporaryDirectory.with { directory in
+            let place = VaultDirectory(path: directory.file("vault"))
+            let keychain = Keychain { () throws(StoreError) in try place.createVault(.keyFile) }
+            for _ in 0..<2 {
+                let oath = try await OathClient.createClient { $0.keychain = keychain }
+                let push = try await PushClient.createClient { $0.keychain = keychain }
+                if try await oath.getCredentials().isEmpty { try await oath.addCredentialFromUri(Sample.totp) }
+                try await push.setDeviceToken("token-1")
+                #expect(try await oath.getCredentials().count == 1)
+            }
+        }
+    }
+
+    @Test("encryptionEnabled: accounts in clear in a database are refused, unless it is off")
+    func encryption() async throws {
+        try await TemporaryDirectory.with { directory in
+            let clear = AccountRecords(unsealed: try SQLiteStore(path: directory.file("clear"), creating: true))
+            for store: any AccountStore in [clear, RemoteAccountRecords(clear)] {
+                await #expect {
+                    _ = try await OathClient.createClient { $0.storage = store }
+                } throws: { error in
+                    if case OathError.initializationFailed(_, let cause) = error { cause?.code == .denied } else { false }
+                }
+                await #expect(throws: PushError.self) { _ = try await PushClient.createClient { $0.storage = store } }
+                let client = try await OathClient.createClient { config in
+                    config.storage = store
+                    config.encryptionEnabled = false
+                }
+                #expect(try await client.getCredentials().isEmpty)
+            }
+        }
+    }
+
+    @Test("encryptionEnabled: a vault seals either way", arguments: [true, false])
+    func sealed(isEnabled: Bool) async throws {
+        try await TemporaryDirectory.with { directory in
+            let vault = try VaultDirectory(path: directory.file("vault")).createVault(.keyFile)
+            let client = try await OathClient.createClient { config in
+                config.storage = AccountRecords(vault)
+                config.encryptionEnabled = isEnabled
+            }
+            try await client.addCredentialFromUri(Sample.totp)
+            let secret = Data(try Base32.decode(OathClientTests.key))
+            let base64 = Data(secret.base64EncodedString().utf8)
+            let files = try FileManager.default.subpathsOfDirectory(atPath: directory.path)
+            for file in files {
+                guard let bytes = FileManager.default.contents(atPath: directory.file(file)) else { continue }
+                #expect(
+                    bytes.range(of: secret) == nil && bytes.range(of: base64) == nil && bytes.range(of: Data("mira".utf8)) == nil)
+            }
+            #expect(!files.isEmpty)
+        }
+    }
+
+    // MARK: timeoutMs
+
+    @Test("timeoutMs: a storage that does not answer is given up, and used again when it answers")
+    func slowStorage() async throws {
+        let cell = ItemCell()
+        let client = try await OathClient.createClient { config in
+            config.storage = CellStorage(cell)
+            config.timeoutMs = 200
+        }
+        let credential = try await client.addCredentialFromUri(Sample.hotp)
+        cell.gate.close()
+        for _ in 0..<3 {
+            await #expect {
+                try await client.generateCode(credential.id)
+            } throws: { error in
+                if case OathStorageError.storageFailure(_, let cause) = error { cause?.code == .busy } else { false }
+            }
+        }
+        cell.gate.open()
+        // What was given up ends first, in its turn: then the storage serves again, and no counter comes twice.
+        var code: String?
+        while code == nil { code = try? await client.generateCode(credential.id) }
+        #expect(code == "099169")
+    }
+
+    @Test("timeoutMs: a change that a storage does not answer to may have been made, and is never used twice")
+    func slowSave() async throws {
+        let cell = ItemCell()
+        let saving = SlowSaves(cell)
+        let isSlow = saving.isSlow
+        let client = try await OathClient.createClient { config in
+            config.storage = saving
+            config.timeoutMs = 200
+        }
+        let credential = try await client.addCredentialFromUri(Sample.hotp)
+        isSlow.turnOn()
+        cell.gate.close()
+        await #expect {
+            try await client.generateCode(credential.id)
+        } throws: { error in
+            if case OathStorageError.storageFailure(_, let cause) = error { cause?.code == .outcomeUnknown } else { false }
+        }
+        isSlow.turnOff()
+        cell.gate.open()
+        var code: String?
+        while code == nil { code = try? await client.generateCode(credential.id) }
+        #expect(code == "802135", "the first counter was used up, and its code not shown")
+    }
+
+    @Test("timeoutMs: a server that does not answer is given up, also by a transport that waits for ever")
+    func slowServer() async throws {
+        let gate = Gate()
+        let isSlow = Toggle()
+        let bench = try await PushBench {
+            $0.storage = MemoryStorage()
+            $0.timeoutMs = 200
+        } answer: { _ in
+            if isSlow.isOn { await gate.pass() }
+            return HTTPResponse(status: 200)
+        }
+        let credential = try await bench.enrol()
+        #expect(bench.transport.requests.map(\.timeout) == [.milliseconds(200)])
+        let notification = try #require(
+            try await bench.client.processNotification(messageData: PushBench.message(to: credential.id)))
+        gate.close()
+        isSlow.turnOn()
+        await #expect {
+            try await bench.client.approveNotification(notification.id)
+        } throws: { error in
+            if case PushError.networkFailure(_, let cause as TransportError) = error { cause.code == .timeout } else { false }
+        }
+        #expect(try await bench.client.getPendingNotifications() == [notification])
+        isSlow.turnOff()
+        #expect(try await bench.client.approveNotification(notification.id))
+        gate.open()
+    }
+
+    @Test("timeoutMs: what is no length of time is refused", arguments: [0, -1, .nan, .infinity, 1e12])
+    func noLimit(milliseconds: Double) async throws {
+        await #expect(throws: OathError.self) {
+            _ = try await OathClient.createClient { config in
+                config.storage = MemoryStorage()
+                config.timeoutMs = milliseconds
+            }
+        }
+    }
+
+    // MARK: enableCredentialCache
+
+    @Test("enableCredentialCache: lists ask the storage once, until something is changed", arguments: [false, true])
+    func cache(isEnabled: Bool) async throws {
+        let cell = ItemCell()
+        let isBroken = Toggle()
+        let client = try await OathClient.createClient { config in
+            config.storage = CellStorage(cell)
+            config.enableCredentialCache = isEnabled
+            config.policyEvaluator = AccountPolicies([SwitchedPolicy(name: "p", isBroken: isBroken)])
+        }
+        let policies = Sample.base64(#"{"p":{}}"#)
+        var credential = try await client.addCredentialFromUri(Sample.hotp + "&policies=\(policies)")
+        let before = cell.gets
+        for _ in 0..<3 {
+            #expect(try await client.getCredentials() == [credential])
+            #expect(try await client.getCredential(credential.id) == credential)
+        }
+        #expect(cell.gets - before == (isEnabled ? 1 : 6))
+
+        isBroken.turnOn()
+        #expect(try await client.getCredential(credential.id)?.isLocked == true, "a lock is of the moment")
+        isBroken.turnOff()
+        credential.displayIssuer = "Another"
+        try await client.saveCredential(credential)
+        #expect(try await client.getCredentials().map(\.displayIssuer) == ["Another"])
+        _ = try await client.generateCode(credential.id)
+        #expect(try await client.getCredential(credential.id)?.counter == 8)
+
+        // What others change is not seen before the memory is emptied.
+        let other = try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        #expect(try await other.deleteCredential(credential.id))
+        #expect(try await client.getCredentials().isEmpty == !isEnabled)
+        try await client.close()
+        #expect(try await client.getCredentials().isEmpty)
+    }
+
+    // MARK: logger
+
+    @Test("logger: gets a line for each call, with nothing that must not be seen")
+    func logger() async throws {
+        let keeper = LineKeeper()
+        let oath = try await OathClient.createClient { config in
+            config.storage = MemoryStorage()
+            config.logger = keeper
+        }
+        let credential = try await oath.addCredentialFromUri(Sample.hotp)
+        let code = try await oath.generateCode(credential.id)
+        _ = try? await oath.addCredentialFromUri(Sample.hotp)
+        _ = try? await oath.addCredentialFromUri("otpauth://totp/Harbor%20Bank:mira?secret=\(OathClientTests.key)!")
+        _ = try? await oath.generateCode("nobody")
+
+        let isRefusing = Toggle()
+        let bench = try await PushBench {
+            $0.storage = MemoryStorage()
+            $0.logger = keeper
+        } answer: { _ in
+            HTTPResponse(status: isRefusing.isOn ? 400 : 200)
+        }
+        let push = try await bench.enrol()
+        let data = try PushBench.message(to: push.id)
+        let notification = try #require(try await bench.client.processNotification(messageData: data))
+        _ = try await bench.client.denyNotification(notification.id)
+        _ = try await bench.client.approveNotification(notification.id)
+        isRefusing.turnOn()
+        _ = try await bench.client.setDeviceToken("token-2")
+        await bench.client.close()
+
+        let lines = keeper.lines.map(\.text)
+        for call in [
+            "addCredentialFromUri: done", "generateCode \(credential.id): done", "duplicateMechanism", "unknownMechanism",
+            "the URI is refused: secret is invalid", "denyNotification \(notification.id): done", "alreadyAnswered",
+            "setDeviceToken \(push.id): notSupported (HTTP 400)", "close: done",
+        ] {
+            #expect(lines.contains { $0.contains(call) }, "\(call)")
+        }
+        #expect(Set(keeper.lines.map(\.level)) == [.debug, .warning])
+        let message = try #require(data["message"] as? String)
+        let hidden = [
+            OathClientTests.key, code, Sample.secret, "wh4B", Sample.challenge, "Harbor", "mira", "token-1", "token-2", message,
+            "Login at", "amlbcookie", "otpauth:", "pushauth:",
+        ]
+        for text in hidden { #expect(!lines.contains { $0.contains(text) }, "\(text)") }
+    }
+
+    // MARK: policyEvaluator
+
+    @Test("policyEvaluator: its policies are asked at enrolment, and lock when they are not met later")
+    func policies() async throws {
+        let isBroken = Toggle()
+        let policies = AccountPolicies([SwitchedPolicy(name: "p", isBroken: isBroken)])
+        let oath = try await OathClient.createClient { config in
+            config.storage = MemoryStorage()
+            config.policyEvaluator = policies
+        }
+        let push = try await PushBench {
+            $0.storage = MemoryStorage()
+            $0.policyEvaluator = policies
+        }
+        let parameter = "&policies=" + Sample.base64(#"{"p":{},"unknown":{}}"#)
+        isBroken.turnOn()
+        await #expect {
+            try await oath.addCredentialFromUri(Sample.totp + parameter)
+        } throws: {
+            if case OathError.policyViolation(let text, nil) = $0 { text.contains("p") } else { false }
+        }
+        await #expect {
+            _ = try await push.enrol(Sample.push + parameter)
+        } throws: {
+            if case PushError.policyViolation = $0 { true } else { false }
+        }
+        #expect(push.transport.requests.isEmpty)
+        isBroken.turnOff()
+        let code = try await oath.addCredentialFromUri(Sample.totp + parameter)
+        let credential = try await push.enrol(Sample.push + parameter)
+        let data = try PushBench.message(to: credential.id)
+        isBroken.turnOn()
+        let notification = try #require(try await push.client.processNotification(messageData: data), "messages still come")
+        #expect(try await oath.getCredentials().map(\.isLocked) == [true])
+        #expect(try await push.client.getCredentials().map(\.lockingPolicy) == ["p"])
+        await #expect(throws: OathError.credentialLocked(code.id)) { try await oath.generateCode(code.id) }
+        let sent = push.transport.requests.count
+        for isApproving in [true, false] {
+            await #expect {
+                _ =
+                    try await isApproving
+                    ? push.client.approveNotification(notification.id) : push.client.denyNotification(notification.id)
+            } throws: {
+                if case PushError.credentialLocked = $0 { true } else { false }
+            }
+        }
+        #expect(push.transport.requests.count == sent)
+        isBroken.turnOff()
+        #expect(try await push.client.approveNotification(notification.id))
+    }
+
+    // MARK: notificationCleanupConfig
+
+    /// A configuration, and which of five messages, one a day, are left: by arrival, and by hand ten days later.
+    static let cleanups: [(NotificationCleanupConfig, onArrival: [Int], later: [Int])] = [
+        (.none(), [5, 4, 3, 2, 1], [5, 4, 3, 2, 1]), (.default(), [5, 4, 3, 2, 1], [5, 4, 3, 2, 1]),
+        (.countBased(maxNotifications: 2), [5, 4], [5, 4]), (.countBased(maxNotifications: 0), [5], [5]),
+        (.ageBased(maxAgeDays: 2), [5, 4, 3], [5]), (.ageBased(maxAgeDays: 12), [5, 4, 3, 2, 1], [5, 4, 3]),
+        (.hybrid(maxNotifications: 2, maxAgeDays: 30), [5, 4], [5, 4]),
+        (.hybrid(maxNotifications: 4, maxAgeDays: 2), [5, 4, 3], [5]),
+    ]
+
+    @Test("notificationCleanupConfig: by count, by age, by both, or not at all", arguments: cleanups, [false, true])
+    func cleanup(
+        row: (NotificationCleanupConfig, onArrival: [Int], later: [Int]), isClosing: Bool
+    ) async throws {
+        let store = AccountRecords(unsealed: MemoryStore())
+        let bench = try await PushBench {
+            $0.storage = store
+            $0.notificationCleanupConfig = row.0
+        }
+        let credential = try await bench.enrol()
+        for number in 1...5 {
+            if number > 1 { bench.clock.advance(by: 86_400) }
+            _ = try await bench.client.processNotification(
+                messageData: PushBench.message(to: credential.id, messageId: "\(number)", sentAt: bench.clock.now))
+        }
+        #expect(try await bench.client.getAllNotifications().map(\.messageId) == row.onArrival.map(String.init))
+        bench.clock.advance(by: 10 * 86_400)
+        if isClosing {
+            await bench.client.close()
+        } else {
+            let removed = try await bench.client.cleanupNotifications(credentialId: credential.id)
+            #expect(removed == row.onArrival.count - row.later.count)
+            #expect(try await bench.client.cleanupNotifications() == 0)
+        }
+        #expect(try await Authenticator(store: store).notifications().map(\.messageId) == row.later.map(String.init))
+    }
+
+    // MARK: device, interceptors
+
+    @Test("device, interceptors: what a registration says, and who sees it")
+    func device() async throws {
+        let bench = try await PushBench {
+            $0.storage = MemoryStorage()
+            $0.device = PushDevice(token: "unused", name: "Kiosk", type: "ios", communicationType: "apns")
+            $0.interceptors = [Stamp()]
+        }
+        let credential = try await bench.enrol()
+        try await bench.client.setDeviceToken("token-2")
+        let requests = bench.transport.requests
+        #expect(requests.map { $0.headers["X-Action"] } == ["PUSH_REGISTER", "PUSH_UPDATE"])
+        let secret = try Secret(Base64.decode(Sample.secret))
+        let claims = try requests.map { request in
+            let jwt = try JSONDecoder().decode(JSONValue.self, from: Data(request.body))["jwt"]?.string ?? ""
+            return try JSONDecoder().decode(JSONValue.self, from: Data(CompactJWS(jwt).payload(verifiedWith: secret)))
+        }
+        #expect(claims.map { $0["deviceId"] } == ["token-1", "token-2"])
+        #expect(claims.map { $0["deviceName"] } == ["Kiosk", "Kiosk"] && claims.map { $0["deviceType"] } == ["ios", "ios"])
+        #expect(claims.first?["mechanismUid"]?.string == credential.id)
+    }
+}
+
+/// Says in a header what a request is for.
+private struct Stamp: RequestInterceptor {
+    func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+        var request = request
+        request.headers.append("X-Action", action.name)
+        return request
+    }
+}
+
+/// A storage whose saves can be slow.
+private final class SlowSaves: Storage {
+    let isSlow = Toggle()
+    private let cell: ItemCell
+
+    init(_ cell: ItemCell) {
+        self.cell = cell
+    }
+
+    func save(item: StoredAccounts) async throws {
+        try cell.save(JSONEncoder().encode(item))
+        if isSlow.isOn { await cell.gate.pass() }
+    }
+
+    func get() async throws -> StoredAccounts? {
+        try cell.get().map { try JSONDecoder().decode(StoredAccounts.self, from: $0) }
+    }
+
+    func delete() async throws {}
+}

@@ -1,0 +1,205 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@Suite("OathClient")
+struct OathClientTests {
+    @Test("credentials are enrolled, listed, used, saved and deleted, in every place", arguments: Place.allCases)
+    func life(place: Place) async throws {
+        try await place.with { use in
+            let clock = ManualClock(Sample.start)
+            let client = try await OathClient.createClient { config in
+                use(config)
+                config.clock = clock
+            }
+            let time = try await client.addCredentialFromUri(Sample.totp + "&digits=8&period=60&algorithm=SHA256")
+            let counted = try await client.addCredentialFromUri(Sample.hotp)
+            #expect(try await client.getCredentials() == [counted, time].sorted { $0.oathType.rawValue < $1.oathType.rawValue })
+            #expect(try await client.getCredential(time.id) == time)
+            #expect(time.issuer == "Harbor Bank" && time.accountName == "mira" && time.algorithm == .sha256)
+
+            // protocol/authenticator.md, U1 and U2.
+            #expect(try await client.generateCode(time.id) == "03631580")
+            clock.advance(by: 15)
+            let info = try await client.generateCodeWithValidity(time.id)
+            #expect((info.timeRemaining, info.totalPeriod, info.counter, info.progress) == (45, 60, -1, 0.25))
+            let first = try await client.generateCodeWithValidity(counted.id)
+            #expect((first.code, first.counter, first.timeRemaining, first.totalPeriod) == ("099169", 8, -1, 0))
+            #expect(try await client.generateCode(counted.id) == "802135")
+
+            var renamed = time
+            renamed.displayIssuer = "The Bank"
+            #expect(try await client.saveCredential(renamed).displayIssuer == "The Bank")
+            #expect(try await client.getCredential(counted.id)?.displayIssuer == "The Bank", "one account, one name")
+
+            #expect(try await client.deleteCredential(time.id))
+            #expect(try await !client.deleteCredential(time.id))
+            #expect(try await client.getCredential(time.id) == nil)
+            await #expect(throws: OathError.credentialNotFound(time.id)) { try await client.generateCode(time.id) }
+            #expect(try await client.getCredentials().map(\.id) == [counted.id])
+        }
+    }
+
+    @Test("what one client has stored the next one finds", arguments: Place.lasting)
+    func reopened(place: Place) async throws {
+        try await place.with { use in
+            let first = try await OathClient.createClient(configure: use)
+            let credential = try await first.addCredentialFromUri(Sample.hotp)
+            _ = try await first.generateCode(credential.id)
+            try await first.close()
+            let second = try await OathClient.createClient(configure: use)
+            #expect(try await second.getCredential(credential.id)?.counter == 8)
+            #expect(try await second.generateCode(credential.id) == "802135")
+        }
+    }
+
+    static let crowds: [(Place, Int)] = [
+        (.memory, 1000), (.ownStorage, 1000), (.ownDelegate, 100), (.sqlite, 100), (.vault, 100),
+    ]
+
+    @Test("no counter is used twice by calls at once", arguments: crowds)
+    func crowd(place: Place, count: Int) async throws {
+        try await place.with { use in
+            let client = try await OathClient.createClient { config in
+                use(config)
+                config.timeoutMs = 600_000
+                config.enableCredentialCache = true
+            }
+            let id = try await client.addCredentialFromUri(Sample.hotp).id
+            let counters = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<count { group.addTask { try await client.generateCodeWithValidity(id).counter } }
+                return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+            }
+            #expect(counters == Set(8..<8 + count))
+            #expect(try await client.getCredential(id)?.counter == 7 + count)
+        }
+    }
+
+    @Test("to save an older value changes neither the counter nor a lock that was found")
+    func older() async throws {
+        let isBroken = Toggle()
+        let client = try await OathClient.createClient { config in
+            config.storage = MemoryStorage()
+            config.policyEvaluator = AccountPolicies([SwitchedPolicy(name: "p", isBroken: isBroken)])
+        }
+        let policies = Sample.base64(#"{"p":{}}"#)
+        let old = try await client.addCredentialFromUri(Sample.hotp + "&policies=\(policies)")
+        _ = try await client.generateCode(old.id)
+        #expect(try await client.saveCredential(old).counter == 8)
+
+        isBroken.turnOn()
+        let locked = try #require(try await client.getCredential(old.id))
+        #expect(locked.isLocked && locked.lockingPolicy == "p")
+        await #expect(throws: OathError.credentialLocked(old.id)) { try await client.generateCode(old.id) }
+        #expect(try await client.saveCredential(locked).isLocked)
+        isBroken.turnOff()
+        #expect(try await client.getCredential(old.id)?.isLocked == false)
+        _ = try await client.generateCode(old.id)
+    }
+
+    @Test("a value that was locked by the app locks when it is saved, until an unlocked one is", arguments: Place.allCases)
+    func byHand(place: Place) async throws {
+        try await place.with { use in
+            let client = try await OathClient.createClient(configure: use)
+            var credential = try await client.addCredentialFromUri(Sample.totp)
+            credential.lockCredential(policyName: "lost phone")
+            try await client.saveCredential(credential)
+            let stored = try #require(try await client.getCredential(credential.id))
+            #expect(stored.isLocked && stored.lockingPolicy == "lost phone")
+            await #expect(throws: OathError.credentialLocked(credential.id)) { try await client.generateCode(credential.id) }
+            credential.unlockCredential()
+            #expect(try await !client.saveCredential(credential).isLocked)
+            _ = try await client.generateCode(credential.id)
+        }
+    }
+
+    @Test("a second credential of one type is refused, of another it is not")
+    func duplicates() async throws {
+        let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
+        let credential = try await client.addCredentialFromUri(Sample.totp)
+        await #expect(throws: OathError.duplicateCredential(credential.id)) {
+            try await client.addCredentialFromUri(Sample.totp)
+        }
+        let other = OathCredential(
+            issuer: "Harbor Bank", accountName: "mira", oathType: .totp, secretKey: "KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
+        await #expect(throws: OathError.duplicateCredential(credential.id)) { try await client.saveCredential(other) }
+        try await client.addCredentialFromUri(Sample.hotp)
+        #expect(try await client.getCredentials().count == 2)
+    }
+
+    static let key = "KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
+    static let refused: [(String, @Sendable (OathError) -> Bool)] = [
+        ("", { if case .invalidUri = $0 { true } else { false } }),
+        ("https://totp/X:mira?secret=\(key)", { if case .invalidUri = $0 { true } else { false } }),
+        (Sample.push, { if case .invalidUri = $0 { true } else { false } }),
+        ("otpauth://motp/X:mira?secret=\(key)", { if case .invalidOathType = $0 { true } else { false } }),
+        ("otpauth://totp/X:mira", { $0 == .missingRequiredParameter("secret") }),
+        ("otpauth://totp/X:mira?secret=19191919\(key)!", { if case .invalidSecret = $0 { true } else { false } }),
+        ("otpauth://totp/X:mira?secret=\(key)&algorithm=MD5", { if case .invalidAlgorithm = $0 { true } else { false } }),
+        ("otpauth://totp/X:mira?secret=\(key)&digits=12", { if case .invalidParameterValue = $0 { true } else { false } }),
+        ("otpauth://totp/X:mira?secret=\(key)&period=0", { if case .invalidParameterValue = $0 { true } else { false } }),
+        ("otpauth://hotp/X:mira?secret=\(key)&counter=-1", { if case .invalidParameterValue = $0 { true } else { false } }),
+    ]
+
+    @Test("URIs that are refused are refused by name, store nothing, and are not repeated in the error", arguments: refused)
+    func refusals(uri: String, isExpected: @Sendable (OathError) -> Bool) async throws {
+        let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
+        await #expect {
+            try await client.addCredentialFromUri(uri)
+        } throws: { error in
+            let text = "\(error) \(String(reflecting: error))"
+            return !text.contains(Self.key) && (uri.isEmpty || !text.contains(uri))
+                && (error as? OathError).map(isExpected) ?? false
+        }
+        #expect(try await client.getCredentials().isEmpty)
+    }
+
+    @Test("credentials that cannot be are not saved")
+    func invalid() async throws {
+        let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
+        func made(
+            _ issuer: String = "X", digits: Int = 6, period: Int = 30, counter: Int = 0, secret: String = OathClientTests.key
+        )
+            -> OathCredential
+        {
+            OathCredential(
+                issuer: issuer, accountName: "mira", oathType: .totp, digits: digits, period: period, counter: counter,
+                secretKey: secret)
+        }
+        let wrong = [made(""), made("a\u{202E}b"), made(digits: 9), made(period: 0), made(counter: -1)]
+        for credential in wrong {
+            await #expect {
+                try await client.saveCredential(credential)
+            } throws: {
+                if case OathError.invalidParameterValue = $0 { true } else { false }
+            }
+        }
+        for credential in [made(secret: ""), made(secret: "0189")] {
+            await #expect {
+                try await client.saveCredential(credential)
+            } throws: {
+                if case OathError.invalidSecret = $0 { true } else { false }
+            }
+        }
+        #expect(try await client.getCredentials().isEmpty)
+    }
+
+    @Test("of a combined URI each client takes its half, and they make one account")
+    func combined() async throws {
+        let store = AccountRecords(unsealed: MemoryStore())
+        let oath = try await OathClient.createClient { $0.storage = store }
+        let push = try await PushBench { $0.storage = store }
+        let code = try await oath.addCredentialFromUri(Sample.combined)
+        let registered = try await push.enrol(Sample.combined)
+        #expect(code.id != registered.id)
+        #expect(try await oath.getCredentials().map(\.id) == [code.id])
+        #expect(try await push.client.getCredentials().map(\.id) == [registered.id])
+        #expect(try await oath.getCredential(registered.id) == nil)
+        #expect(try await !oath.deleteCredential(registered.id))
+        await #expect(throws: OathError.credentialNotFound(registered.id)) { try await oath.generateCode(registered.id) }
+        #expect(try await Authenticator(store: store).accounts().count == 1)
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Synchronization
+
+/// Where a client keeps its accounts in a test.
+enum Place: String, CaseIterable, Sendable {
+    case memory, sqlite, vault, ownStorage, ownDelegate, memoryStorage
+
+    /// Those that a second client finds again.
+    static let lasting: [Place] = [.memory, .sqlite, .vault, .ownStorage, .ownDelegate]
+
+    /// Runs `body` with something that puts this place into a configuration, as often as it likes.
+    func with(_ body: (@Sendable (ClientConfiguration) -> Void) async throws -> Void) async throws {
+        try await TemporaryDirectory.with { directory in
+            switch self {
+            case .memory:
+                let records = AccountRecords(unsealed: MemoryStore())
+                try await body { $0.storage = records }
+            case .sqlite:
+                let records = AccountRecords(unsealed: try SQLiteStore(path: directory.file("store"), creating: true))
+                try await body {
+                    $0.storage = records
+                    $0.encryptionEnabled = false
+                }
+            case .vault:
+                let records = AccountRecords(try VaultDirectory(path: directory.file("vault")).createVault(.keyFile))
+                try await body { $0.storage = records }
+            case .ownStorage:
+                let cell = ItemCell()
+                try await body { $0.storage = CellStorage(cell) }
+            case .ownDelegate:
+                let cell = ItemCell()
+                try await body { $0.storage = CellDelegate(cell) }
+            case .memoryStorage: try await body { $0.storage = MemoryStorage() }
+            }
+        }
+    }
+}
+
+/// What an app's storage keeps its item in: bytes, as a file would.
+final class ItemCell: Sendable {
+    struct Refused: Error {}
+
+    private let state = Mutex<(bytes: Data?, gets: Int, saves: Int, isBroken: Bool)>((nil, 0, 0, false))
+    /// Closed: calls wait until it opens.
+    let gate = Gate()
+
+    var gets: Int { state.withLock { $0.gets } }
+    var saves: Int { state.withLock { $0.saves } }
+    var bytes: Data? { state.withLock { $0.bytes } }
+
+    func overwrite(_ bytes: Data?) { state.withLock { $0.bytes = bytes } }
+    func setBroken(_ isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
+
+    func get() throws -> Data? {
+        try state.withLock { state in
+            state.gets += 1
+            if state.isBroken { throw Refused() }
+            return state.bytes
+        }
+    }
+
+    func save(_ bytes: Data) throws {
+        try state.withLock { state in
+            state.saves += 1
+            if state.isBroken { throw Refused() }
+            state.bytes = bytes
+        }
+    }
+}
+
+/// Lets everybody through, until it is closed.
+final class Gate: Sendable {
+    private let state = Mutex<(isClosed: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func close() { state.withLock { $0.isClosed = true } }
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { state = (false, []) }
+            return state.waiting
+        }
+        for one in waiting { one.resume() }
+    }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if state.isClosed { state.waiting.append(continuation) }
+                return !state.isClosed
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+/// A storage as an app writes it: a plain class, with state, not Sendable.
+class CellStorage<T: Codable>: Storage {
+    private let cell: ItemCell
+    private var calls = 0
+
+    init(_ cell: ItemCell) {
+        self.cell = cell
+    }
+
+    func save(item: T) async throws {
+        calls += 1
+        await cell.gate.pass()
+        try cell.save(JSONEncoder().encode(item))
+    }
+
+    func get() async throws -> T? {
+        calls += 1
+        await cell.gate.pass()
+        return try cell.get().map { try JSONDecoder().decode(T.self, from: $0) }
+    }
+
+    func delete() async throws { cell.overwrite(nil) }
+}
+
+class CellDelegate<T: Codable>: StorageDelegate<T> {
+    init(_ cell: ItemCell) {
+        super.init(delegate: CellStorage<T>(cell), cacheable: true)
+    }
+}
+
+/// Keeps the lines of a client.
+final class LineKeeper: ClientLogger {
+    private let kept = Mutex<[(ClientLogLevel, String)]>([])
+    var lines: [(level: ClientLogLevel, text: String)] { kept.withLock { $0.map { ($0.0, $0.1) } } }
+    func log(_ level: ClientLogLevel, _ line: String) { kept.withLock { $0.append((level, line)) } }
+}
+
+/// A policy that is met as long as a test says so.
+struct SwitchedPolicy: AccountPolicy {
+    let name: String
+    let isBroken: Toggle
+    func isMet(_ parameters: JSONValue) async -> Bool { !isBroken.isOn }
+}
+
+/// A push client over a scripted server, with a clock that stands still.
+struct PushBench {
+    let client: PushClient
+    let transport: ScriptedTransport
+    let clock = ManualClock(Sample.start)
+
+    init(
+        _ configure: (PushConfiguration) -> Void = { $0.storage = AccountRecords(unsealed: MemoryStore()) },
+        answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = { _ in
+            HTTPResponse(status: 200, body: Array("{}".utf8))
+        }
+    ) async throws {
+        transport = ScriptedTransport(answer)
+        let (transport, clock) = (transport, clock)
+        client = try await PushClient.createClient { config in
+            config.transport = transport
+            config.clock = clock
+            config.device.name = "Mira's desk"
+            configure(config)
+        }
+    }
+
+    func enrol(_ uri: String = Sample.push) async throws -> PushCredential {
+        try await client.setDeviceToken("token-1")
+        return try await client.addCredentialFromUri(uri)
+    }
+
+    /// A message of the sample account's server.
+    static func message(
+        to id: String, messageId: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start,
+        userID: String? = nil, secret: Secret? = nil
+    ) throws -> [String: Any] {
+        let message = PushMessage(
+            mechanismUID: id, challenge: Array("challenge".utf8), kind: kind, timeToLive: 120, sentAt: sentAt,
+            text: "Login at Harbor Bank", loadBalancerCookie: "amlbcookie=02", userID: userID)
+        let key = try secret ?? Secret(Base64.decode(Sample.secret))
+        return ["messageId": messageId, "message": message.sealed(with: key)]
+    }
+}
+
+extension Authenticator {
+    /// Looks into a store that a client has used.
+    init(store: any AccountStore) {
+        self.init(
+            store: store, transport: ScriptedTransport { _ in HTTPResponse(status: 200) }, device: PushDevice(token: "", name: "")
+        )
+    }
+}

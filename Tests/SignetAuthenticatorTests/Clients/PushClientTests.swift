@@ -1,0 +1,306 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Testing
+
+@Suite("PushClient", .timeLimit(.minutes(5)))
+struct PushClientTests {
+    @Test("a credential is registered, asked, answered and deleted with its notifications", arguments: Place.allCases)
+    func life(place: Place) async throws {
+        try await place.with { use in
+            let bench = try await PushBench { use($0) }
+            let client = bench.client
+            await #expect {
+                try await client.addCredentialFromUri(Sample.push)
+            } throws: {
+                if case PushError.deviceTokenNotSet = $0 { true } else { false }
+            }
+            #expect(bench.transport.requests.isEmpty)
+            let credential = try await bench.enrol()
+            #expect(try await client.getDeviceToken() == "token-1")
+            #expect(try await client.getCredentials() == [credential])
+            #expect(credential.registrationEndpoint == Sample.endpoint + "register")
+            #expect(credential.authenticationEndpoint == Sample.endpoint + "authenticate")
+            #expect(credential.updateEndpoint == Sample.endpoint + "refresh")
+
+            let data = try PushBench.message(to: credential.id, kind: .number(choices: [34, 56, 82]), userID: "user-7f3a")
+            let notification = try #require(try await client.processNotification(messageData: data))
+            #expect(try await client.processNotification(messageData: data) == notification)
+            #expect(try await client.getAllNotifications() == [notification])
+            #expect(try await client.getPendingNotifications() == [notification])
+            #expect(try await client.getNotification(notificationId: notification.id) == notification)
+            #expect(try await client.getNotification(notificationId: "nobody") == nil)
+            #expect(try await client.getCredential(credentialId: credential.id)?.userId == "user-7f3a")
+
+            #expect(try await client.approveChallengeNotification(notification.id, challengeResponse: " 34 "))
+            #expect(try await client.getNotification(notificationId: notification.id)?.approved == true)
+            #expect(try await client.getPendingNotifications().isEmpty)
+            let sent = bench.transport.requests.count
+            #expect(try await !client.denyNotification(notification.id), "it was answered")
+            #expect(bench.transport.requests.count == sent)
+
+            #expect(try await client.deleteCredential(credentialId: credential.id))
+            #expect(try await !client.deleteCredential(credentialId: credential.id))
+            #expect(try await client.getAllNotifications().isEmpty)
+            #expect(try await client.getCredentials().isEmpty)
+        }
+    }
+
+    @Test("notifications say everything under their documented names")
+    func names() async throws {
+        let bench = try await PushBench()
+        let credential = try await bench.enrol()
+        let notification = try #require(
+            try await bench.client.processNotification(
+                messageData: PushBench.message(to: credential.id, kind: .number(choices: [34, 56, 82]))))
+        #expect(notification.credentialId == credential.id && notification.messageId == "AUTHENTICATE:1")
+        #expect(notification.messageText == "Login at Harbor Bank" && notification.ttl == 120)
+        #expect(notification.numbersChallenge == "34,56,82" && notification.getNumbersChallenge() == [34, 56, 82])
+        #expect(notification.challenge == "Y2hhbGxlbmdl" && notification.loadBalancer == "amlbcookie=02")
+        #expect(notification.pushType == .challenge && notification.type == .challenge)
+        #expect(notification.sentAt == Sample.start && notification.createdAt == Sample.start)
+        #expect(notification.pending && !notification.approved && !notification.responded)
+        #expect(notification.isExpired, "it was sent in 2025")
+    }
+
+    @Test("messages that are forged, foreign or nobody's store nothing")
+    func refused() async throws {
+        let bench = try await PushBench()
+        let (client, credential) = (bench.client, try await bench.enrol())
+        let forged = try PushBench.message(to: credential.id, secret: Secret([UInt8](repeating: 7, count: 32)))
+        await #expect {
+            _ = try await client.processNotification(messageData: forged)
+        } throws: {
+            if case PushError.messageParsingFailed(let text) = $0 { text.contains("signature") } else { false }
+        }
+        let foreign = try PushBench.message(to: "stranger")
+        await #expect {
+            _ = try await client.processNotification(messageData: foreign)
+        } throws: {
+            if case PushError.credentialNotFound("stranger") = $0 { true } else { false }
+        }
+        let nobodys: [[String: Any]] = [
+            [:], ["message": "a.b.c"], ["messageId": "1"], ["messageId": "1", "message": "hello"],
+            ["messageId": "1", "message": "e30.e30.e30"], ["messageId": 1, "message": 2],
+        ]
+        for data in nobodys { #expect(try await client.processNotification(messageData: data) == nil) }
+        #expect(try await client.processNotification(message: "hello") == nil)
+        #expect(try await client.processNotification(userInfo: ["aps": ["alert": "hi"], 7: 8]) == nil)
+        #expect(try await client.getAllNotifications().isEmpty)
+    }
+
+    @Test("messages come as data, as text, and as a push service hands them over")
+    func forms() async throws {
+        let bench = try await PushBench()
+        let credential = try await bench.enrol()
+        let data = try PushBench.message(to: credential.id)
+        let message = try #require(data["message"] as? String)
+        let aps = try await bench.client.processNotification(
+            userInfo: ["aps": ["data": message, "messageId": "inside", "alert": "x"]])
+        #expect(aps?.messageId == "inside")
+        let above = try await bench.client.processNotification(
+            userInfo: ["aps": ["data": message, "messageId": "inside"], "messageId": "above"])
+        #expect(above?.messageId == "above")
+        let text = try await bench.client.processNotification(message: message)
+        let signature = try #require(message.split(separator: ".").last)
+        #expect(text?.messageId == String(signature.prefix(8)))
+        #expect(try await bench.client.getAllNotifications().count == 3)
+    }
+
+    @Test("100 times the same message at once is one notification", arguments: [Place.memory, .ownStorage, .sqlite])
+    func atOnce(place: Place) async throws {
+        try await place.with { use in
+            let bench = try await PushBench { use($0) }
+            let id = try await bench.enrol().id
+            let client = bench.client
+            let ids = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<100 {
+                    group.addTask { try await client.processNotification(messageData: PushBench.message(to: id))?.id }
+                }
+                return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+            }
+            #expect(ids.count == 1)
+            #expect(try await client.getAllNotifications().count == 1)
+        }
+    }
+
+    /// A kind of message, what the person does, and whether it is accepted.
+    static let answers: [(PushKind, String, @Sendable (PushClient, String) async throws -> Bool, Bool?)] = [
+        (.tap, "approve", { try await $0.approveNotification($1) }, true),
+        (.tap, "deny", { try await $0.denyNotification($1) }, true),
+        (.biometric, "biometric", { try await $0.approveBiometricNotification($1, authenticationMethod: "face") }, true),
+        (.biometric, "deny", { try await $0.denyNotification($1) }, true),
+        (.biometric, "approve", { try await $0.approveNotification($1) }, nil),
+        (.biometric, "no method", { try await $0.approveBiometricNotification($1, authenticationMethod: " ") }, nil),
+        (.number(choices: [34, 56]), "34", { try await $0.approveChallengeNotification($1, challengeResponse: "34") }, true),
+        (.number(choices: [34, 56]), "35", { try await $0.approveChallengeNotification($1, challengeResponse: "35") }, nil),
+        (.number(choices: [34, 56]), "none", { try await $0.approveChallengeNotification($1, challengeResponse: "") }, nil),
+        (.number(choices: [34, 56]), "approve", { try await $0.approveNotification($1) }, nil),
+    ]
+
+    @Test("answers that fit are sent, others are refused before a request", arguments: answers)
+    func answer(
+        row: (PushKind, name: String, answer: @Sendable (PushClient, String) async throws -> Bool, isSent: Bool?)
+    ) async throws {
+        let bench = try await PushBench()
+        let credential = try await bench.enrol()
+        let notification = try #require(
+            try await bench.client.processNotification(messageData: PushBench.message(to: credential.id, kind: row.0)))
+        let before = bench.transport.requests.count
+        if row.isSent == true {
+            #expect(try await row.answer(bench.client, notification.id))
+            #expect(bench.transport.requests.count == before + 1)
+            #expect(try await bench.client.getNotification(notificationId: notification.id)?.approved == (row.name != "deny"))
+        } else {
+            await #expect {
+                _ = try await row.answer(bench.client, notification.id)
+            } throws: {
+                if case PushError.invalidParameterValue = $0 { true } else { false }
+            }
+            #expect(bench.transport.requests.count == before)
+            #expect(try await bench.client.getPendingNotifications() == [notification])
+        }
+    }
+
+    @Test("a notification whose time is over is answered by nobody: false, and no request")
+    func expired() async throws {
+        let bench = try await PushBench()
+        let credential = try await bench.enrol()
+        let notification = try #require(
+            try await bench.client.processNotification(messageData: PushBench.message(to: credential.id)))
+        bench.clock.advance(by: 121)
+        let before = bench.transport.requests.count
+        #expect(try await !bench.client.approveNotification(notification.id))
+        #expect(try await !bench.client.denyNotification(notification.id))
+        #expect(bench.transport.requests.count == before)
+        #expect(try await bench.client.getPendingNotifications().isEmpty)
+        #expect(try await bench.client.getAllNotifications().count == 1)
+        await #expect {
+            try await bench.client.denyNotification("nobody")
+        } throws: {
+            if case PushError.notificationNotFound("nobody") = $0 { true } else { false }
+        }
+    }
+
+    @Test("a token that could not be told is told by the next call, though it is the same", arguments: [500, 503, 401])
+    func token(status: Int) async throws {
+        let isRefusing = Toggle()
+        let bench = try await PushBench {
+            $0.storage = MemoryStorage()
+        } answer: { _ in
+            HTTPResponse(status: isRefusing.isOn ? status : 200)
+        }
+        _ = try await bench.enrol()
+        func updates() -> Int { bench.transport.requests.filter { $0.url.hasSuffix("refresh") }.count }
+        #expect(try await bench.client.setDeviceToken("token-1"))
+        #expect(updates() == 0, "the registration has told it")
+        isRefusing.turnOn()
+        #expect(try await !bench.client.setDeviceToken("token-2"))
+        #expect(try await !bench.client.setDeviceToken("token-2"))
+        #expect(updates() == 2)
+        isRefusing.turnOff()
+        #expect(try await bench.client.setDeviceToken("token-2"))
+        #expect(try await bench.client.setDeviceToken("token-2"))
+        #expect(updates() == 3)
+        await #expect(throws: PushError.self) { try await bench.client.setDeviceToken("") }
+    }
+
+    @Test("a token that is set for one credential is told to it, and to the others by the next call that names none")
+    func tokenOfOne() async throws {
+        let bench = try await PushBench()
+        let first = try await bench.enrol()
+        let second = PushCredential(
+            issuer: "Other", accountName: "mira", serverEndpoint: "https://other.example.test/push", sharedSecret: Sample.secret)
+        try await bench.client.saveCredential(second)
+        #expect(try await !bench.client.setDeviceToken("token-2", credentialId: "nobody"))
+        #expect(try await bench.client.getDeviceToken() == "token-1")
+        #expect(try await bench.client.setDeviceToken("token-2", credentialId: first.id))
+        #expect(bench.transport.requests.last?.url == Sample.endpoint + "refresh")
+        #expect(try await bench.client.setDeviceToken("token-2"))
+        #expect(bench.transport.requests.suffix(1).map(\.url) == ["https://other.example.test/push?_action=refresh"])
+    }
+
+    @Test("a registration that fails stores nothing, and the same URI can be tried again", arguments: [400, 404, 500])
+    func registration(status: Int) async throws {
+        let isRefusing = Toggle()
+        let bench = try await PushBench {
+            $0.storage = MemoryStorage()
+        } answer: { _ throws(TransportError) in
+            HTTPResponse(status: isRefusing.isOn ? status : 200)
+        }
+        isRefusing.turnOn()
+        await #expect {
+            _ = try await bench.enrol()
+        } throws: {
+            if case PushError.registrationFailed = $0 { true } else { false }
+        }
+        #expect(try await bench.client.getCredentials().isEmpty)
+        isRefusing.turnOff()
+        let credential = try await bench.enrol()
+        await #expect {
+            _ = try await bench.enrol()
+        } throws: {
+            if case PushError.duplicateCredential(credential.id) = $0 { true } else { false }
+        }
+    }
+
+    @Test("a client that was closed says so")
+    func closed() async throws {
+        let bench = try await PushBench()
+        let (client, credential) = (bench.client, try await bench.enrol())
+        await client.close()
+        await client.close()
+        let calls: [@Sendable () async throws -> Void] = [
+            { _ = try await client.getCredentials() }, { _ = try await client.getDeviceToken() },
+            { _ = try await client.getCredential(credentialId: credential.id) },
+            { _ = try await client.saveCredential(credential) },
+            { _ = try await client.setDeviceToken("t") }, { _ = try await client.addCredentialFromUri(Sample.push) },
+            { _ = try await client.processNotification(messageData: [:]) },
+            { _ = try await client.processNotification(message: "") },
+            { _ = try await client.processNotification(userInfo: [:]) }, { _ = try await client.approveNotification("") },
+            { _ = try await client.approveChallengeNotification("", challengeResponse: "") },
+            { _ = try await client.approveBiometricNotification("", authenticationMethod: "") },
+            { _ = try await client.denyNotification("") }, { _ = try await client.getPendingNotifications() },
+            { _ = try await client.getAllNotifications() }, { _ = try await client.getNotification(notificationId: "") },
+            { _ = try await client.cleanupNotifications() }, { _ = try await client.deleteCredential(credentialId: "") },
+        ]
+        for call in calls {
+            await #expect {
+                try await call()
+            } throws: {
+                if case PushError.notInitialized = $0 { true } else { false }
+            }
+        }
+    }
+
+    @Test("without a transport of the app's own, the client has connections that end with it")
+    func ownTransport() async throws {
+        let client = try await PushClient.createClient { config in
+            config.storage = MemoryStorage()
+            config.timeoutMs = 2000
+        }
+        try await client.saveCredential(
+            PushCredential(
+                id: "1", issuer: "X", accountName: "mira", serverEndpoint: "http://127.0.0.1:1/push", sharedSecret: Sample.secret)
+        )
+        let data = try PushBench.message(to: "1", sentAt: SystemWallClock().now)
+        let notification = try #require(try await client.processNotification(messageData: data))
+        await #expect {
+            _ = try await client.approveNotification(notification.id)
+        } throws: {
+            if case PushError.networkFailure(_, let cause as TransportError) = $0 { cause.code == .connect } else { false }
+        }
+        await client.close()
+    }
+
+    @Test("a client that is let go of without being closed ends its connections itself")
+    func forgotten() async throws {
+        for _ in 0..<3 {
+            let client = try await PushClient.createClient { $0.storage = MemoryStorage() }
+            #expect(try await client.getDeviceToken() == nil)
+        }
+    }
+}
