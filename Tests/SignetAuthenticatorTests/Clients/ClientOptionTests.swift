@@ -194,7 +194,7 @@ struct ClientOptionTests {
         let client = try await OathClient.createClient { config in
             config.storage = CellStorage(cell)
             config.enableCredentialCache = isEnabled
-            config.policyEvaluator = AccountPolicies([SwitchedPolicy(name: "p", isBroken: isBroken)])
+            config.policyEvaluator = AccountPolicies([BreakablePolicy(name: "p", isBroken: isBroken)])
         }
         let policies = Sample.base64(#"{"p":{}}"#)
         var credential = try await client.addCredentialFromUri(Sample.hotp + "&policies=\(policies)")
@@ -275,7 +275,7 @@ struct ClientOptionTests {
     @Test("policyEvaluator: its policies are asked at enrolment, and lock when they are not met later")
     func policies() async throws {
         let isBroken = Toggle()
-        let policies = AccountPolicies([SwitchedPolicy(name: "p", isBroken: isBroken)])
+        let policies = AccountPolicies([BreakablePolicy(name: "p", isBroken: isBroken)])
         let oath = try await OathClient.createClient { config in
             config.storage = MemoryStorage()
             config.policyEvaluator = policies

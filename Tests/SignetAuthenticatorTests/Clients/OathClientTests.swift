@@ -83,7 +83,7 @@ struct OathClientTests {
         let isBroken = Toggle()
         let client = try await OathClient.createClient { config in
             config.storage = MemoryStorage()
-            config.policyEvaluator = AccountPolicies([SwitchedPolicy(name: "p", isBroken: isBroken)])
+            config.policyEvaluator = AccountPolicies([BreakablePolicy(name: "p", isBroken: isBroken)])
         }
         let policies = Sample.base64(#"{"p":{}}"#)
         let old = try await client.addCredentialFromUri(Sample.hotp + "&policies=\(policies)")

@@ -136,7 +136,7 @@ final class LineKeeper: ClientLogger {
 }
 
 /// A policy that is met as long as a test says so.
-struct SwitchedPolicy: AccountPolicy {
+struct BreakablePolicy: AccountPolicy {
     let name: String
     let isBroken: Toggle
     func isMet(_ parameters: JSONValue) async -> Bool { !isBroken.isOn }
