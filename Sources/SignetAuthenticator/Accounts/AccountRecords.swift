@@ -98,6 +98,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func remove(mechanism uid: String) throws(StoreError) {
+        if try holdsNothing(.mechanism(uid)) { return }
         if let account = try unlessDamaged({ () throws(StoreError) in try mechanism(uid) })?.account {
             try mechanismIndex.remove(uid, from: account)
         }
@@ -106,8 +107,11 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     /// Removes a mechanism that no account has any more.
     private func remove(mechanismRecord uid: String) throws(StoreError) {
-        try removeNotifications(of: uid)
-        try notificationIndex(uid).end(in: records)
+        let stored = try unlessDamaged { () throws(StoreError) in try mechanism(uid) }
+        if stored?.oath == nil {
+            try removeNotifications(of: uid)
+            try notificationIndex(uid).end(in: records)
+        }
         try records.remove(.mechanism(uid))
     }
 
@@ -119,8 +123,10 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     func removeNotifications(of mechanismUID: String) throws(StoreError) {
         let index = notificationIndex(mechanismUID)
-        for entry in try index.entries() { try forget(entry) }
-        if try records.record(.notificationIndex(mechanismUID)) != nil { try index.restart(in: records) }
+        let entries = try index.entries()
+        guard !entries.isEmpty else { return }
+        for entry in entries { try forget(entry) }
+        try index.restart(in: records)
     }
 
     func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int {

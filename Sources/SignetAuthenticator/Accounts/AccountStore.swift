@@ -29,7 +29,7 @@ public protocol ImmediateAccountStore: AccountStore {
 
 /// What can be looked up. Each method answers nil, or an empty list, only when it is certain that there is nothing.
 ///
-/// A store of an app's own needs the six that have no default; the others are there for stores that can do better.
+/// A store of an app's own needs those that have no default; the others are there for stores that can do better.
 public protocol AccountReader {
     /// The account with this identity.
     func account(_ id: AccountID) throws(StoreError) -> Account?
