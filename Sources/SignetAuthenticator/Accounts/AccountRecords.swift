@@ -84,12 +84,19 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     func save(_ notification: PushNotification) throws(StoreError) {
         let key = RecordKey.notification(notification.id)
-        if try holdsNothing(key) {
-            try notificationIndex(notification.message.mechanismUID).add(
-                .init(id: notification.id, receivedAt: notification.receivedAt), in: records)
+        let index = notificationIndex(notification.message.mechanismUID)
+        let isNew: Bool
+        do {
+            isNew = try records.record(key) == nil
+        } catch  where error.isOfOneRecord {
+            // What is written in the place of a damaged record may be in the index, or not.
+            isNew = try !index.contains(notification.id)
         }
+        if isNew { try index.add(.init(id: notification.id, receivedAt: notification.receivedAt), in: records) }
         try put(notification, key)
     }
+
+    func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool { try !mechanismIndex.uids(of: account).isEmpty }
 
     func remove(account: AccountID) throws(StoreError) {
         for uid in try mechanismIndex.uids(of: account) { try remove(mechanismRecord: uid) }

@@ -41,6 +41,8 @@ public protocol AccountReader {
     func mechanisms() throws(StoreError) -> [Mechanism]
     /// The mechanisms of one account, in the same order.
     func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism]
+    /// Whether an account has mechanisms; one that cannot be read is one.
+    func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool
     /// The notification with this id, which `PushNotification.id(mechanismUID:messageID:)` makes.
     func notification(id: String) throws(StoreError) -> PushNotification?
     /// The notification of a mechanism with the server's id.
@@ -127,6 +129,9 @@ extension AccountReader {
     public func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism] {
         try mechanisms().filter { $0.account == account }
     }
+
+    /// Found by asking for them.
+    public func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool { try !mechanisms(of: account).isEmpty }
 
     /// Found by the id that mechanism and message id make.
     public func notification(messageID: String, mechanismUID: String) throws(StoreError) -> PushNotification? {
