@@ -109,4 +109,4 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 clean: ## delete what was built here
-	rm -rf $(foreach folder,debug plain release tsan asan docs docs-html bench,"$(SCRATCH)/$(folder)") bench.json
+	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs docs-html bench,"$(SCRATCH)/$(folder)") bench.json

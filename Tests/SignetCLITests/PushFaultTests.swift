@@ -150,8 +150,9 @@ struct PushFaultTests {
     @Test("Two accounts that take messages: the name says which; an unknown one is 66")
     func whichAccount() async throws {
         try await withDesk { desk, place in
-            let second = try PushInvitation.sample(port: desk.port).uri(account: "noa")
-            try await place.signet("enroll", second).succeeds()
+            var second = try PushInvitation.sample(port: desk.port)
+            second.messageID = "REGISTER:2"
+            try await place.signet("enroll", second.uri(account: "noa")).succeeds()
             try await place.signet("push", "listen", "--once", "--for", "1").fails(65, "Harbor:mira", "Harbor:noa")
             try await place.signet("push", "listen", "nobody").fails(66, "'nobody'")
         }
