@@ -122,9 +122,10 @@ let package = Package(
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
-        // What the storage tests kill.
+        // What the storage and authenticator tests kill.
         .executableTarget(
-            name: "StoreWorker", dependencies: ["SignetStorage"], path: "Tests/StoreWorker", swiftSettings: rules),
+            name: "StoreWorker", dependencies: ["SignetStorage", "SignetAuthenticator", "SignetCore"], path: "Tests/StoreWorker",
+            swiftSettings: rules),
         .testTarget(
             name: "SignetStorageTests",
             dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", crypto, grdb],
@@ -139,7 +140,7 @@ let package = Package(
             name: "SignetAuthenticatorTests",
             dependencies: [
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
-                "SignetJourney",
+                "SignetJourney", "StoreWorker",
                 "FRAuthenticator", "FRAuth", logging,
             ], swiftSettings: rules),
         .testTarget(

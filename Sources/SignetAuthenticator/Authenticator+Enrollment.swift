@@ -35,24 +35,42 @@ extension Authenticator {
         }
         if let duplicate { throw AuthenticatorError.duplicate(duplicate) }
         if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
-        guard let invitation = enrollment.push else { return try await keep(enrollment, offered) }
+        guard let invitation = enrollment.push else { return try await keep(enrollment, offered, toldToken: token) }
         let registered = try await registered(offered, invitation, token: token)
         do {
-            let enrolled = try await keep(enrollment, registered)
-            if let uid = registered.last?.uid { unsettled.forgetRegistration(uid) }
+            let enrolled = try await keep(enrollment, registered, toldToken: token)
+            unsettled.forgetRegistration(invitation.mechanismUID)
             return enrolled
         } catch let error as StoreError {
             throw AuthenticatorError.registeredNotStored(error)
+        } catch {
+            unsettled.forgetRegistration(invitation.mechanismUID)
+            throw error
         }
     }
 
-    private func keep(_ enrollment: Enrollment, _ mechanisms: [Mechanism]) async throws -> EnrolledAccount {
+    /// Stores an account and its mechanisms.
+    /// - Parameter token: The device's token that was stored when the server was told one.
+    private func keep(
+        _ enrollment: Enrollment, _ mechanisms: [Mechanism], toldToken token: String?
+    ) async throws -> EnrolledAccount {
         let now = clock.now
-        let enrolled = try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.enrol(enrollment, mechanisms: mechanisms, now: now, in: records)
-        }.get()
+        let pushUID = enrollment.push?.mechanismUID
+        let enrolled: Result<EnrolledAccount, AuthenticatorError> = try await store.write {
+            (records: any AccountWriter) throws(StoreError) in
+            // The same invitation under another label: the mechanism it made must not be overwritten.
+            if let pushUID, let existing = try records.mechanism(pushUID) { return .failure(.duplicate(existing)) }
+            let outcome = try AccountRules.enrol(enrollment, mechanisms: mechanisms, now: now, in: records)
+            if let pushUID, case .success = outcome, var stored = try records.deviceToken(), stored.token != token {
+                // It has changed since the server was told.
+                stored.outstanding.insert(pushUID)
+                try records.save(stored)
+            }
+            return outcome
+        }
+        let account = try enrolled.get()
         return EnrolledAccount(
-            account: enrolled.account, mechanisms: enrolled.mechanisms, lock: await policies.lock(on: enrolled.account))
+            account: account.account, mechanisms: account.mechanisms, lock: await policies.lock(on: account.account))
     }
 
     /// What an enrolment offers, push last.

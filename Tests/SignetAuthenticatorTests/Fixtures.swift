@@ -13,6 +13,7 @@ enum Sample {
     static let response = "LcDpX6F83UYFewhbxp3xUy1Ti9LpHyHv6SjDc2NO1yI="
     static let totp = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank"
     static let hotp = "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank&counter=7"
+    static let account = AccountID(issuer: "Harbor Bank", accountName: "mira")
     static let endpoint = "https://am.example.test/am/json/alpha/push/sns/message?_action="
 
     static var push: String { uri("pushauth://push") }
@@ -49,7 +50,9 @@ struct Bench {
     let authenticator: Authenticator
 
     init(
-        store: AccountRecords = AccountRecords(unsealed: MemoryStore()),
+        store: AccountRecords = AccountRecords(unsealed: MemoryStore()), policies: AccountPolicies = .standard,
+        retention: NotificationRetention = .standard, interceptors: [any RequestInterceptor] = [],
+        platforms: [any PushPlatform] = [],
         answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = { _ in
             HTTPResponse(status: 200, body: Array("{}".utf8))
         }
@@ -57,8 +60,12 @@ struct Bench {
         self.store = store
         transport = ScriptedTransport(answer)
         authenticator = Authenticator(
-            store: store, transport: transport, device: PushDevice(token: "token-1", name: "Mira's desk"), clock: clock)
+            store: store, transport: transport, device: PushDevice(token: "token-1", name: "Mira's desk"), clock: clock,
+            policies: policies, retention: retention, interceptors: interceptors, platforms: platforms)
     }
+
+    /// Everything that is stored, asked of the store itself.
+    func state() throws -> StoredState { try StoredState(store) }
 
     /// Enrols the sample push account and returns its mechanism.
     func enrollPush() async throws -> Mechanism {
@@ -68,14 +75,42 @@ struct Bench {
     /// A message as the sample account's server would sign it.
     func delivery(
         to mechanism: Mechanism, id: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start,
-        ttl: Int = 120,
-        secret: Secret? = nil
+        ttl: Int = 120, secret: Secret? = nil, userID: String? = nil
     ) throws -> PushDelivery {
         let message = PushMessage(
             mechanismUID: mechanism.uid, challenge: Array("challenge".utf8), kind: kind, timeToLive: ttl, sentAt: sentAt,
-            text: "Login at Harbor Bank", loadBalancerCookie: "amlbcookie=02")
+            text: "Login at Harbor Bank", loadBalancerCookie: "amlbcookie=02", userID: userID)
         guard let key = secret ?? mechanism.push?.secret else { throw AuthenticatorTestError.noPush }
         return PushDelivery(messageId: id, message: message.sealed(with: key))
+    }
+}
+
+/// Everything that is stored.
+struct StoredState: Equatable, Sendable {
+    let accounts: [Account]
+    let mechanisms: [Mechanism]
+    let notifications: [PushNotification]
+    let token: StoredDeviceToken?
+
+    init(_ store: AccountRecords) throws {
+        self = try store.read { (records: any AccountReader) throws(StoreError) in
+            StoredState(
+                accounts: try records.accounts(), mechanisms: try records.mechanisms(),
+                notifications: try records.notifications(), token: try records.deviceToken())
+        }
+    }
+
+    private init(
+        accounts: [Account], mechanisms: [Mechanism], notifications: [PushNotification], token: StoredDeviceToken?
+    ) {
+        (self.accounts, self.mechanisms, self.notifications, self.token) = (accounts, mechanisms, notifications, token)
+    }
+
+    /// Whether each mechanism has its account, and each notification its mechanism.
+    var hasOrphans: Bool {
+        let (ids, uids) = (Set(accounts.map(\.id)), Set(mechanisms.map(\.uid)))
+        return !mechanisms.allSatisfy { ids.contains($0.account) }
+            || !notifications.allSatisfy { uids.contains($0.message.mechanismUID) }
     }
 }
 

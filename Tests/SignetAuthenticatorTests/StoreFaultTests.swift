@@ -37,20 +37,28 @@ struct StoreFaultTests {
     private func check(_ act: Act, _ fault: StoreFault, _ bench: FaultyBench) async throws {
         let place: Comment = "\(act), \(fault.error.code) at \(fault.operation), \(fault.occasion), durable: \(fault.isDurable)"
         let subject = try await act.prepare(bench)
-        let before = try await bench.state()
+        let before = try bench.state()
         bench.store.heal()
         bench.store.inject(fault)
         do {
             try await act.perform(bench, subject)
-            Issue.record("the fault did not show: \(place)")
+            // An index that cannot be read is made again, and nobody need know.
+            let isOfOneRecord = [.corrupt, .keyMismatch, .newerFormat].contains(fault.error.code)
+            #expect(fault.operation == .record && isOfOneRecord, "the fault did not show: \(place)")
+            bench.store.heal()
+            return try await act.checkDone(bench, place)
         } catch let error as StoreError {
             #expect(error == fault.error, place)
+        } catch let error as AuthenticatorError where error.code == .registeredNotStored {
+            #expect(error.storeError == fault.error, place)
         }
         bench.store.heal()
-        if fault.isDurable {
+        let state = try bench.state()
+        #expect(!state.hasOrphans, place)
+        if fault.isDurable, !act.isNote(fault.occasion) {
             try await act.checkDone(bench, place)
         } else {
-            #expect(try await bench.state() == before, place)
+            #expect(state == before || act.isPartOf(fault.occasion), place)
         }
         do {
             try await act.perform(bench, subject)
@@ -95,118 +103,5 @@ struct StoreFaultTests {
         let shown = bench.shown.all
         #expect(shown.count == 67)
         #expect(Set(shown).count == shown.count)
-    }
-}
-
-/// What a person has the authenticator do.
-enum Act: String, CaseIterable, CustomTestStringConvertible {
-    case enroll, enrollPush, code, receive, approve, deny
-
-    var testDescription: String { rawValue }
-
-    /// What the act answers when it was done before.
-    var refusalWhenDone: AuthenticatorError.Code? {
-        switch self {
-        case .enroll, .enrollPush: .duplicateMechanism
-        case .approve, .deny: .alreadyAnswered
-        case .code, .receive: nil
-        }
-    }
-
-    /// What an act is about.
-    struct Subject: Sendable {
-        var mechanism = ""
-        var delivery: PushDelivery?
-        var notification = ""
-    }
-
-    /// What the act calls in its store when nothing fails.
-    func calls() async throws -> [StoreCall] {
-        let bench = try FaultyBench()
-        let subject = try await prepare(bench)
-        bench.store.heal()
-        try await perform(bench, subject)
-        return bench.store.calls
-    }
-
-    func prepare(_ bench: FaultyBench) async throws -> Subject {
-        switch self {
-        case .enroll: return Subject()
-        case .enrollPush, .code:
-            return Subject(mechanism: try await bench.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid)
-        case .receive: return Subject(delivery: try bench.bench.delivery(to: try await bench.bench.enrollPush()))
-        case .approve, .deny:
-            let delivery = try bench.bench.delivery(to: try await bench.bench.enrollPush())
-            return Subject(notification: try await bench.authenticator.receive(delivery).id)
-        }
-    }
-
-    func perform(_ bench: FaultyBench, _ subject: Subject) async throws {
-        switch self {
-        case .enroll: _ = try await bench.authenticator.enroll(uri: Sample.combined)
-        case .enrollPush: _ = try await bench.bench.enrollPush()
-        case .code:
-            let code = try await bench.authenticator.code(for: subject.mechanism)
-            bench.shown.note(code)
-        case .receive: _ = try await bench.authenticator.receive(try #require(subject.delivery))
-        case .approve: _ = try await bench.authenticator.approve(subject.notification)
-        case .deny: _ = try await bench.authenticator.deny(subject.notification)
-        }
-    }
-
-    /// Expects the act to be there, once and whole.
-    func checkDone(_ bench: FaultyBench, _ place: Comment) async throws {
-        let state = try await bench.state()
-        #expect(state.accounts.count == 1, place)
-        let kinds = state.accounts.flatMap(\.mechanisms).map(\.kindName)
-        switch self {
-        case .enroll: #expect(kinds == [.push, .totp], place)
-        case .enrollPush: #expect(kinds == [.hotp, .push], place)
-        case .code: #expect(try await Self.nextCounter(bench) > 7, place)
-        case .receive: #expect(state.notifications.map(\.decision) == [nil], place)
-        case .approve: #expect(state.notifications.map(\.decision) == [.approved], place)
-        case .deny: #expect(state.notifications.map(\.decision) == [.denied], place)
-        }
-    }
-
-    /// The counter that the next code will be made from.
-    static func nextCounter(_ bench: FaultyBench) async throws -> UInt64 {
-        let mechanism = try await bench.state().accounts.flatMap(\.mechanisms).first { $0.kindName == .hotp }
-        guard case .counter(let next)? = mechanism?.oath?.factor else { return 0 }
-        return next
-    }
-}
-
-/// An authenticator over a store that can fail.
-struct FaultyBench: Sendable {
-    struct State: Equatable {
-        let accounts: [EnrolledAccount]
-        let notifications: [PushNotification]
-    }
-
-    let store = FaultyStore(MemoryStore())
-    let bench: Bench
-    /// The counters whose codes were given out.
-    let shown = ShownCounters()
-
-    init(_ records: (FaultyStore) throws -> AccountRecords = { AccountRecords(unsealed: $0) }) throws {
-        bench = Bench(store: try records(store))
-    }
-
-    var authenticator: Authenticator { bench.authenticator }
-
-    func state() async throws -> State {
-        State(accounts: try await authenticator.accounts(), notifications: try await authenticator.notifications())
-    }
-}
-
-/// The counters whose codes were given out, in order.
-final class ShownCounters: Sendable {
-    private let counters = Mutex<[OneTimeCode.Basis]>([])
-
-    var all: [OneTimeCode.Basis] { counters.withLock { $0 } }
-
-    func note(_ code: OneTimeCode) {
-        counters.withLock { $0.append(code.basis) }
     }
 }

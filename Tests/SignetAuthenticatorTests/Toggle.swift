@@ -5,4 +5,5 @@ final class Toggle: Sendable {
     private let state = Mutex(false)
     var isOn: Bool { state.withLock { $0 } }
     func turnOn() { state.withLock { $0 = true } }
+    func turnOff() { state.withLock { $0 = false } }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import SignetAuthenticator
+import SignetCore
 import SignetStorage
 
 /// `StoreWorker VERB ...`: one thing done to a store, in a process that a test can kill, or start twice.
@@ -34,6 +36,8 @@ private enum Verb: String {
     case rotateVault = "rotate-vault"
     /// `increment-vault DIRECTORY TIMES`: so many transactions that each read a number and write the next.
     case incrementVault = "increment-vault"
+    /// `codes-vault DIRECTORY TIMES`: so many counters of the vault's HOTP mechanism used up, each printed when it is durable.
+    case codesVault = "codes-vault"
 
     func run(_ arguments: [String]) throws {
         guard let path = arguments.first else { exit(64) }
@@ -55,6 +59,10 @@ private enum Verb: String {
             let vault = try VaultDirectory(path: path).openVault(patience: 60)
             guard let times = arguments.last.flatMap(Int.init) else { exit(64) }
             for _ in 0..<times { try Work.increment(vault) }
+        case .codesVault:
+            let vault = try VaultDirectory(path: path).openVault(patience: 60)
+            guard let times = arguments.last.flatMap(Int.init) else { exit(64) }
+            for _ in 0..<times { try Work.useCounter(AccountRecords(vault)) }
         }
     }
 }
@@ -65,6 +73,16 @@ private enum Work {
         try store.write { (records: any RecordWriter) throws(StoreError) in
             try records.put([UInt8](repeating: byte, count: count), RecordKey(.item, "saved"))
         }
+    }
+
+    /// Uses up a counter as `Authenticator.code` does, and shows it.
+    static func useCounter(_ accounts: AccountRecords) throws {
+        let settings = try accounts.write { (records: any AccountWriter) throws(StoreError) in
+            let uid = try records.mechanisms().first { $0.kindName == .hotp }?.uid
+            return try AccountRules.reserveCounter(uid ?? "", in: records)
+        }.get()
+        guard case .counter(let counter) = settings.factor else { exit(70) }
+        FileHandle.standardOutput.write(Data("\(counter)\n".utf8))
     }
 
     static func increment(_ store: any RecordStore) throws {

@@ -59,13 +59,13 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func save(_ account: Account) throws(StoreError) {
-        if try records.record(.account(account.id)) == nil { try mechanismIndex.begin(account.id) }
+        if try presence(.account(account.id)) == .none { try mechanismIndex.begin(account.id) }
         try put(account, .account(account.id))
     }
 
     func save(_ mechanism: Mechanism) throws(StoreError) {
         try mechanismIndex.add(mechanism.uid, to: mechanism.account)
-        if mechanism.push != nil, try holdsNothing(.mechanism(mechanism.uid)) {
+        if mechanism.push != nil, try presence(.mechanism(mechanism.uid)) == .none {
             try notificationIndex(mechanism.uid).begin(in: records)
         }
         try put(mechanism, .mechanism(mechanism.uid))
@@ -73,9 +73,13 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     func save(_ notification: PushNotification) throws(StoreError) {
         let key = RecordKey.notification(notification.id)
-        if try holdsNothing(key) {
-            try notificationIndex(notification.message.mechanismUID).add(
-                .init(id: notification.id, receivedAt: notification.receivedAt), in: records)
+        let index = notificationIndex(notification.message.mechanismUID)
+        let entry = NotificationIndex.Entry(id: notification.id, receivedAt: notification.receivedAt)
+        switch try presence(key) {
+        case .there: break
+        case .none: try index.add(entry, in: records)
+        // It is in the index if it was whole once.
+        case .damaged: if try !index.entries().contains(where: { $0.id == entry.id }) { try index.add(entry, in: records) }
         }
         try put(notification, key)
     }
@@ -87,6 +91,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func remove(mechanism uid: String) throws(StoreError) {
+        if try presence(.mechanism(uid)) == .none { return }
         if let account = try unlessDamaged({ () throws(StoreError) in try mechanism(uid) })?.account {
             try mechanismIndex.remove(uid, from: account)
         }
@@ -95,8 +100,11 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     /// Removes a mechanism that no account has any more.
     private func remove(mechanismRecord uid: String) throws(StoreError) {
-        try removeNotifications(of: uid)
-        try notificationIndex(uid).end(in: records)
+        let stored = try unlessDamaged { () throws(StoreError) in try mechanism(uid) }
+        if stored?.oath == nil {
+            try removeNotifications(of: uid)
+            try notificationIndex(uid).end(in: records)
+        }
         try records.remove(.mechanism(uid))
     }
 
@@ -108,8 +116,10 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     func removeNotifications(of mechanismUID: String) throws(StoreError) {
         let index = notificationIndex(mechanismUID)
-        for entry in try index.entries() { try forget(entry) }
-        if try records.record(.notificationIndex(mechanismUID)) != nil { try index.restart(in: records) }
+        let entries = try index.entries()
+        guard !entries.isEmpty else { return }
+        for entry in entries { try forget(entry) }
+        try index.restart(in: records)
     }
 
     func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int {
@@ -135,22 +145,31 @@ private struct Writer: RecordBackedReader, AccountWriter {
     private func put(_ value: some StoredForm, _ key: RecordKey) throws(StoreError) {
         try records.put(JSON.encode(.object(value.storedMembers)), key)
     }
+}
 
-    /// Whether there is no record, not even one that does not open.
-    private func holdsNothing(_ key: RecordKey) throws(StoreError) -> Bool {
+extension RecordBackedReader {
+    /// What stands under a name.
+    func presence(_ key: RecordKey) throws(StoreError) -> RecordPresence {
         do {
-            return try records.record(key) == nil
-        } catch  where error.isOfOneRecord {
-            return false
+            return try reader.record(key) == nil ? .none : .there
+        } catch {
+            guard error.isOfOneRecord else { throw error }
+            return .damaged
         }
     }
+}
+
+/// What stands under a name: nothing, a record, or one that does not open.
+enum RecordPresence {
+    case none, there, damaged
 }
 
 /// What `find` finds; nil where the record it finds is damaged.
 func unlessDamaged<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreError) -> Value? {
     do {
         return try find()
-    } catch  where error.isOfOneRecord {
+    } catch {
+        guard error.isOfOneRecord else { throw error }
         return nil
     }
 }

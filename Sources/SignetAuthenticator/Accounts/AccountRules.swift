@@ -160,7 +160,7 @@ package enum AccountRules {
     ) throws(StoreError) -> Bool {
         guard let mechanism = try records.mechanism(uid) else { return false }
         try remove(mechanism, in: records)
-        if !keepingAccount, try records.mechanisms(of: mechanism.account).isEmpty {
+        if !keepingAccount, try !records.hasMechanisms(mechanism.account) {
             try records.remove(account: mechanism.account)
         }
         return true

@@ -29,7 +29,7 @@ public protocol ImmediateAccountStore: AccountStore {
 
 /// What can be looked up. Each method answers nil, or an empty list, only when it is certain that there is nothing.
 ///
-/// A store of an app's own needs the six that have no default; the others are there for stores that can do better.
+/// A store of an app's own needs those that have no default; the others are there for stores that can do better.
 public protocol AccountReader {
     /// The account with this identity.
     func account(_ id: AccountID) throws(StoreError) -> Account?
@@ -41,6 +41,8 @@ public protocol AccountReader {
     func mechanisms() throws(StoreError) -> [Mechanism]
     /// The mechanisms of one account, in the same order.
     func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism]
+    /// Whether the account has a mechanism, be it one that cannot be read.
+    func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool
     /// The notification with this id, which `PushNotification.id(mechanismUID:messageID:)` makes.
     func notification(id: String) throws(StoreError) -> PushNotification?
     /// The notification of a mechanism with the server's id.
@@ -127,6 +129,9 @@ extension AccountReader {
     public func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism] {
         try mechanisms().filter { $0.account == account }
     }
+
+    /// Whether any is found.
+    public func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool { try !mechanisms(of: account).isEmpty }
 
     /// Found by the id that mechanism and message id make.
     public func notification(messageID: String, mechanismUID: String) throws(StoreError) -> PushNotification? {

@@ -65,16 +65,19 @@ extension Authenticator {
     ///   reached, and ``AuthenticatorError/Code/refusedByServer`` when it refuses. The notification stays as it was in all of
     ///   these cases.
     public func approve(_ id: String, number: Int? = nil, presence: (any UserPresence)? = nil) async throws -> PushNotification {
-        let pending = try await answerable(id)
-        if let stored = pending.settled(as: .approved) { return stored }
-        return try await send(try await approval(of: pending.answer.notification, number, presence), to: pending.answer)
+        switch try await answerable(id, .approved) {
+        case .settled(let notification): return notification
+        case .pending(let pending):
+            return try await send(try await approval(of: pending.notification, number, presence), to: pending)
+        }
     }
 
     /// Denies a notification of any kind. Fails as ``approve(_:number:presence:)`` does.
     public func deny(_ id: String) async throws -> PushNotification {
-        let pending = try await answerable(id)
-        if let stored = pending.settled(as: .denied) { return stored }
-        return try await send(.deny, to: pending.answer)
+        switch try await answerable(id, .denied) {
+        case .settled(let notification): return notification
+        case .pending(let pending): return try await send(.deny, to: pending)
+        }
     }
 
     /// The person's yes, in the form that the notification asks for.
@@ -104,34 +107,29 @@ extension Authenticator {
     }
 }
 
-/// A notification that may be answered; or one whose answer the server took before, and that has just been stored.
-private struct Answerable {
-    let answer: PendingAnswer
-    let stored: PushNotification?
-
-    /// What was made up for, if it is what the person says now.
-    func settled(as decision: PushNotification.Decision) -> PushNotification? {
-        stored?.decision == decision ? stored : nil
-    }
+/// What is left to do about a notification that a person answers.
+private enum Answerable {
+    /// The answer is to be sent.
+    case pending(PendingAnswer)
+    /// The server took this very answer before, and it has just been stored.
+    case settled(PushNotification)
 }
 
 extension Authenticator {
     /// A notification that can be answered, of an account that is not locked.
-    private func answerable(_ id: String) async throws -> Answerable {
+    private func answerable(_ id: String, _ decision: PushNotification.Decision) async throws -> Answerable {
         let waiting = unsettled.answered.first { $0.id == id }
         if let waiting { try await settle(waiting) }
         var answer = try await store.read { (records: any AccountReader) throws(StoreError) in
             try AccountRules.pendingAnswer(id, in: records)
         }.get()
-        if let waiting, answer.notification.decision == waiting.decision {
-            return Answerable(answer: answer, stored: answer.notification)
-        }
+        if waiting != nil, answer.notification.decision == decision { return .settled(answer.notification) }
         if let offset = wire.clocks.clock(of: answer.push.authenticationEndpoint).offset {
             answer.notification.clockOffset = offset
         }
         if let refusal = answer.refusal(at: clock.now) { throw refusal }
         try await refuseIfLocked(answer.account)
-        return Answerable(answer: answer, stored: nil)
+        return .pending(answer)
     }
 
     /// Notes the answer, sends it, and stores it once the server has accepted it.

@@ -32,4 +32,10 @@ public struct OneTimeCode: Sendable, Hashable {
         guard case .time(_, let end) = basis else { return nil }
         return max(0, Int(end.timeIntervalSince(date).rounded(.up)))
     }
+
+    /// How much of the code's time has gone at `date`, from 0 to 1; 0 for an HOTP code.
+    public func progress(at date: Date) -> Double {
+        guard case .time(let start, let end) = basis else { return 0 }
+        return min(1, max(0, date.timeIntervalSince(start) / end.timeIntervalSince(start)))
+    }
 }

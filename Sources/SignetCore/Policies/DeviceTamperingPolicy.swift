@@ -25,7 +25,12 @@ public struct DeviceTamperingPolicy: AccountPolicy {
 
     /// The same for a caller that cannot wait: the device is looked at at once.
     public func isMetNow(_ parameters: JSONValue) -> Bool {
-        signals.score < (parameters["score"]?.fraction ?? Self.defaultThreshold)
+        signals.score < Self.threshold(in: parameters)
+    }
+
+    /// The score at which an issuer's parameters count a device as tampered with.
+    package static func threshold(in parameters: JSONValue) -> Double {
+        parameters["score"]?.fraction ?? defaultThreshold
     }
 }
 

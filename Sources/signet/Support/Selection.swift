@@ -28,6 +28,23 @@ struct Selection {
         return match
     }
 
+    /// The one account that `name` means: its name, its issuer, or `issuer:account`, without regard to case.
+    static func account(_ name: String, in accounts: [EnrolledAccount]) throws -> EnrolledAccount {
+        let wanted = name.lowercased()
+        let matches = accounts.filter { account in
+            let (id, shown) = (account.account.id, account.account)
+            return [
+                id.accountName, id.issuer, "\(id.issuer):\(id.accountName)", shown.displayIssuer, shown.displayAccountName,
+            ].contains { $0?.lowercased() == wanted }
+        }
+        guard let match = matches.first else { throw Failure(.notFound, "notFound", "there is no account called '\(name)'") }
+        guard matches.count == 1 else {
+            let names = matches.map { "\($0.account.id.issuer):\($0.account.id.accountName)" }.joined(separator: ", ")
+            throw Failure(.badInput, "ambiguous", "that can mean several; say issuer:account: \(names)")
+        }
+        return match
+    }
+
     var fullName: String { "\(account.account.id.issuer):\(account.account.id.accountName)" }
 
     private func isCalled(_ name: String) -> Bool {

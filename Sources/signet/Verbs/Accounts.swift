@@ -5,22 +5,96 @@ import SignetStorage
 
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accounts",
-        abstract: "List the accounts and what they can do.")
+        commandName: "accounts", abstract: "List the accounts, and change how they are kept.",
+        subcommands: [List.self, Rename.self, Remove.self, Lock.self, Unlock.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the accounts and what they can do. This is what 'signet accounts' does.")
+
+        @OptionGroup var options: VaultOptions
+
+        @Flag(help: "Print JSON, one account a line.")
+        var json = false
+
+        func run() async throws {
+            let (accounts, damaged) = try await Session.open(options).offline { authenticator in
+                (try await authenticator.accounts(), try await authenticator.damagedRecords())
+            }
+            if !json, accounts.isEmpty { Console.line("No accounts yet. Add one with 'signet enroll FILE'.") }
+            for account in accounts { Console.line(json ? JSONText.line(account.json) : account.text) }
+            // On standard error, so that programs which read the list get nothing but accounts.
+            for record in damaged { Console.error("signet: \(record.error)") }
+        }
+    }
+
+    struct Rename: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rename", abstract: "Give an account other names to show.",
+            discussion: "Without a name the original is shown again.")
+
+        @OptionGroup var target: AccountTarget
+
+        @Option(help: "The issuer to show.")
+        var issuer: String?
+
+        @Option(help: "The account's name to show.")
+        var account: String?
+
+        func run() async throws {
+            try await target.change { _ = try await $0.rename($1, displayIssuer: issuer, displayAccountName: account) }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove", abstract: "Remove an account with its codes and push messages. There is no way back.")
+
+        @OptionGroup var target: AccountTarget
+
+        func run() async throws { try await target.change { try await $0.removeAccount($1) } }
+    }
+
+    struct Lock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "lock", abstract: "Lock an account: no codes and no answers until it is unlocked.")
+
+        @OptionGroup var target: AccountTarget
+
+        @Option(help: "What to show as the reason.")
+        var policy = "byHand"
+
+        func run() async throws { try await target.change { try await $0.lock($1, policy: policy) } }
+    }
+
+    struct Unlock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "unlock", abstract: "Unlock an account that was locked with 'signet accounts lock'.")
+
+        @OptionGroup var target: AccountTarget
+
+        func run() async throws { try await target.change { try await $0.unlock($1) } }
+    }
+}
+
+/// An account that is to be changed.
+struct AccountTarget: ParsableArguments {
+    @Argument(help: "The account: its name, its issuer, or issuer:account.")
+    var name: String
 
     @OptionGroup var options: VaultOptions
 
-    @Flag(help: "Print JSON, one account a line.")
+    @Flag(help: "Print the changed account as JSON; nothing when it was removed.")
     var json = false
 
-    func run() async throws {
-        let (accounts, damaged) = try await Session.open(options).offline { authenticator in
-            (try await authenticator.accounts(), try await authenticator.damagedRecords())
+    /// Changes the one account that is meant, and shows what has become of it.
+    func change(_ change: (Authenticator, AccountID) async throws -> Void) async throws {
+        let changed = try await Session.open(options).offline { authenticator in
+            let id = try Selection.account(name, in: try await authenticator.accounts()).account.id
+            try await change(authenticator, id)
+            return try await authenticator.account(id)
         }
-        if !json, accounts.isEmpty { Console.line("No accounts yet. Add one with 'signet enroll FILE'.") }
-        for account in accounts { Console.line(json ? JSONText.line(account.json) : account.text) }
-        // On standard error, so that programs which read the list get nothing but accounts.
-        for record in damaged { Console.error("signet: \(record.error)") }
+        if let changed { Console.line(json ? JSONText.line(changed.json) : changed.text) }
     }
 }
 
@@ -28,6 +102,7 @@ extension EnrolledAccount {
     fileprivate var text: String {
         "\(account.displayIssuer ?? account.id.issuer): \(account.displayAccountName ?? account.id.accountName)"
             + "  [\(mechanisms.map(\.kindName.rawValue).joined(separator: ", "))]"
+            + (lock.map { "  locked (\($0.policy))" } ?? "")
     }
 
     fileprivate var json: JSONValue {
@@ -36,9 +111,18 @@ extension EnrolledAccount {
             "displayIssuer": .string(account.displayIssuer), "displayAccount": .string(account.displayAccountName),
             "image": .string(account.imageURL), "backgroundColor": .string(account.backgroundColor),
             "policies": account.policies.isEmpty ? nil : .object(account.policies),
-            "timeAdded": .string(account.timeAdded.text),
+            "timeAdded": .string(account.timeAdded.text), "lock": lock.map(Self.json),
             "mechanisms": .array(mechanisms.map(\.json)),
         ])
+    }
+}
+
+extension EnrolledAccount {
+    fileprivate static func json(_ lock: AccountLock) -> JSONValue {
+        switch lock {
+        case .byHand(let policy): .object(["policy": .string(policy), "by": .string("hand")])
+        case .byPolicy(let policy): .object(["policy": .string(policy), "by": .string("policy")])
+        }
     }
 }
 

@@ -1,0 +1,225 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@Suite("Accounts")
+struct AccountTests {
+    /// An account with all three kinds of mechanisms and a message, and another one beside it.
+    private func furnished(_ bench: Bench) async throws -> (push: Mechanism, notification: PushNotification) {
+        _ = try await bench.authenticator.enroll(uri: Sample.totp)
+        _ = try await bench.authenticator.enroll(uri: Sample.hotp)
+        _ = try await bench.authenticator.enroll(uri: "otpauth://totp/Other:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
+        let account = try await bench.authenticator.enroll(uri: Sample.push)
+        let push = try #require(account.mechanisms.first { $0.kindName == .push })
+        return (push, try await bench.authenticator.receive(try bench.delivery(to: push)))
+    }
+
+    @Test("keep their names, lock and time when something more is enrolled", arguments: StoreKind.allCases)
+    func reenrolment(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store)
+            _ = try await bench.authenticator.enroll(uri: Sample.totp)
+            _ = try await bench.authenticator.rename(
+                Sample.account, displayIssuer: "Harbour", displayAccountName: "Mira")
+            try await bench.authenticator.lock(Sample.account, policy: "mine")
+            bench.clock.advance(by: 60)
+            let account = try await bench.authenticator.enroll(uri: Sample.push)
+            #expect(account.account.displayIssuer == "Harbour")
+            #expect(account.account.displayAccountName == "Mira")
+            #expect(account.lock == .byHand(policy: "mine"))
+            #expect(account.account.timeAdded == Sample.start)
+            #expect(account.account.backgroundColor == "#336699")
+            #expect(try await Bench(store: store).authenticator.accounts() == [account])
+            #expect(try await Bench(store: store).authenticator.account(Sample.account) == account)
+        }
+    }
+
+    @Test("get other names, and nothing else changes; without one the original is shown again")
+    func rename() async throws {
+        let bench = Bench()
+        let before = try await bench.authenticator.enroll(uri: Sample.combined).account
+        let renamed = try await bench.authenticator.rename(
+            Sample.account, displayIssuer: "Harbour", displayAccountName: "")
+        var expected = before
+        expected.displayIssuer = "Harbour"
+        #expect(renamed == expected)
+        #expect(try bench.state().accounts == [expected])
+        _ = try await bench.authenticator.rename(Sample.account, displayIssuer: nil, displayAccountName: nil)
+        #expect(try bench.state().accounts == [before])
+        await #expect {
+            try await bench.authenticator.rename(Sample.account, displayIssuer: "a\u{202E}b", displayAccountName: nil)
+        } throws: { code($0) == .invalidName }
+        let nobody = AccountID(issuer: "x", accountName: "y")
+        await #expect {
+            try await bench.authenticator.rename(nobody, displayIssuer: nil, displayAccountName: nil)
+        } throws: { code($0) == .unknownAccount }
+    }
+
+    @Test("go with everything that is theirs, and nothing that is not", arguments: StoreKind.allCases)
+    func removeAccount(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store)
+            _ = try await furnished(bench)
+            #expect(try await bench.authenticator.removeAccount(Sample.account))
+            let state = try bench.state()
+            #expect(state.accounts.map(\.id.issuer) == ["Other"])
+            #expect(state.mechanisms.map(\.account.issuer) == ["Other"])
+            #expect(state.notifications.isEmpty)
+            #expect(try await bench.authenticator.account(Sample.account) == nil)
+            #expect(try await !bench.authenticator.removeAccount(Sample.account))
+            #expect(try await bench.authenticator.enroll(uri: Sample.totp).mechanisms.count == 1)
+        }
+    }
+
+    @Test("lose a mechanism with its messages, and go with the last one unless they are kept", arguments: StoreKind.allCases)
+    func removeMechanism(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store)
+            let (push, _) = try await furnished(bench)
+            #expect(try await bench.authenticator.removeMechanism(push.uid))
+            #expect(try await !bench.authenticator.removeMechanism(push.uid))
+            #expect(try bench.state().notifications.isEmpty)
+            for _ in 0..<2 {
+                let mechanism = try #require(try await bench.authenticator.account(Sample.account)?.mechanisms.first)
+                try await bench.authenticator.removeMechanism(mechanism.uid)
+            }
+            let other = try #require(try bench.state().mechanisms.first)
+            #expect(try bench.state().accounts.map(\.id) == [other.account])
+            try await bench.authenticator.removeMechanism(other.uid, keepingAccount: true)
+            #expect(try bench.state().accounts.map(\.id) == [other.account])
+            #expect(try bench.state().mechanisms.isEmpty)
+        }
+    }
+
+    @Test("stay when their last mechanism that can be read goes, and one that cannot is left")
+    func damagedMechanism() async throws {
+        let inner = MemoryStore()
+        let bench = Bench(store: AccountRecords(unsealed: inner))
+        let totp = try await bench.authenticator.enroll(uri: Sample.totp).mechanisms[0]
+        _ = try await bench.authenticator.enroll(uri: Sample.push)
+        try inner.write { (records: any RecordWriter) throws(StoreError) in
+            try records.put([1, 2, 3], RecordKey(.mechanism, totp.uid))
+        }
+        let uid = try #require(try bench.state().mechanisms.first?.uid)
+        #expect(try await bench.authenticator.removeMechanism(uid))
+        #expect(try bench.state().accounts.count == 1)
+        #expect(try await bench.authenticator.damagedRecords().map(\.kind) == [.mechanism])
+        // Whoever asks for the account to go means all of it.
+        #expect(try await bench.authenticator.removeAccount(Sample.account))
+        #expect(try await bench.authenticator.damagedRecords().isEmpty)
+    }
+
+    @Test("are locked and unlocked by hand, each once, with errors that say which")
+    func lock() async throws {
+        let bench = Bench()
+        _ = try await bench.authenticator.enroll(uri: Sample.totp)
+        await #expect { try await bench.authenticator.unlock(Sample.account) } throws: { code($0) == .notLocked }
+        await #expect { try await bench.authenticator.lock(Sample.account, policy: "") } throws: { code($0) == .invalidPolicy }
+        #expect(try await bench.authenticator.lock(Sample.account, policy: "mine").lockingPolicy == "mine")
+        await #expect { try await bench.authenticator.lock(Sample.account, policy: "x") } throws: {
+            code($0) == .alreadyLocked && ($0 as? AuthenticatorError)?.policy == "mine"
+        }
+        #expect(try await bench.authenticator.accounts().map(\.lock) == [.byHand(policy: "mine")])
+        #expect(try await bench.authenticator.unlock(Sample.account).lockingPolicy == nil)
+        #expect(try await bench.authenticator.accounts().map(\.lock) == [nil])
+    }
+
+    @Test(
+        "that are locked, by hand or by policy, give no codes and no answers, and take messages and their end",
+        arguments: [true, false])
+    func locked(byHand: Bool) async throws {
+        let isMet = Toggle()
+        isMet.turnOn()
+        let bench = Bench(policies: AccountPolicies([SwitchedPolicy(isMet: isMet)]))
+        let policies = Sample.base64(#"{"switched":{}}"#)
+        let hotp = try await bench.authenticator.enroll(uri: Sample.hotp + "&policies=\(policies)").mechanisms[0]
+        _ = try await bench.authenticator.enroll(uri: Sample.totp)
+        let push = try await bench.authenticator.enroll(uri: Sample.push).mechanisms[1]
+        let notification = try await bench.authenticator.receive(try bench.delivery(to: push))
+        if byHand {
+            try await bench.authenticator.lock(Sample.account, policy: "switched")
+        } else {
+            isMet.turnOff()
+        }
+        let before = try bench.state()
+        let sent = bench.transport.requests.count
+        for mechanism in before.mechanisms where mechanism.oath != nil {
+            await #expect { try await bench.authenticator.code(for: mechanism.uid) } throws: { isLocked($0) }
+        }
+        await #expect { try await bench.authenticator.resynchronise(hotp.uid, counter: 99) } throws: { isLocked($0) }
+        await #expect { try await bench.authenticator.approve(notification.id) } throws: { isLocked($0) }
+        await #expect { try await bench.authenticator.deny(notification.id) } throws: { isLocked($0) }
+        await #expect {
+            try await bench.authenticator.rename(Sample.account, displayIssuer: "x", displayAccountName: nil)
+        } throws: { isLocked($0) }
+        #expect(try await bench.authenticator.accounts()[0].lock?.policy == "switched")
+        // Neither the refusals nor the looking have written anything.
+        #expect(try bench.state() == before)
+        #expect(bench.transport.requests.count == sent)
+
+        _ = try await bench.authenticator.receive(try bench.delivery(to: push, id: "2"))
+        #expect(try await bench.authenticator.updateDeviceToken("token-2").map(\.isOutstanding) == [false])
+        #expect(try await bench.authenticator.removeNotification(notification.id))
+        #expect(try await bench.authenticator.removeMechanism(hotp.uid))
+        #expect(try await bench.authenticator.removeAccount(Sample.account))
+    }
+
+    private func isLocked(_ error: any Error) -> Bool {
+        code(error) == .accountLocked && (error as? AuthenticatorError)?.policy == "switched"
+    }
+
+    @Test("that a policy locked are free again when it is met, and those locked by hand are not")
+    func lockEnds() async throws {
+        let isMet = Toggle()
+        isMet.turnOn()
+        let bench = Bench(policies: AccountPolicies([SwitchedPolicy(isMet: isMet)]))
+        let uid = try await bench.authenticator.enroll(uri: Sample.totp + "&policies=\(Sample.base64(#"{"switched":{}}"#))")
+            .mechanisms[0].uid
+        isMet.turnOff()
+        #expect(try await bench.authenticator.accounts().map(\.lock) == [.byPolicy("switched")])
+        isMet.turnOn()
+        #expect(try await bench.authenticator.code(for: uid).digits == "867205")
+        try await bench.authenticator.lock(Sample.account, policy: "switched")
+        await #expect { try await bench.authenticator.code(for: uid) } throws: { isLocked($0) }
+    }
+
+    @Test(
+        "whose policies this device does not meet are not enrolled, and nobody is asked",
+        arguments: [Sample.totp, Sample.hotp, Sample.push, Sample.combined])
+    func violation(uri: String) async throws {
+        let bench = Bench(policies: AccountPolicies([SwitchedPolicy(isMet: Toggle())]))
+        let text = uri + "&policies=\(Sample.base64(#"{"switched":{},"tag":"a>b?"}"#))"
+        await #expect { try await bench.authenticator.enroll(uri: text) } throws: {
+            code($0) == .policyViolation && ($0 as? AuthenticatorError)?.policy == "switched"
+        }
+        #expect(bench.transport.requests.isEmpty)
+        #expect(try bench.state() == Bench().state())
+    }
+
+    @Test("come in the order that is asked for")
+    func order() async throws {
+        let bench = Bench()
+        for (issuer, name) in [("b", "x"), ("a", "z"), ("C", "y"), ("a", "w")] {
+            _ = try await bench.authenticator.enroll(uri: "otpauth://totp/\(issuer):\(name)?secret=KDJ7CDBNBTGWZBQC7WMBG46R")
+            bench.clock.advance(by: 1)
+        }
+        _ = try await bench.authenticator.rename(
+            AccountID(issuer: "a", accountName: "z"), displayIssuer: "zebra", displayAccountName: nil)
+        func names(_ order: AccountOrder) async throws -> [String] {
+            try await bench.authenticator.accounts(sortedBy: order).map { $0.account.id.legacyIdentifier }
+        }
+        #expect(try await names(.timeAdded) == ["b-x", "a-z", "C-y", "a-w"])
+        #expect(try await names(.issuer) == ["C-y", "a-w", "a-z", "b-x"])
+        #expect(try await names(.shownName) == ["a-w", "b-x", "C-y", "a-z"])
+    }
+}
+
+/// A policy that a test turns on and off.
+struct SwitchedPolicy: AccountPolicy {
+    let name = "switched"
+    let isMet: Toggle
+    func isMet(_ parameters: JSONValue) async -> Bool { isMet.isOn }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+/// HOTP counters used up by processes: beside one another, and killed at any moment.
+@Suite("A counter in a vault", .serialized, .timeLimit(.minutes(3)))
+struct CounterProcessTests {
+    /// `StoreWorker`, which the build puts beside the test bundle.
+    private static let worker: String? = {
+        for start in ["/proc/self/exe"] + CommandLine.arguments {
+            var folder = URL(filePath: start).resolvingSymlinksInPath().deletingLastPathComponent()
+            while folder.path != "/" {
+                let path = folder.appending(path: "StoreWorker").path
+                if FileManager.default.isExecutableFile(atPath: path) { return path }
+                folder.deleteLastPathComponent()
+            }
+        }
+        return nil
+    }()
+
+    private func start(_ path: String, times: Int) throws -> (process: Process, output: FileHandle) {
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = URL(filePath: try #require(Self.worker))
+        process.arguments = ["codes-vault", path, "\(times)"]
+        process.standardOutput = pipe
+        try process.run()
+        return (process, pipe.fileHandleForReading)
+    }
+
+    /// The counters that were printed whole.
+    private func counters(_ bytes: Data) -> [UInt64] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            .compactMap { UInt64($0) }
+    }
+
+    private func withVault(_ body: (String, AccountRecords) async throws -> Void) async throws {
+        try await TemporaryDirectory.with { directory in
+            let path = directory.file("vault")
+            let records = AccountRecords(try VaultDirectory(path: path).createVault(.keyFile))
+            _ = try await Bench(store: records).authenticator.enroll(uri: Sample.hotp)
+            try await body(path, records)
+        }
+    }
+
+    private func next(_ records: AccountRecords) throws -> UInt64 {
+        let mechanisms = try records.read { (records: any AccountReader) throws(StoreError) in try records.mechanisms() }
+        guard case .counter(let next)? = mechanisms.first?.oath?.factor else { throw Unexpected() }
+        return next
+    }
+
+    @Test("is given once to each call of three processes")
+    func processes() async throws {
+        try await withVault { path, records in
+            let workers = try (0..<3).map { _ in try start(path, times: 60) }
+            let all = try workers.flatMap { counters(try $0.output.readToEnd() ?? Data()) }
+            for worker in workers { worker.process.waitUntilExit() }
+            #expect(all.sorted() == Array(7..<187))
+            #expect(try next(records) == 187)
+        }
+    }
+
+    @Test("is never given again after a kill at any moment")
+    func kills() async throws {
+        try await withVault { path, records in
+            var shown: [UInt64] = []
+            for round in 0..<12 {
+                let worker = try start(path, times: 1_000_000)
+                let first = try worker.output.read(upToCount: 1 + round * 7) ?? Data()
+                kill(worker.process.processIdentifier, SIGKILL)
+                let rest = try worker.output.readToEnd() ?? Data()
+                worker.process.waitUntilExit()
+                shown += counters(first + rest)
+                let last = shown.last ?? 0
+                #expect(try next(records) > last)
+            }
+            #expect(Set(shown).count == shown.count)
+            #expect(shown.count >= 12)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("A new device token")
+struct DeviceTokenTests {
+    @Test("is told to each push mechanism's server with exactly the request of the protocol")
+    func request() async throws {
+        let bench = Bench()
+        _ = try await bench.authenticator.enroll(uri: Sample.totp)
+        let push = try await bench.authenticator.enroll(uri: Sample.push + "&uid=\(Sample.base64("user-7f3a"))").mechanisms[0]
+        let updates = try await bench.authenticator.updateDeviceToken("token-2")
+        #expect(updates.map(\.mechanism.uid) == [push.uid])
+        #expect(updates.map(\.isOutstanding) == [false])
+        let request = try #require(bench.transport.requests.last)
+        #expect(request.url == Sample.endpoint + "refresh")
+        #expect(request.headers["cookie"] == "amlbcookie=01")
+        #expect(request.headers["accept-api-version"] == "resource=1.0, protocol=1.0")
+        let body = try JSON.value(of: request.body)
+        #expect(body["mechanismUid"]?.string == push.uid)
+        #expect(body["username"] == "user-7f3a")
+        let secret = Secret(try Base64.decode(Sample.secret))
+        let claims = try JSON.value(of: CompactJWS(try #require(body["jwt"]?.string)).payload(verifiedWith: secret))
+        #expect(
+            claims
+                == .object([
+                    "mechanismUid": .string(push.uid), "deviceId": "token-2", "deviceName": "Mira's desk",
+                    "deviceType": "android", "communicationType": "gcm",
+                ]))
+        #expect(try await bench.authenticator.deviceToken()?.token == "token-2")
+    }
+
+    /// What a server answers, what that means, and whether it is tried again.
+    static let outcomes: [(status: Int?, outcome: String, isTriedAgain: Bool)] = [
+        (200, "done", false), (501, "notSupported", false), (404, "notSupported", false), (400, "notSupported", false),
+        (401, "refused", true), (403, "refused", true), (500, "retryable", true), (302, "retryable", true),
+        (nil, "retryable", true),
+    ]
+
+    @Test("that was not taken is told again by the next call, and only to those who did not take it", arguments: outcomes)
+    func outcome(row: (status: Int?, outcome: String, isTriedAgain: Bool)) async throws {
+        let isHealthy = Toggle()
+        let bench = Bench { request throws(TransportError) in
+            guard request.url.hasSuffix("refresh"), !isHealthy.isOn, request.headers["cookie"] == nil else {
+                return HTTPResponse(status: 200)
+            }
+            guard let status = row.status else { throw TransportError(.connect, host: "am.example.test", "on purpose") }
+            return HTTPResponse(status: status)
+        }
+        let good = try await bench.enrollPush()
+        let other = try await bench.authenticator.enroll(
+            uri: Sample.push.replacing("Harbor%20Bank:mira", with: "Harbor%20Bank:other").replacing("REGISTER:1", with: "R2")
+                .replacing("&l=\(Sample.base64("amlbcookie=01"))", with: "")
+        ).mechanisms[0]
+        let before = try bench.state()
+        func told(_ token: String) async throws -> [String: String] {
+            let updates = try await bench.authenticator.updateDeviceToken(token)
+            return Dictionary(uniqueKeysWithValues: updates.map { ($0.mechanism.uid, name($0.outcome)) })
+        }
+        #expect(try await told("token-2") == [good.uid: "done", other.uid: row.outcome])
+        #expect(try bench.state().mechanisms == before.mechanisms)
+        #expect(try await bench.authenticator.deviceToken()?.outstanding == (row.isTriedAgain ? [other.uid] : []))
+        // Nothing else tries.
+        let sent = bench.transport.requests.count
+        _ = try await bench.authenticator.accounts()
+        _ = try await bench.authenticator.receive(try bench.delivery(to: good))
+        #expect(bench.transport.requests.count == sent)
+        isHealthy.turnOn()
+        #expect(
+            try await told("token-2") == [good.uid: "unchanged", other.uid: row.isTriedAgain ? "done" : "unchanged"])
+        #expect(bench.transport.requests.count == sent + (row.isTriedAgain ? 1 : 0))
+        #expect(try await told("token-2") == [good.uid: "unchanged", other.uid: "unchanged"])
+        // Another token is told to everybody.
+        #expect(try await told("token-3") == [good.uid: "done", other.uid: "done"])
+    }
+
+    private func name(_ outcome: DeviceTokenUpdate.Outcome) -> String {
+        switch outcome {
+        case .done: "done"
+        case .unchanged: "unchanged"
+        case .notSupported: "notSupported"
+        case .refused: "refused"
+        case .retryable: "retryable"
+        }
+    }
+
+    @Test("comes into use for those who enrol later, and after it was cleared no more")
+    func laterEnrolment() async throws {
+        let bench = Bench()
+        _ = try await bench.authenticator.updateDeviceToken("token-2")
+        #expect(bench.transport.requests.isEmpty)
+        _ = try await bench.enrollPush()
+        _ = try await bench.authenticator.clearDeviceToken()
+        _ = try await bench.enrollOther()
+        let secret = Secret(try Base64.decode(Sample.secret))
+        let tokens = try bench.transport.requests.map { request in
+            let jwt = try #require(try JSON.value(of: request.body)["jwt"]?.string)
+            return try JSON.value(of: CompactJWS(jwt).payload(verifiedWith: secret))["deviceId"]?.string
+        }
+        #expect(tokens == ["token-2", "token-1"])
+    }
+
+    @Test("is told to 100 servers, several at once, and each of them once")
+    func many() async throws {
+        let load = Mutex((running: 0, most: 0))
+        let bench = Bench { request in
+            guard request.url.hasSuffix("refresh") else { return HTTPResponse(status: 200) }
+            load.withLock { $0 = ($0.running + 1, max($0.most, $0.running + 1)) }
+            for _ in 0..<20 { await Task.yield() }
+            load.withLock { $0.running -= 1 }
+            return HTTPResponse(status: 200)
+        }
+        for number in 0..<100 {
+            _ = try await bench.authenticator.enroll(
+                uri: Sample.push.replacing("Harbor%20Bank:mira", with: "B:\(number)").replacing("REGISTER:1", with: "R\(number)"))
+        }
+        let updates = try await bench.authenticator.updateDeviceToken("token-2")
+        #expect(updates.count == 100 && !updates.contains { $0.isOutstanding })
+        #expect(bench.transport.requests.count { $0.url.hasSuffix("refresh") } == 100)
+        #expect((2...8).contains(load.withLock { $0.most }))
+    }
+}

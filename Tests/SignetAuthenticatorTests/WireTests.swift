@@ -1,0 +1,208 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("On the way to a push server")
+struct WireTests {
+    /// Adds a header, and remembers what for.
+    private struct Tracing: RequestInterceptor {
+        let header: String
+        let seen: Seen
+        func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+            _ = seen.add("\(header) \(action.name)")
+            var request = request
+            request.headers.append(header, action.name)
+            return request
+        }
+    }
+
+    private struct Refusing: RequestInterceptor {
+        struct Refused: Error {}
+        let action: RequestAction
+        func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+            if action == self.action { throw Refused() }
+            return request
+        }
+    }
+
+    @Test("interceptors see each request, in order, by the names of the existing SDKs")
+    func interceptors() async throws {
+        let seen = Seen()
+        let bench = Bench(interceptors: [Tracing(header: "A", seen: seen), Tracing(header: "B", seen: seen)])
+        let push = try await bench.enrollPush()
+        _ = try await bench.authenticator.approve(try await bench.authenticator.receive(try bench.delivery(to: push)).id)
+        _ = try await bench.authenticator.updateDeviceToken("token-2")
+        let names = ["PUSH_REGISTER", "PUSH_AUTHENTICATE", "PUSH_UPDATE"]
+        #expect(seen.all == names.flatMap { ["A \($0)", "B \($0)"] })
+        #expect(bench.transport.requests.map { $0.headers["A"] } == names)
+        #expect(bench.transport.requests.map { $0.headers["B"] } == names)
+    }
+
+    @Test("what an interceptor throws comes to the caller as it is, and nothing is sent or left behind")
+    func interceptorThrows() async throws {
+        let register = Bench(interceptors: [Refusing(action: .pushRegister)])
+        await #expect(throws: Refusing.Refused.self) { try await register.enrollPush() }
+        #expect(try register.state() == Bench().state())
+        #expect(register.transport.requests.isEmpty)
+
+        let bench = Bench(interceptors: [Refusing(action: .pushAuthenticate), Refusing(action: .pushUpdate)])
+        let notification = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush()))
+        await #expect(throws: Refusing.Refused.self) { try await bench.authenticator.approve(notification.id) }
+        #expect(try bench.state().notifications == [notification])
+        #expect(try await bench.authenticator.updateDeviceToken("token-2").map(\.isOutstanding) == [true])
+        #expect(bench.transport.requests.count == 1)
+    }
+
+    /// The server's clock beside this machine's, in seconds; whether that is believed; and whether a message of 120 seconds
+    /// that was sent so many seconds ago by the server's clock can still be answered.
+    static let clocks: [(ahead: Double, known: Double, age: Double, isPending: Bool)] = [
+        (0, 0, 119, true), (0, 0, 122, false), (-3600, -3600, 100, true), (-3600, -3600, 130, false), (3600, 3600, 100, true),
+        (3600, 3600, 130, false), (0.4, 0, 119, true), (-86_000, -86_000, 10, true), (-90_000, 0, 10, false),
+    ]
+
+    @Test("expiry goes by the server's clock, as far as it is to be believed", arguments: clocks)
+    func expiry(row: (ahead: Double, known: Double, age: Double, isPending: Bool)) async throws {
+        let bench = Bench { _ in
+            let date = ServerDate.text(of: Sample.start.addingTimeInterval(row.ahead))
+            return HTTPResponse(status: 200, headers: ["Date": date])
+        }
+        let push = try await bench.enrollPush()
+        let endpoint = try #require(push.push?.authenticationEndpoint)
+        let offset = bench.authenticator.clock(of: endpoint).offset ?? 0
+        #expect(abs(offset - row.known) <= 1)
+        let sentAt = Sample.start.addingTimeInterval(row.ahead - row.age)
+        let id = try await bench.authenticator.receive(try bench.delivery(to: push, sentAt: sentAt)).id
+        if row.isPending {
+            #expect(try await bench.authenticator.approve(id).decision == .approved)
+        } else {
+            await #expect { try await bench.authenticator.approve(id) } throws: { code($0) == .expired }
+            #expect(bench.transport.requests.count == 1)
+        }
+    }
+
+    @Test("codes are made for this machine's time, or for the server's where that is asked for")
+    func codes() async throws {
+        let bench = Bench { _ in
+            HTTPResponse(status: 200, headers: ["Date": ServerDate.text(of: Sample.start.addingTimeInterval(3600))])
+        }
+        let account = try await bench.authenticator.enroll(uri: Sample.combined)
+        let totp = try #require(account.mechanisms.first { $0.kindName == .totp })
+        let (ours, theirs) = (
+            try await bench.authenticator.code(for: totp.uid), try await bench.authenticator.code(for: totp.uid, by: .server)
+        )
+        #expect(ours == totp.oath?.code(at: Sample.start))
+        #expect(theirs == totp.oath?.code(at: Sample.start.addingTimeInterval(3600)))
+    }
+
+    @Test("the user's id is noted when a message has proved to be the server's, and not before, and only once")
+    func userID() async throws {
+        let bench = Bench()
+        let push = try await bench.enrollPush()
+        let forged = try bench.delivery(to: push, secret: Secret([UInt8](repeating: 7, count: 32)), userID: "mallory")
+        await #expect(throws: PushMessageError.signature) { try await bench.authenticator.receive(forged) }
+        #expect(try bench.state().mechanisms.map(\.userID) == [nil])
+        _ = try await bench.authenticator.receive(try bench.delivery(to: push, userID: "user-7f3a"))
+        #expect(try bench.state().mechanisms.map(\.userID) == ["user-7f3a"])
+        _ = try await bench.authenticator.receive(try bench.delivery(to: push, id: "2", userID: "other"))
+        #expect(try bench.state().mechanisms.map(\.userID) == ["user-7f3a"])
+    }
+}
+
+/// A `Date` header, written by Foundation's formatter and not by the code under test.
+enum ServerDate {
+    static func text(of date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: date)
+    }
+}
+
+/// A push platform of an app's own: messages are `house:` and the mechanism's id, and end with the secret's last byte.
+private struct HousePlatform: PushPlatform {
+    let name = "house"
+    let log: Seen
+
+    func register(
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushWire
+    ) async throws -> Endpoint? {
+        _ = try await wire.send(
+            HTTPRequest("PUT", invitation.registrationEndpoint.url), for: .pushRegister, to: invitation.registrationEndpoint)
+        return nil
+    }
+
+    func claimedMechanismUID(of delivery: PushDelivery) throws -> String? {
+        delivery.message.hasPrefix("house:") ? delivery.message.split(separator: ":").dropFirst().first.map(String.init) : nil
+    }
+
+    func open(_ delivery: PushDelivery, for mechanism: Mechanism) throws -> PushMessage {
+        guard delivery.message.hasSuffix(":signed") else { throw PushMessageError.signature }
+        return PushMessage(
+            mechanismUID: mechanism.uid, challenge: [1], kind: .tap, timeToLive: 60, sentAt: Sample.start, text: "at the door")
+    }
+
+    func send(
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushWire
+    ) async throws {
+        _ = log.add("\(answer)")
+    }
+
+    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushWire) async throws { _ = log.add(device.token) }
+}
+
+@Suite("A push platform of an app's own")
+struct PlatformTests {
+    private func enrollment(_ platform: String?) throws -> Enrollment {
+        var enrollment = try EnrollmentURI.parse(Sample.push)
+        enrollment.push?.platform = platform
+        return enrollment
+    }
+
+    @Test("carries its mechanisms' messages and answers, under the same rules")
+    func house() async throws {
+        let log = Seen()
+        let bench = Bench(platforms: [HousePlatform(log: log)])
+        let uid = try await bench.authenticator.enroll(try enrollment("house")).mechanisms[0].uid
+        #expect(bench.transport.requests.map(\.method) == ["PUT"])
+        let again = Bench(store: bench.store, platforms: [HousePlatform(log: log)])
+        await #expect(throws: PushMessageError.signature) {
+            try await again.authenticator.receive(PushDelivery(messageId: "1", message: "house:\(uid):forged"))
+        }
+        let delivery = PushDelivery(messageId: "1", message: "house:\(uid):signed")
+        let notification = try await again.authenticator.receive(delivery)
+        #expect(try await again.authenticator.receive(delivery) == notification)
+        #expect(notification.message.text == "at the door")
+        #expect(try await again.authenticator.approve(notification.id).decision == .approved)
+        await #expect { try await again.authenticator.deny(notification.id) } throws: { code($0) == .alreadyAnswered }
+        #expect(try await again.authenticator.updateDeviceToken("token-2").map(\.isOutstanding) == [false])
+        #expect(log.all == ["approve", "token-2"])
+    }
+
+    @Test("does not speak for the mechanisms of another, nor another for its own")
+    func confusion() async throws {
+        let bench = Bench(platforms: [HousePlatform(log: Seen())])
+        let push = try await bench.enrollPush()
+        await #expect {
+            try await bench.authenticator.receive(PushDelivery(messageId: "1", message: "house:\(push.uid):signed"))
+        } throws: { code($0) == .unknownMechanism }
+        let other = Bench(platforms: [HousePlatform(log: Seen())])
+        let house = try await other.authenticator.enroll(try enrollment("house")).mechanisms[0]
+        let delivery = try other.delivery(to: house)
+        await #expect { try await other.authenticator.receive(delivery) } throws: { code($0) == .unknownMechanism }
+        #expect(try bench.state().notifications.isEmpty && other.state().notifications.isEmpty)
+    }
+
+    @Test("that is not known here is an error before any request")
+    func unknown() async throws {
+        let bench = Bench()
+        await #expect { try await bench.authenticator.enroll(try enrollment("house")) } throws: { code($0) == .unknownPlatform }
+        #expect(bench.transport.requests.isEmpty)
+        #expect(try await bench.authenticator.enroll(try enrollment("pingam")).mechanisms[0].push?.platform == nil)
+    }
+}
