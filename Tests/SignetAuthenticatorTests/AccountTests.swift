@@ -94,6 +94,24 @@ struct AccountTests {
         }
     }
 
+    @Test("stay when their last mechanism that can be read goes, and one that cannot is left")
+    func damagedMechanism() async throws {
+        let inner = MemoryStore()
+        let bench = Bench(store: AccountRecords(unsealed: inner))
+        let totp = try await bench.authenticator.enroll(uri: Sample.totp).mechanisms[0]
+        _ = try await bench.authenticator.enroll(uri: Sample.push)
+        try inner.write { (records: any RecordWriter) throws(StoreError) in
+            try records.put([1, 2, 3], RecordKey(.mechanism, totp.uid))
+        }
+        let uid = try #require(try bench.state().mechanisms.first?.uid)
+        #expect(try await bench.authenticator.removeMechanism(uid))
+        #expect(try bench.state().accounts.count == 1)
+        #expect(try await bench.authenticator.damagedRecords().map(\.kind) == [.mechanism])
+        // Whoever asks for the account to go means all of it.
+        #expect(try await bench.authenticator.removeAccount(Sample.account))
+        #expect(try await bench.authenticator.damagedRecords().isEmpty)
+    }
+
     @Test("are locked and unlocked by hand, each once, with errors that say which")
     func lock() async throws {
         let bench = Bench()

@@ -33,6 +33,12 @@ extension RecordBackedReader {
         return found.sorted(by: Mechanism.isBefore)
     }
 
+    func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool {
+        guard let uids = try MechanismIndex.uids(of: account, in: reader) else { return try !mechanisms(of: account).isEmpty }
+        for uid in uids where try presence(.mechanism(uid)) != .none { return true }
+        return false
+    }
+
     func notification(id: String) throws(StoreError) -> PushNotification? {
         try one(PushNotification.self, .notification(id))
     }

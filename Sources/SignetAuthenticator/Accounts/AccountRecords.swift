@@ -70,13 +70,13 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func save(_ account: Account) throws(StoreError) {
-        if try records.record(.account(account.id)) == nil { try mechanismIndex.begin(account.id) }
+        if try presence(.account(account.id)) == .none { try mechanismIndex.begin(account.id) }
         try put(account, .account(account.id))
     }
 
     func save(_ mechanism: Mechanism) throws(StoreError) {
         try mechanismIndex.add(mechanism.uid, to: mechanism.account)
-        if mechanism.push != nil, try holdsNothing(.mechanism(mechanism.uid)) {
+        if mechanism.push != nil, try presence(.mechanism(mechanism.uid)) == .none {
             try notificationIndex(mechanism.uid).begin(in: records)
         }
         try put(mechanism, .mechanism(mechanism.uid))
@@ -85,18 +85,15 @@ private struct Writer: RecordBackedReader, AccountWriter {
     func save(_ notification: PushNotification) throws(StoreError) {
         let key = RecordKey.notification(notification.id)
         let index = notificationIndex(notification.message.mechanismUID)
-        let isNew: Bool
-        do {
-            isNew = try records.record(key) == nil
-        } catch  where error.isOfOneRecord {
-            // What is written in the place of a damaged record may be in the index, or not.
-            isNew = try !index.contains(notification.id)
+        let entry = NotificationIndex.Entry(id: notification.id, receivedAt: notification.receivedAt)
+        switch try presence(key) {
+        case .there: break
+        case .none: try index.add(entry, in: records)
+        // It is in the index if it was whole once.
+        case .damaged: if try !index.entries().contains(where: { $0.id == entry.id }) { try index.add(entry, in: records) }
         }
-        if isNew { try index.add(.init(id: notification.id, receivedAt: notification.receivedAt), in: records) }
         try put(notification, key)
     }
-
-    func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool { try !mechanismIndex.uids(of: account).isEmpty }
 
     func remove(account: AccountID) throws(StoreError) {
         for uid in try mechanismIndex.uids(of: account) { try remove(mechanismRecord: uid) }
@@ -105,7 +102,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func remove(mechanism uid: String) throws(StoreError) {
-        if try holdsNothing(.mechanism(uid)) { return }
+        if try presence(.mechanism(uid)) == .none { return }
         if let account = try unlessDamaged({ () throws(StoreError) in try mechanism(uid) })?.account {
             try mechanismIndex.remove(uid, from: account)
         }
@@ -159,22 +156,31 @@ private struct Writer: RecordBackedReader, AccountWriter {
     private func put(_ value: some StoredForm, _ key: RecordKey) throws(StoreError) {
         try records.put(JSON.encode(.object(value.storedMembers)), key)
     }
+}
 
-    /// Whether there is no record, not even one that does not open.
-    private func holdsNothing(_ key: RecordKey) throws(StoreError) -> Bool {
+extension RecordBackedReader {
+    /// What stands under a name.
+    func presence(_ key: RecordKey) throws(StoreError) -> RecordPresence {
         do {
-            return try records.record(key) == nil
-        } catch  where error.isOfOneRecord {
-            return false
+            return try reader.record(key) == nil ? .none : .there
+        } catch {
+            guard error.isOfOneRecord else { throw error }
+            return .damaged
         }
     }
+}
+
+/// What stands under a name: nothing, a record, or one that does not open.
+enum RecordPresence {
+    case none, there, damaged
 }
 
 /// What `find` finds; nil where the record it finds is damaged.
 func unlessDamaged<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreError) -> Value? {
     do {
         return try find()
-    } catch  where error.isOfOneRecord {
+    } catch {
+        guard error.isOfOneRecord else { throw error }
         return nil
     }
 }

@@ -41,7 +41,7 @@ public protocol AccountReader {
     func mechanisms() throws(StoreError) -> [Mechanism]
     /// The mechanisms of one account, in the same order.
     func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism]
-    /// Whether an account has mechanisms; one that cannot be read is one.
+    /// Whether the account has a mechanism, be it one that cannot be read.
     func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool
     /// The notification with this id, which `PushNotification.id(mechanismUID:messageID:)` makes.
     func notification(id: String) throws(StoreError) -> PushNotification?
@@ -130,7 +130,7 @@ extension AccountReader {
         try mechanisms().filter { $0.account == account }
     }
 
-    /// Found by asking for them.
+    /// Whether any is found.
     public func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool { try !mechanisms(of: account).isEmpty }
 
     /// Found by the id that mechanism and message id make.

@@ -49,8 +49,6 @@ struct NotificationIndex {
         return entries + head.entries
     }
 
-    func contains(_ id: String) throws(StoreError) -> Bool { try entries().contains { $0.id == id } }
-
     /// Begins the index of a mechanism that is new.
     func begin(in records: any RecordWriter) throws(StoreError) {
         if try head() == nil { try put(Head(), in: records) }
