@@ -38,13 +38,15 @@ extension Authenticator {
         guard let invitation = enrollment.push else { return try await keep(enrollment, offered, toldToken: token) }
         let registered = try await registered(offered, invitation, token: token)
         do {
-            let enrolled = try await keep(enrollment, registered, toldToken: token)
-            unsettled.forgetRegistration(invitation.mechanismUID)
+            // It may have been registered by a call before this one, under another token.
+            let told = registered.last.flatMap { unsettled.registration($0.uid) }?.token
+            let enrolled = try await keep(enrollment, registered, toldToken: told)
+            if let uid = registered.last?.uid { unsettled.forgetRegistration(uid) }
             return enrolled
         } catch let error as StoreError {
             throw AuthenticatorError.registeredNotStored(error)
         } catch {
-            unsettled.forgetRegistration(invitation.mechanismUID)
+            if let uid = registered.last?.uid { unsettled.forgetRegistration(uid) }
             throw error
         }
     }
@@ -55,11 +57,9 @@ extension Authenticator {
         _ enrollment: Enrollment, _ mechanisms: [Mechanism], toldToken token: String?
     ) async throws -> EnrolledAccount {
         let now = clock.now
-        let pushUID = enrollment.push?.mechanismUID
+        let pushUID = enrollment.pushMechanismUID
         let enrolled: Result<EnrolledAccount, AuthenticatorError> = try await store.write {
             (records: any AccountWriter) throws(StoreError) in
-            // The same invitation under another label: the mechanism it made must not be overwritten.
-            if let pushUID, let existing = try records.mechanism(pushUID) { return .failure(.duplicate(existing)) }
             let outcome = try AccountRules.enrol(enrollment, mechanisms: mechanisms, now: now, in: records)
             if let pushUID, case .success = outcome, var stored = try records.deviceToken(), stored.token != token {
                 // It has changed since the server was told.
@@ -85,8 +85,8 @@ extension Authenticator {
         if let oath = enrollment.oath {
             mechanisms.append(mechanism(.oath(oath), uid: RandomID.uuid(), resourceID: enrollment.oathResourceID))
         }
-        if let push = enrollment.push {
-            mechanisms.append(mechanism(.push(PushSettings(push)), uid: push.mechanismUID, resourceID: push.resourceID))
+        if let push = enrollment.push, let uid = enrollment.pushMechanismUID {
+            mechanisms.append(mechanism(.push(PushSettings(push)), uid: uid, resourceID: push.resourceID))
         }
         return mechanisms
     }
@@ -104,7 +104,7 @@ extension Authenticator {
             settings.deskEndpoint = try await NotSent.unwrapped {
                 try await platform.register(invitation, mechanismUID: uid, device: device.called(token), over: wire)
             }
-            unsettled.note(Unsettled.Registration(desk: settings.deskEndpoint), of: uid)
+            unsettled.note(Unsettled.Registration(desk: settings.deskEndpoint, token: token), of: uid)
         }
         push.kind = .push(settings)
         return mechanisms.dropLast() + [push]

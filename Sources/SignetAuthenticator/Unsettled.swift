@@ -4,9 +4,12 @@ import Synchronization
 /// What servers have accepted and the store has not taken yet: so the next call can make up for it. It is shared by the copies
 /// of an ``Authenticator`` and ends with the process; nothing in it is secret.
 final class Unsettled: Sendable {
-    /// A registration: where the server's desk is, if it has one.
+    /// A registration.
     struct Registration: Sendable {
+        /// Where the server's desk is, if it has one.
         let desk: Endpoint?
+        /// The stored token that the server was told; nil when it was told the device's first one.
+        let token: String?
     }
 
     private let registrations = Mutex<[String: Registration]>([:])

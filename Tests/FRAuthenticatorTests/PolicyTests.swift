@@ -100,6 +100,36 @@ struct PolicyTests {
         #expect(try totp.generateCode().code.count == 6)
     }
 
+    @Test("What the app has changed in an object is not taken for what is stored: the stored lock counts")
+    func objectsAreNotTheStore() async throws {
+        let client = try client(Switch())
+        _ = try await client.createMechanismFromUri(Sample.totp(policies: Self.policies))
+        let account = client.getAllAccounts()[0]
+        account.lock(policy: NamedPolicy(name: "custom"))
+        let locked = try client.lockAccount(account: account, policy: NamedPolicy(name: "custom"))
+        #expect(locked)
+        #expect(client.getAllAccounts()[0].lock)
+        account.unlock()
+        let unlocked = try client.unlockAccount(account: account)
+        #expect(unlocked)
+        #expect(!client.getAllAccounts()[0].lock)
+    }
+
+    @Test("An account that was changed is removed with what was enrolled since it was read")
+    func removedWhole() async throws {
+        let notebook = Notebook()
+        let client = try client(Switch(), notebook)
+        try client.registerForRemoteNotifications("token-1")
+        _ = try await client.createMechanismFromUri(Sample.totp(policies: Self.policies))
+        let account = client.getAllAccounts()[0]
+        _ = try await client.createMechanismFromUri(Sample.push)
+        account.displayIssuer = "Harbour"
+        let updated = try client.updateAccount(account: account)
+        #expect(updated)
+        #expect(client.removeAccount(account: account))
+        #expect(notebook.content.accounts.isEmpty && notebook.content.mechanisms.isEmpty)
+    }
+
     @Test("A locked account answers no message, and can still be given one and be removed")
     func pushWhileLocked() async throws {
         let notebook = Notebook()

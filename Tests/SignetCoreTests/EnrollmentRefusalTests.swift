@@ -6,13 +6,17 @@ struct EnrollmentRefusalTests {
     private static let key: String = Sample.oathSecretText
     private static let oath: String = "otpauth://totp/X:mira?secret=\(key)"
 
+    /// Deeper than can be stored inside of other JSON.
+    private static let deep = "{%22x%22:\(String(repeating: "[", count: 70))\(String(repeating: "]", count: 70))}"
+
     @Test(
         "A part that is missing, impossible or unsafe is named",
         arguments: [
             (oath + "&period=-1", "period"), (oath + "&period=", "period"), (oath + "&period=2147483648", "period"),
             (oath + "&digits=", "digits"), (oath + "&digits=9", "digits"), (oath + "&algorithm=", "algorithm"),
             (oath + "&algorithm=MD5", "algorithm"), (oath + "&counter=soon", "counter"), (oath + "&policies=e30x", "policies"),
-            (oath + "&policies=W10", "policies"), (oath + "&policies=%21", "policies"), (oath + "&version=1.0", "version"),
+            (oath + "&policies=W10", "policies"), (oath + "&policies=\(deep)", "policies"), (oath + "&policies=%21", "policies"),
+            (oath + "&version=1.0", "version"),
             (oath + "&issuer=%zz", "issuer"), (oath + "&issuer=%FF", "issuer"), (oath + "&issuer=%1B%5B2J", "issuer"),
             (oath + "&image=%00", "image"), (oath + "&uid=%E2%80%AE", "uid"),
             ("otpauth://totp/X:mi%ra?secret=\(key)", "label"), ("otpauth://totp/X:mi%0Ara?secret=\(key)", "label"),

@@ -93,10 +93,10 @@ extension LegacyEngine {
 
     func remove(_ account: Account) throws -> Bool {
         let (value, objects, origin) = account.snapshot
-        let mechanisms = objects.compactMap { ($0 as? any MechanismState)?.core }
         return try operation(on: origin) { known in
             known.accounts[value.id] = value
-            known.note(mechanisms, of: value.id)
+            guard let objects else { return }
+            known.note(objects.compactMap { ($0 as? any MechanismState)?.core }, of: value.id)
         }.write { (records: any AccountWriter) throws(StoreError) in try AccountRules.removeAccount(value.id, in: records) }
     }
 

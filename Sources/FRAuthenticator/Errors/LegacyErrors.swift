@@ -16,7 +16,7 @@ enum LegacyErrors {
         case let error as StoreError: FRAError.failToSaveIntoStorageClient(error.description)
         case let error as TransportError: transport(error)
         case is CancellationError: NetworkError.apiRequestFailure("the caller gave up", isRetryable: false)
-        default: NetworkError.apiRequestFailure("\(error)", isRetryable: false)
+        default: NetworkError.apiRequestFailure("\(type(of: error))", isRetryable: false)
         }
     }
 

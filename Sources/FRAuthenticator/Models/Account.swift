@@ -16,6 +16,10 @@ public final class Account: Sendable, Codable {
 
     private struct State {
         var value: SignetCore.Account
+        /// The account as it was read or stored, without what the app has changed in this object since.
+        var stored: SignetCore.Account
+        /// Whether ``mechanisms`` were read when the account was.
+        var areMechanismsRead: Bool
         /// The policy that locks the account, as it was found when the account was read. It is never stored.
         var violatedPolicy: String?
         var mechanisms: [Mechanism]
@@ -24,14 +28,17 @@ public final class Account: Sendable, Codable {
 
     init(_ value: SignetCore.Account, violatedPolicy: String? = nil, mechanisms: [Mechanism] = [], origin: Origin? = nil) {
         state = Mutex(
-            State(value: value, violatedPolicy: violatedPolicy, mechanisms: mechanisms, origin: origin))
+            State(
+                value: value, stored: value, areMechanismsRead: origin != nil, violatedPolicy: violatedPolicy,
+                mechanisms: mechanisms, origin: origin))
     }
 
     /// The account as the engine knows it.
     var core: SignetCore.Account { state.withLock { $0.value } }
-    /// The account, its mechanisms, and where they came from, as they belong together.
-    var snapshot: (value: SignetCore.Account, mechanisms: [Mechanism], origin: Origin?) {
-        state.withLock { ($0.value, $0.mechanisms, $0.origin) }
+    /// The account as it was read, its mechanisms, and where they came from, as they belong together. There are no mechanisms
+    /// where they were not read at the same time.
+    var snapshot: (stored: SignetCore.Account, mechanisms: [Mechanism]?, origin: Origin?) {
+        state.withLock { ($0.stored, $0.areMechanismsRead ? $0.mechanisms : nil, $0.origin) }
     }
 
     /// The organisation, as it was enrolled.
@@ -86,6 +93,8 @@ public final class Account: Sendable, Codable {
     func take(_ value: SignetCore.Account, origin: Origin?) {
         state.withLock { state in
             state.value = value
+            state.stored = value
+            state.areMechanismsRead = false
             state.origin = origin
         }
     }

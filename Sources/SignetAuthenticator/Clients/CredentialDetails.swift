@@ -56,7 +56,21 @@ struct CredentialDetails: Sendable, Hashable {
     /// The policies; nil when the text is no JSON object.
     var policyObject: [String: JSONValue]? {
         guard let policies, !policies.isEmpty else { return [:] }
-        return (try? JSON.value(of: policies.utf8))?.object
+        return (try? JSON.value(of: policies.utf8)).flatMap { $0.isStorable ? $0.object : nil }
+    }
+
+    /// What a credential that is new says of an account that is there: as with a second enrolment, what it does not say stays,
+    /// the policies first of all.
+    func added(to stored: Account) -> Account {
+        var account = stored
+        let details = applied(to: stored, now: stored.timeAdded)
+        account.displayIssuer = details.displayIssuer ?? stored.displayIssuer
+        account.displayAccountName = details.displayAccountName ?? stored.displayAccountName
+        account.imageURL = details.imageURL ?? stored.imageURL
+        account.backgroundColor = details.backgroundColor ?? stored.backgroundColor
+        account.policies.merge(details.policies) { _, new in new }
+        account.lockingPolicy = details.lockingPolicy
+        return account
     }
 
     /// The account as these details have it.
@@ -80,8 +94,10 @@ extension AccountRules {
     ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {
         let others = try records.mechanisms(of: mechanism.account).filter { $0.uid != mechanism.uid }
         if let duplicate = others.first(where: { $0.kindName == mechanism.kindName }) { return .failure(.duplicate(duplicate)) }
+        let isNew = try records.mechanism(mechanism.uid) == nil
         try records.save(mechanism)
-        let account = details.applied(to: try records.account(mechanism.account), now: now)
+        let stored = try records.account(mechanism.account)
+        let account = stored.flatMap { isNew ? details.added(to: $0) : nil } ?? details.applied(to: stored, now: now)
         try records.save(account)
         return .success(EnrolledAccount(account: account, mechanisms: [mechanism]))
     }

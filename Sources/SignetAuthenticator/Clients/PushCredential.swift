@@ -145,10 +145,12 @@ extension PushCredential {
         } catch {
             throw PushError.translating(error, id: nil) as? PushError ?? .invalidUri("not an enrolment URI")
         }
-        guard let invitation = enrollment.push else { throw .invalidUri("the URI offers no push") }
+        guard let invitation = enrollment.push, let uid = enrollment.pushMechanismUID else {
+            throw .invalidUri("the URI offers no push")
+        }
         let now = SystemWallClock().now
         return PushCredential(
-            PushSettings(invitation), id: invitation.mechanismUID, userId: enrollment.userID, resourceId: invitation.resourceID,
+            PushSettings(invitation), id: uid, userId: enrollment.userID, resourceId: invitation.resourceID,
             createdAt: now, details: CredentialDetails(Account(enrollment, timeAdded: now), lock: nil))
     }
 

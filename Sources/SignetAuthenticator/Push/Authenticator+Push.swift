@@ -136,17 +136,19 @@ extension Authenticator {
     private func send(_ answer: PushAnswer, to pending: PendingAnswer) async throws -> PushNotification {
         let platform = try platforms.named(pending.push.platform)
         let decision: PushNotification.Decision = answer == .deny ? .denied : .approved
-        let id = pending.notification.id
-        if pending.sent?.decision != decision {
-            let sent = SentAnswer(notificationID: id, decision: decision)
-            try await store.write { (records: any AccountWriter) throws(StoreError) in try records.save(sent) }
+        let now = clock.now
+        let refusal = try await store.write { (records: any AccountWriter) throws(StoreError) in
+            try AccountRules.beginAnswer(decision, to: pending, now: now, in: records)
         }
+        if let refusal { throw refusal }
         do {
             try await platform.send(answer, to: pending.notification, of: pending.mechanism, over: wire)
         } catch {
             return try await refused(error, pending, decision)
         }
-        return try await accepted(decision, to: pending.notification)
+        let stored = try await accepted(decision, to: pending.notification)
+        guard stored.decision == decision else { throw AuthenticatorError.answeredBefore(stored.decision) }
+        return stored
     }
 
     private func accepted(
@@ -158,16 +160,15 @@ extension Authenticator {
         return try await settle(answered)
     }
 
-    /// What a request that failed means. A server that refuses an answer now, and was sent one before whose fate nobody knows,
-    /// has taken that one: the message is its own, and its time is not over.
+    /// What a request that failed means. An AM that says 400 to an answer now, and was sent one before whose fate nobody knows,
+    /// has taken that one: the message is its own, and its time is not over. No other refusal says so: it may be a gateway's.
     private func refused(
         _ error: any Error, _ pending: PendingAnswer, _ decision: PushNotification.Decision
     ) async throws -> PushNotification {
-        if let sent = pending.sent, (error as? AuthenticatorError)?.code == .refusedByServer {
+        if let sent = pending.sent, let error = error as? AuthenticatorError, error.code == .refusedByServer, error.status == 400
+        {
             let stored = try await accepted(sent.decision, to: pending.notification)
-            guard stored.decision == decision else {
-                throw AuthenticatorError(.alreadyAnswered, "it was \(sent.decision.rawValue) before")
-            }
+            guard stored.decision == decision else { throw AuthenticatorError.answeredBefore(stored.decision) }
             return stored
         }
         if pending.sent == nil, error.provesNothingTaken {
@@ -191,6 +192,12 @@ extension Authenticator {
         }
         unsettled.forgetAnswer(to: answered.id)
         return stored
+    }
+}
+
+extension AuthenticatorError {
+    fileprivate static func answeredBefore(_ decision: PushNotification.Decision?) -> AuthenticatorError {
+        AuthenticatorError(.alreadyAnswered, "it was \(decision?.rawValue ?? "answered") before")
     }
 }
 

@@ -64,6 +64,25 @@ extension AccountRules {
                 sent: try records.sentAnswer(to: id)))
     }
 
+    /// Notes that an answer is about to be sent; nil, or why it cannot be sent any more: since it was looked at the person may
+    /// have taken minutes, and somebody else may have answered, or locked the account.
+    package static func beginAnswer(
+        _ decision: PushNotification.Decision, to pending: PendingAnswer, now: Date, in records: any AccountWriter
+    ) throws(StoreError) -> AuthenticatorError? {
+        var answer: PendingAnswer
+        switch try pendingAnswer(pending.notification.id, in: records) {
+        case .success(let found): answer = found
+        case .failure(let error): return error
+        }
+        answer.notification.clockOffset = pending.notification.clockOffset
+        if let refusal = answer.refusal(at: now) { return refusal }
+        if let policy = answer.account?.lockingPolicy { return .locked(.byHand(policy: policy)) }
+        if answer.sent?.decision != decision {
+            try records.save(SentAnswer(notificationID: pending.notification.id, decision: decision))
+        }
+        return nil
+    }
+
     /// Stores what the server has accepted. What was answered first is what counts; what was removed meanwhile stays away.
     package static func recordAnswer(
         _ decision: PushNotification.Decision, to notification: PushNotification, in records: any AccountWriter

@@ -97,7 +97,9 @@ public struct AccountArchive: Sendable, Hashable {
                 imported.lockingPolicy = account.lockingPolicy
             }
         }
+        let known = Set(accounts.map(\.id))
         for mechanism in mechanisms {
+            if !known.contains(mechanism.account) { gathering.refuse(mechanism.account) }
             var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
             imported.timeAdded = mechanism.timeAdded
             imported.userID = mechanism.userID

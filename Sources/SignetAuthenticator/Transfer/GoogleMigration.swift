@@ -8,6 +8,8 @@ struct GoogleMigration {
     /// How many codes the export has, and which of them this is, from 0.
     let count: Int
     let index: Int
+    /// The message itself.
+    let payload: [UInt8]
     private let entries: [ForeignCode]
 
     private static let format = ImportFormat.google
@@ -58,6 +60,7 @@ struct GoogleMigration {
             throw Self.format.malformed("batch", "there is no such part of such an export")
         }
         batch = numbers[5] ?? 0
+        self.payload = payload
         self.entries = entries
     }
 
@@ -94,14 +97,16 @@ struct GoogleMigration {
 /// The codes of exports that were given, and those that were not.
 struct MigrationBatches {
     private var given: [UInt64: (count: Int, indices: Set<Int>)] = [:]
+    private var payloads: Set<[UInt8]> = []
 
-    /// Takes note of a code; false when the same was given before.
+    /// Takes note of a code; false when the very same was given before. Numbers alone do not say so: not every program that
+    /// writes such codes numbers them.
     mutating func isNew(_ part: GoogleMigration) -> Bool {
         var known = given[part.batch] ?? (part.count, [])
         known.count = max(known.count, part.count)
-        let isNew = known.indices.insert(part.index).inserted
+        known.indices.insert(part.index)
         given[part.batch] = known
-        return isNew
+        return payloads.insert(part.payload).inserted
     }
 
     func addMissing(to gathering: inout ImportGathering) {

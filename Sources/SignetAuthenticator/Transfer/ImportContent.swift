@@ -60,6 +60,17 @@ public struct ImportedAccount: Sendable, Hashable {
     public init(id: AccountID) {
         self.id = id
     }
+
+    /// Takes what another file says of the same account: what is missing here, and every policy and lock.
+    mutating func merge(_ other: ImportedAccount) {
+        displayIssuer = displayIssuer ?? other.displayIssuer
+        displayAccountName = displayAccountName ?? other.displayAccountName
+        imageURL = imageURL ?? other.imageURL
+        backgroundColor = backgroundColor ?? other.backgroundColor
+        timeAdded = timeAdded ?? other.timeAdded
+        policies.merge(other.policies) { own, _ in own }
+        lockingPolicy = lockingPolicy ?? other.lockingPolicy
+    }
 }
 
 /// A mechanism as a file has it.
@@ -161,9 +172,26 @@ extension Mechanism.KindName {
 struct ImportGathering {
     private(set) var content = ImportContent()
     private var places: [AccountID: Int] = [:]
+    private var refused: Set<AccountID> = []
+
+    /// Takes nothing of an account: without its own entry nobody knows its locks and policies.
+    mutating func refuse(_ id: AccountID) {
+        refused.insert(id)
+        guard let place = places[id] else { return }
+        for mechanism in content.accounts[place].mechanisms { skipOrphan(mechanism, of: id) }
+        content.accounts[place].mechanisms = []
+    }
+
+    private mutating func skipOrphan(_ mechanism: ImportedMechanism, of id: AccountID) {
+        skip(
+            SkippedEntry(
+                id.reportName, type: mechanism.kindName.rawValue, .invalid,
+                "its account cannot be taken over, and with it what protects it"))
+    }
 
     /// Adds a mechanism to its account, which is made at its first. A second one of a kind is skipped.
     mutating func add(_ mechanism: ImportedMechanism, to id: AccountID) {
+        if refused.contains(id) { return skipOrphan(mechanism, of: id) }
         let place = place(of: id)
         guard let other = content.accounts[place].mechanisms.first(where: { $0.kindName == mechanism.kindName }) else {
             content.accounts[place].mechanisms.append(mechanism)
@@ -183,6 +211,7 @@ struct ImportGathering {
                 places[account.id] = content.accounts.count
                 content.accounts.append(account)
             } else {
+                describe(account.id) { $0.merge(account) }
                 for mechanism in account.mechanisms { add(mechanism, to: account.id) }
             }
         }

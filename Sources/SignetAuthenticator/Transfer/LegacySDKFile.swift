@@ -164,6 +164,7 @@ enum LegacySDKFile {
                 account.lockingPolicy = lock
             }
         } catch {
+            if let id = try? id(members) { gathering.refuse(id) }
             gathering.skip(SkippedEntry(reportName(members), type: "account", .invalid, error.detail))
         }
     }
@@ -178,7 +179,9 @@ enum LegacySDKFile {
     private static func policies(_ members: JSONMembers) throws(Fault) -> [String: JSONValue] {
         guard let value = members["policies"], value.string != "" else { return [:] }
         let parsed = value.string.map { text in try? JSON.value(of: text.utf8) } ?? value
-        guard let policies = parsed?.object else { throw Fault(detail: "policies: not JSON text of an object") }
+        guard let policies = parsed?.object, parsed?.isStorable == true else {
+            throw Fault(detail: "policies: not JSON text of an object")
+        }
         return policies
     }
 

@@ -70,11 +70,16 @@ public struct PushInvitation: Sendable, Hashable {
     }
 }
 
-extension PushInvitation {
-    /// The id of the mechanism that this invitation makes: always the same one, so that who registers again after a failure
-    /// is the same device to the server. Only who holds the secret can tell it.
-    package var mechanismUID: String {
-        UUIDText.text(
-            of: HMAC<SHA256>.authenticationCode(for: Array("signet mechanism \(messageID)".utf8), using: secret.key), version: 8)
+extension Enrollment {
+    /// The id of the push mechanism that this enrolment makes; nil when it offers none. It is always the same one, so that who
+    /// registers again after a failure is the same device to the server. Only who holds the secret can tell it.
+    package var pushMechanismUID: String? {
+        guard let push else { return nil }
+        var code = HMAC<SHA256>(key: push.secret.key)
+        for part in ["signet mechanism", push.messageID, push.registrationEndpoint.url, account.issuer, account.accountName] {
+            withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { code.update(data: $0) }
+            code.update(data: Array(part.utf8))
+        }
+        return UUIDText.text(of: code.finalize(), version: 8)
     }
 }

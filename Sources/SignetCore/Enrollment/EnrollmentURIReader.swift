@@ -186,7 +186,7 @@ struct EnrollmentURIReader {
     private func policies() throws(EnrollmentError) -> [String: JSONValue] {
         guard let value = parts.optional("policies") else { return [:] }
         let bytes = value.hasPrefix("{") ? Array(value.utf8) : (try? Base64.decode(value)) ?? []
-        guard let json = try? JSON.value(of: bytes), let policies = json.object else {
+        guard let json = try? JSON.value(of: bytes), let policies = json.object, json.isStorable else {
             throw EnrollmentError(.invalid, "policies", "not the base64 of a JSON object")
         }
         return policies

@@ -105,7 +105,8 @@ public struct SealedPushMessage: Sendable {
     }
 
     private static func claims(_ payload: [UInt8]) throws -> [String: JSONValue] {
-        guard let claims = try JSON.value(of: payload).object else { throw PushMessageError.form }
+        let value = try JSON.value(of: payload)
+        guard let claims = value.object, value.isStorable else { throw PushMessageError.form }
         return claims
     }
 }

@@ -110,3 +110,16 @@ package struct JSONKey: CodingKey {
     package init(stringValue: String) { self.stringValue = stringValue }
     package init?(intValue: Int) { nil }
 }
+
+extension JSONValue {
+    /// Whether it leaves room for what it is stored in: records and archives wrap what came from outside, and must be read back.
+    package var isStorable: Bool { nests(within: 64) }
+
+    private func nests(within depth: Int) -> Bool {
+        switch self {
+        case .array(let elements): depth > 0 && elements.allSatisfy { $0.nests(within: depth - 1) }
+        case .object(let members): depth > 0 && members.values.allSatisfy { $0.nests(within: depth - 1) }
+        default: true
+        }
+    }
+}

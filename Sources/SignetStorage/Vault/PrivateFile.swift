@@ -22,7 +22,12 @@ package enum PrivateFile {
             unlink(path)
             throw StoreError(.failed, "write \(path)", "failed")
         }
-        try synchronizeDirectory(of: path)
+        do throws(StoreError) {
+            try synchronizeDirectory(of: path)
+        } catch {
+            unlink(path)
+            throw error
+        }
     }
 
     /// Reads at most `limit` bytes of a private file.

@@ -115,7 +115,11 @@ struct Failure: Error {
     /// As ``report(_:)``, for arguments that cannot be understood. The parser repeats them; one that is a URI is a secret.
     static func reportUsage(_ error: any Error) -> Never {
         guard Signet.exitCode(for: error) == .validationFailure else { Signet.exit(withError: error) }
-        let arguments = CommandLine.arguments.filter { $0.contains("://") }
+        // An option's value may be quoted without its name.
+        let arguments = CommandLine.arguments.filter { $0.contains("://") }.flatMap { argument in
+            [argument]
+                + (argument.hasPrefix("--") ? argument.split(separator: "=", maxSplits: 1).dropFirst().map(String.init) : [])
+        }
         let words = Signet.fullMessage(for: error).trimmingPrefix("Error: ")
         let message = arguments.reduce(String(words)) { $0.replacing($1, with: "<URI>") }
         Failure(.usage, "usage", message).report()

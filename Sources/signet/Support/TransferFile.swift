@@ -63,7 +63,13 @@ enum TransferFile {
     private static func name(_ unfinished: String, _ path: String, _ bytes: [UInt8]) throws(StoreError) {
         if link(unfinished, path) == 0 {
             unlink(unfinished)
-            return try PrivateFile.synchronizeDirectory(of: path)
+            do throws(StoreError) {
+                return try PrivateFile.synchronizeDirectory(of: path)
+            } catch {
+                throw StoreError(
+                    .outcomeUnknown, error.operation, "\(path) is there, but the disk did not confirm it",
+                    status: error.platformStatus)
+            }
         }
         guard errno != EEXIST else { throw StoreError(.exists, "create \(path)", "it exists already") }
         // A file system without second names, such as a stick's. Whoever is interrupted there may leave a file that was cut off,

@@ -37,6 +37,10 @@ struct Import: AsyncParsableCommand {
 
     func validate() throws {
         guard !files.isEmpty else { throw ValidationError("name a file, or '-' for standard input") }
+        guard !files.contains(where: { $0.contains("://") }) else {
+            throw ValidationError(
+                "a URI is not a file: 'signet enroll' takes one, and a list of them comes by standard input, '-'")
+        }
     }
 
     func run() async throws {

@@ -104,6 +104,43 @@ struct ImportFormatTests {
             part.skipped.rows == [["Old: hash", "totp", "unsupportedAlgorithm"], ["QR code 2 of 3", "unknown", "missingPart"]])
     }
 
+    @Test("of programs that write such codes without numbers: every code counts")
+    func googleWithoutNumbers() throws {
+        // One entry each: the secret, the name.
+        let list = ["one", "two"].map { name in
+            let entry = [0x0A, 10] + Array(repeating: UInt8(7), count: 10) + [0x12, 3] + Array(name.utf8)
+            return "otpauth-migration://offline?data=" + Base64.encode([0x0A, UInt8(entry.count)] + entry, as: .url)
+        }
+        let content = try ImportFormat.google.read(Array((list + [list[0]]).joined(separator: "\n").utf8))
+        #expect(content.accounts.map(\.id.accountName) == ["one", "two"])
+        #expect(content.skipped.isEmpty)
+    }
+
+    @Test(
+        "of the ForgeRock SDKs: what belongs to an account that cannot be taken is not taken without its lock", arguments: [0, 1])
+    func refusedAccount(first: Int) throws {
+        let documents = [
+            #"{"issuer":"Bank","accountName":"joe","lock":true,"policies":"{broken"}"#,
+            #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"otpauth","oathType":"TOTP","secret":"JBSWY3DPEHPK3PXP"}"#,
+        ]
+        let file = "[\(documents[first]),\(documents[1 - first])]"
+        let content = try ImportFormat.forgerock.read(Array(file.utf8))
+        #expect(content.accounts.allSatisfy { $0.mechanisms.isEmpty })
+        #expect(Set(content.skipped.map(\.type)) == ["account", "totp"])
+    }
+
+    @Test("in several files: the second file's lock and policies hold for what the first one brought")
+    func mergedLocks() throws {
+        var locked = ImportedAccount(id: TransferFixture.bank)
+        (locked.lockingPolicy, locked.policies) = ("theirs", ["deviceTampering": .object([:])])
+        let first = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
+        var second = ImportContent()
+        second.accounts = [locked]
+        let account = try #require(ImportContent.combined([first, second]).accounts.first { $0.id == TransferFixture.bank })
+        #expect(account.lockingPolicy == "theirs" && account.policies.keys.contains("deviceTampering"))
+        #expect(!account.mechanisms.isEmpty)
+    }
+
     @Test("of the ForgeRock SDKs: accounts with their lock, push and messages; a counter that Android used is not used again")
     func forgerock() throws {
         let android = try ImportFormat.forgerock.read(TransferFixture.bytes("forgerock-android.json"))
