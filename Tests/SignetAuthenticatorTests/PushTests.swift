@@ -147,7 +147,8 @@ struct PushTests {
             device: PushDevice(token: "token-1", name: "Mira's desk"), clock: bench.clock)
         #expect(try await quick.approve(notification.id).decision == .approved)
         release.finish()
-        #expect(try await slow.value.decision == .approved)
+        await #expect { try await slow.value } throws: { code($0) == .alreadyAnswered }
+        #expect(try await bench.authenticator.notification(notification.id).decision == .approved)
         #expect(try await bench.authenticator.notification(notification.id).decision == .approved)
     }
 
