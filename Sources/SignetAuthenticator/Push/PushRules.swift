@@ -69,17 +69,16 @@ extension AccountRules {
     package static func beginAnswer(
         _ decision: PushNotification.Decision, to pending: PendingAnswer, now: Date, in records: any AccountWriter
     ) throws(StoreError) -> AuthenticatorError? {
-        var answer: PendingAnswer
-        switch try pendingAnswer(pending.notification.id, in: records) {
-        case .success(let found): answer = found
-        case .failure(let error): return error
+        let id = pending.notification.id
+        // Only what may have changed is read again; with a mechanism go its notifications.
+        guard let notification = try records.notification(id: id) else { return .unknownNotification(id) }
+        var current = pending
+        current.notification.decision = notification.decision
+        if let refusal = current.refusal(at: now) { return refusal }
+        if let policy = try records.account(pending.mechanism.account)?.lockingPolicy {
+            return .locked(.byHand(policy: policy))
         }
-        answer.notification.clockOffset = pending.notification.clockOffset
-        if let refusal = answer.refusal(at: now) { return refusal }
-        if let policy = answer.account?.lockingPolicy { return .locked(.byHand(policy: policy)) }
-        if answer.sent?.decision != decision {
-            try records.save(SentAnswer(notificationID: pending.notification.id, decision: decision))
-        }
+        if pending.sent?.decision != decision { try records.save(SentAnswer(notificationID: id, decision: decision)) }
         return nil
     }
 
