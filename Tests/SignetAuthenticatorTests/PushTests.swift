@@ -130,7 +130,7 @@ struct PushTests {
         #expect(bench.transport.requests.count == sent)
     }
 
-    @Test("what was answered first is what is kept, though the server takes a second answer too", .timeLimit(.minutes(1)))
+    @Test("what was answered first is what is kept, though the server takes a second answer too", .timeLimit(.minutes(5)))
     func answeredTwice() async throws {
         let (held, release) = AsyncStream<Void>.makeStream()
         let isHolding = Toggle()

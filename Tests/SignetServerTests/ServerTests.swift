@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The server as a whole", .timeLimit(.minutes(1)))
+@Suite("The server as a whole", .timeLimit(.minutes(5)))
 struct ServerTests {
     @Test("Port 0 takes a free one, and the base URL that is reported and enrolled names it")
     func freePort() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The desk's stream, over a socket", .timeLimit(.minutes(1)))
+@Suite("The desk's stream, over a socket", .timeLimit(.minutes(5)))
 struct DeskStreamTests {
     @Test("A message arrives as soon as somebody logs in")
     func delivery() async throws {
