@@ -23,6 +23,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -84,7 +85,7 @@ let package = Package(
         .target(name: "CSecretService"),
         .target(name: "CPostgreSQL"),
         .target(
-            name: "SignetNetwork", dependencies: [httpClient, nioCore, nioHTTP1, nioSSL], swiftSettings: rules),
+            name: "SignetNetwork", dependencies: [httpClient, nioCore, nioHTTP1, nioPosix, nioSSL], swiftSettings: rules),
 
         // What an app imports.
         .target(

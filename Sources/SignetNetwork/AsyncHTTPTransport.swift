@@ -1,7 +1,16 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// The transport for Linux and servers, over async-http-client. Call ``close()`` when done with it.
 public final class AsyncHTTPTransport: HTTPTransport {
@@ -111,17 +120,27 @@ extension TransportError {
             case is NIOTooManyBytesError: (.tooLarge, "the answer is too large")
             case is CancellationError: (.cancelled, "given up")
             case ChannelError.connectTimeout: (.timeout, "no connection in time")
-            default: (.connect, "no connection could be made")
+            case is NIOConnectionError: (.connect, "no connection could be made")
+            case let error as IOError where Self.comesBeforeConnection.contains(error.errnoCode):
+                (.connect, "no connection could be made")
+            // Of anything else it is not known whether the server saw the request.
+            default: (.interrupted, "the connection ended before the answer did")
             }
         self.init(code, host: Self.host(of: request.url), reason)
     }
+
+    /// What `socket` and `connect` fail with; a connection that was made ends with other numbers.
+    private static let comesBeforeConnection: Set<CInt> = [
+        ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EACCES, EPERM, EMFILE, ENFILE,
+    ]
 
     private static func meaning(of error: HTTPClientError) -> (Code, String) {
         switch error {
         case .deadlineExceeded, .readTimeout, .writeTimeout, .connectTimeout, .tlsHandshakeTimeout,
             .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
             (.timeout, "no answer in time")
-        case .remoteConnectionClosed: (.interrupted, "the connection ended before the answer did")
+        case .remoteConnectionClosed, .requestStreamCancelled, .writeAfterRequestSent, .uncleanShutdown:
+            (.interrupted, "the connection ended before the answer did")
         case .cancelled, .alreadyShutdown: (.cancelled, "given up")
         case .invalidURL, .emptyHost, .emptyScheme: (.invalidRequest, "not an address that can be asked")
         default: (.invalidRequest, "the request cannot be sent: \(error.shortDescription)")

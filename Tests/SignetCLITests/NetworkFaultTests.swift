@@ -8,8 +8,8 @@ import Testing
 struct NetworkFaultTests {
     /// How a server fails; each case is a real answer on a real socket.
     enum Fault: CaseIterable {
-        case html, errorPage, refusal, notFound, redirect, cutInHead, cutInBody, cutInChunk, noAnswer, garbage, tooLarge,
-            jsonArray, closedPort, silence
+        case html, errorPage, refusal, notFound, redirect, cutInHead, cutInBody, cutInChunk, noAnswer, reset, garbage,
+            tooLarge, jsonArray, closedPort, silence
         case silenceInBody
 
         /// The exit code (docs of `Failure.Exit`), the error's code, and words of the message.
@@ -20,7 +20,8 @@ struct NetworkFaultTests {
             case .redirect: (76, "authenticator.serverMisbehaved", ["127.0.0.1", "HTTP 302"])
             case .refusal: (77, "authenticator.refusedByServer", ["127.0.0.1", "HTTP 400"])
             case .notFound: (77, "authenticator.refusedByServer", ["127.0.0.1", "HTTP 404"])
-            case .cutInHead, .cutInBody, .cutInChunk, .noAnswer: (76, "network.interrupted", ["127.0.0.1", "ended before"])
+            case .cutInHead, .cutInBody, .cutInChunk, .noAnswer, .reset:
+                (76, "network.interrupted", ["127.0.0.1", "ended before"])
             case .garbage: (76, "network.notHTTP", ["127.0.0.1", "not HTTP"])
             case .tooLarge: (76, "network.tooLarge", ["127.0.0.1", "too large"])
             case .closedPort: (69, "network.connect", ["127.0.0.1", "no connection", "try again"])
@@ -42,6 +43,7 @@ struct NetworkFaultTests {
                 connection.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"a\":")
             case .cutInChunk: connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n{\"a\":")
             case .noAnswer: break
+            case .reset: connection.reset()
             case .garbage: connection.send("SSH-2.0-OpenSSH_9.2\r\n\0\u{1}\u{2}\r\n\r\n")
             case .tooLarge: connection.answer("200 OK", String(repeating: " ", count: 3_000_000))
             case .silence, .closedPort: connection.waitForEnd()
@@ -57,12 +59,12 @@ struct NetworkFaultTests {
         arguments: Fault.allCases)
     func faults(fault: Fault) async throws {
         let server = try RawServer { fault.serve($0) }
-        if fault == .closedPort { server.stop() }
+        let closed = try ClosedPort()
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
             let before = (accounts: try await place.accounts(), files: try place.vaultFiles())
             let oath = OATHSettings(secret: try OATHSample.secret)
-            let uri = try PushInvitation.sample(port: server.port).uri(oath: oath)
+            let uri = try PushInvitation.sample(port: fault == .closedPort ? closed.port : server.port).uri(oath: oath)
             // Outside of the gate: a server that is silent takes half a minute, and nobody should wait for it.
             let start = ContinuousClock.now
             let outcome = try await place.start(["enroll", "--json", uri]).end()

@@ -30,21 +30,9 @@ final class RawServer: Sendable {
     /// A server that calls `serve` for every connection, on a thread of its own, and closes the connection afterwards.
     /// - Parameter port: 0 for any that is free.
     init(port wanted: Int = 0, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var reuse: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(wanted).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port: in_port_t? = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &length) == 0
-            } ? in_port_t(bigEndian: $0.pointee.sin_port) : nil
-        }
-        guard let port else { throw CannotListen() }
-        self.port = Int(port)
+        let (descriptor, port) = try Self.bound(to: wanted, isShared: true)
+        guard listen(descriptor, 64) == 0 else { throw CannotListen() }
+        self.port = port
         let listening = Listening(descriptor)
         self.listening = listening
         Thread.detachNewThread {
@@ -60,9 +48,39 @@ final class RawServer: Sendable {
         }
     }
 
+    /// A socket with a name, to which nobody can connect yet.
+    /// - Parameter isShared: Whether the port may be taken again while connections of an earlier server linger there. Until
+    ///   somebody listens, the system may give such a port to a second socket too.
+    static func bound(to wanted: Int = 0, isShared: Bool) throws -> (descriptor: Int32, port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var reuse: Int32 = isShared ? 1 : 0
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(wanted).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port: in_port_t? = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            } ? in_port_t(bigEndian: $0.pointee.sin_port) : nil
+        }
+        guard let port else { throw CannotListen() }
+        return (descriptor, Int(port))
+    }
+
     /// Ends the listening: whoever comes now finds the port closed.
     func stop() { listening.stop() }
     deinit { stop() }
+}
+
+/// A port of this machine at which nobody listens, and which nobody else gets meanwhile.
+final class ClosedPort: Sendable {
+    let port: Int
+    private let descriptor: Int32
+
+    init() throws { (descriptor, port) = try RawServer.bound(isShared: false) }
+    deinit { close(descriptor) }
 }
 
 /// A connection of a ``RawServer``.
@@ -115,6 +133,12 @@ struct RawConnection: Sendable, Equatable {
 
     /// Ends the connection in both directions.
     func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Ends the connection as a machine does that knows nothing of it: with a reset.
+    func reset() {
+        var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        _ = connect(descriptor, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+    }
 
     /// Waits until the client goes away.
     func waitForEnd() {
