@@ -81,17 +81,16 @@ private final class Crowd {
     private func fill(_ numbers: Range<Int>) throws {
         let mechanisms = try numbers.map { number in
             (
-                id: id(number), oath: oath(number), push: try push(number),
+                id: id(number), added: enrolled(number), oath: oath(number), push: try push(number),
                 messages: (0..<Self.messages).map { message(number, $0) }
             )
         }
-        let now = clock.now
         try records.write { (records: any AccountWriter) throws(StoreError) in
-            for (id, oath, push, messages) in mechanisms {
+            for (id, added, oath, push, messages) in mechanisms {
                 try records.save(oath)
                 try records.save(push)
                 try records.save(
-                    Account(id: id, imageURL: "https://cdn.example.test/logo.png", backgroundColor: "#336699", timeAdded: now))
+                    Account(id: id, imageURL: "https://cdn.example.test/logo.png", backgroundColor: "#336699", timeAdded: added))
                 for message in messages { try records.save(message) }
             }
         }
@@ -99,11 +98,14 @@ private final class Crowd {
 
     private func id(_ number: Int) -> AccountID { AccountID(issuer: "Harbor Bank", accountName: "user\(number)") }
 
+    /// One account a minute, in no order that a store keeps.
+    private func enrolled(_ number: Int) -> Date { clock.now.addingTimeInterval(Double(number * 7_919 % 10_007) * -60) }
+
     private func oath(_ number: Int) -> Mechanism {
         Mechanism(
             uid: "OATH-\(number)", account: id(number),
             kind: .oath(OATHSettings(secret: Secret([UInt8](repeating: 1, count: 20)))),
-            timeAdded: clock.now)
+            timeAdded: enrolled(number))
     }
 
     private func push(_ number: Int) throws -> Mechanism {
@@ -111,7 +113,7 @@ private final class Crowd {
         let settings = PushSettings(
             secret: secret, registrationEndpoint: try Endpoint(endpoint + "register"),
             authenticationEndpoint: try Endpoint(endpoint + "authenticate"), loadBalancerCookie: "amlbcookie=01")
-        return Mechanism(uid: "PUSH-\(number)", account: id(number), kind: .push(settings), timeAdded: clock.now)
+        return Mechanism(uid: "PUSH-\(number)", account: id(number), kind: .push(settings), timeAdded: enrolled(number))
     }
 
     private func message(_ number: Int, _ message: Int) -> PushNotification {

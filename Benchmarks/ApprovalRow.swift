@@ -104,7 +104,7 @@ private struct StoppedClock: WallClock {
 }
 
 /// Keeps the last request, and passes it on.
-private final class RecordingTransport: HTTPTransport {
+final class RecordingTransport: HTTPTransport {
     let last = Mutex<HTTPRequest?>(nil)
     private let next: any HTTPTransport
 
@@ -124,7 +124,7 @@ private final class RecordingTransport: HTTPTransport {
 
 extension HTTPClientRequest {
     /// The same request, for the bare client.
-    fileprivate init(_ request: HTTPRequest) {
+    init(_ request: HTTPRequest) {
         self.init(url: request.url)
         method = HTTPMethod(rawValue: request.method)
         for field in request.headers.fields { headers.add(name: field.name, value: field.value) }

@@ -7,6 +7,8 @@ import Synchronization
 final class LoopbackServer: Sendable {
     /// The port it listens on.
     let port: UInt16
+    /// How many requests it has answered.
+    let requests = Mutex(0)
     private let listener: Int32
 
     private static let response = Array(
@@ -27,9 +29,9 @@ final class LoopbackServer: Sendable {
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)
         guard status == 0 else { throw BenchError("no socket on 127.0.0.1") }
-        Thread.detachNewThread {
+        Thread.detachNewThread { [self] in
             while case let connection = accept(listener, nil, nil), connection >= 0 {
-                Thread.detachNewThread { Self.serve(connection) }
+                Thread.detachNewThread { self.serve(connection) }
             }
         }
     }
@@ -38,7 +40,7 @@ final class LoopbackServer: Sendable {
     func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// Answers the requests of one connection until the client closes it.
-    private static func serve(_ connection: Int32) {
+    private func serve(_ connection: Int32) {
         var enabled: Int32 = 1
         setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
         var pending: [UInt8] = []
@@ -47,9 +49,10 @@ final class LoopbackServer: Sendable {
             let count = read(connection, &chunk, chunk.count)
             guard count > 0 else { break }
             pending += chunk[..<count]
-            while let length = requestLength(pending), length <= pending.count {
+            while let length = Self.requestLength(pending), length <= pending.count {
                 pending.removeFirst(length)
-                _ = response.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                requests.withLock { $0 += 1 }
+                _ = Self.response.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             }
         }
         close(connection)

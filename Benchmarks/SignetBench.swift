@@ -48,7 +48,7 @@ private enum Group: String, CaseIterable {
         case .process: try await ProcessRows.measure(signet: options.signet)
         case .code: try await CodeRows.measure()
         case .message: try await MessageRows.measure()
-        case .approval: [try await ApprovalRow.measure()]
+        case .approval: try await [ApprovalRow.measure()] + RushRows.measure()
         case .accounts: try await AccountRows.measure()
         case .items: try await ItemRows.measure()
         case .vault: try await VaultRows.measure() + [HeartbeatRow.measure()]

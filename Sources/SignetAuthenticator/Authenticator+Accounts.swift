@@ -5,16 +5,15 @@ extension Authenticator {
     /// Every account with its mechanisms, and whether it is locked. Nothing is changed by looking.
     public func accounts(sortedBy order: AccountOrder = .timeAdded) async throws(StoreError) -> [EnrolledAccount] {
         let (accounts, mechanisms) = try await store.read { (records: any AccountReader) throws(StoreError) in
-            (try records.accounts(), try records.mechanisms())
+            (try records.accounts(), try records.mechanismsByAccount())
         }
-        let byAccount = Dictionary(grouping: mechanisms, by: \.account)
         var enrolled: [EnrolledAccount] = []
         enrolled.reserveCapacity(accounts.count)
         var judge = Judge(policies: policies)
         for account in accounts.sorted(by: order) {
             enrolled.append(
                 EnrolledAccount(
-                    account: account, mechanisms: byAccount[account.id] ?? [], lock: await judge.lock(on: account)))
+                    account: account, mechanisms: mechanisms[account.id] ?? [], lock: await judge.lock(on: account)))
         }
         return enrolled
     }

@@ -14,6 +14,7 @@ final class Unsettled: Sendable {
 
     private let registrations = Mutex<[String: Registration]>([:])
     private let answers = Mutex<[String: PushNotification]>([:])
+    private let underWay = Mutex<Set<String>>([])
 
     /// The registration of a mechanism that was accepted.
     func registration(_ mechanismUID: String) -> Registration? { registrations.withLock { $0[mechanismUID] } }
@@ -37,4 +38,9 @@ final class Unsettled: Sendable {
     func forgetAnswer(to notificationID: String) {
         answers.withLock { $0[notificationID] = nil }
     }
+
+    /// Says that somebody answers a notification now. False when somebody else does already.
+    func beginAnswer(to notificationID: String) -> Bool { underWay.withLock { $0.insert(notificationID).inserted } }
+
+    func endAnswer(to notificationID: String) { _ = underWay.withLock { $0.remove(notificationID) } }
 }

@@ -43,11 +43,20 @@ extension RecordReader {
     public func forEachRecord(
         of kind: RecordKind, _ body: (StoredRecord) throws(StoreError) -> Void
     ) throws(StoreError) {
+        try forEachPage(of: kind) { page throws(StoreError) in
+            for record in page { try body(record) }
+        }
+    }
+
+    /// The same, a few hundred records at a time; the last page may be empty.
+    package func forEachPage(
+        of kind: RecordKind, _ body: ([StoredRecord]) throws(StoreError) -> Void
+    ) throws(StoreError) {
         let limit = 256
         var last: [UInt8]?
         while true {
             let page = try records(kind, after: last, limit: limit)
-            for record in page { try body(record) }
+            try body(page)
             guard page.count == limit, let name = page.last?.name else { return }
             last = name
         }

@@ -36,6 +36,38 @@ struct PushTests {
         }
     }
 
+    @Test("that is approved 100 times at once is answered with one request", arguments: StoreKind.allCases)
+    func approveAtOnce(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store) { _ in
+                // So slow that the others come meanwhile.
+                try? await Task.sleep(for: .milliseconds(50))
+                return HTTPResponse(status: 200, body: Array("{}".utf8))
+            }
+            let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
+            let sent = bench.transport.requests.count
+            let outcomes = await withTaskGroup(of: Result<PushNotification.Decision?, any Error>.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        do { return .success(try await bench.authenticator.approve(id).decision) } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(bench.transport.requests.count == sent + 1)
+            var approved = 0
+            for outcome in outcomes {
+                switch outcome {
+                case .success(let decision): approved += decision == .approved ? 1 : 0
+                case .failure(let error): #expect(code(error) == .alreadyAnswered)
+                }
+            }
+            #expect(approved == 1)
+        }
+    }
+
     @Test("messages that are forged, foreign or broken are refused and leave nothing")
     func refused() async throws {
         let bench = Bench()

@@ -53,8 +53,7 @@ extension LegacyEngine {
             let now = clock.now
             let offset = opened.mechanism.push.flatMap { authenticator.clock(of: $0.authenticationEndpoint).offset } ?? 0
             let notification = try operation.write { (records: any AccountWriter) throws(StoreError) in
-                try AccountRules.receive(
-                    delivery, as: uid, by: platform, now: now, clockOffset: offset, retention: .all, in: records)
+                try AccountRules.receive(opened, now: now, clockOffset: offset, retention: .all, in: records)
             }.get()
             return PushNotification(notification, origin: operation.origin)
         } catch {

@@ -7,17 +7,33 @@ extension RecordBackedReader {
     }
 
     func accounts() throws(StoreError) -> [Account] {
-        try all(Account.self, .account).sorted {
-            ($0.timeAdded, $0.id.legacyIdentifier) < ($1.timeAdded, $1.id.legacyIdentifier)
+        let accounts = try all(Account.self, .account)
+        // The times are sorted, and then each account is moved once: they are large.
+        var order = accounts.enumerated().map { (time: $0.element.timeAdded, index: $0.offset) }
+        order.sort { first, second in
+            first.time == second.time
+                ? accounts[first.index].id.legacyIdentifier < accounts[second.index].id.legacyIdentifier
+                : first.time < second.time
         }
+        return order.map { accounts[$0.index] }
     }
 
     func mechanism(_ uid: String) throws(StoreError) -> Mechanism? {
         try one(Mechanism.self, .mechanism(uid))
     }
 
+    func hasMechanism(_ uid: String) throws(StoreError) -> Bool { try presence(.mechanism(uid)) != .none }
+
     func mechanisms() throws(StoreError) -> [Mechanism] {
         try all(Mechanism.self, .mechanism).sorted(by: Mechanism.isBefore)
+    }
+
+    func mechanismsByAccount() throws(StoreError) -> [AccountID: [Mechanism]] {
+        let pages = try pages(Mechanism.self, .mechanism)
+        var found = [AccountID: [Mechanism]](minimumCapacity: pages.reduce(0) { $0 + $1.count })
+        for mechanism in pages.joined() { found[mechanism.account, default: []].append(mechanism) }
+        for account in found.values.indices { found.values[account].sort(by: Mechanism.isBefore) }
+        return found
     }
 
     func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism] {
@@ -35,7 +51,7 @@ extension RecordBackedReader {
 
     func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool {
         guard let uids = try MechanismIndex.uids(of: account, in: reader) else { return try !mechanisms(of: account).isEmpty }
-        for uid in uids where try presence(.mechanism(uid)) != .none { return true }
+        for uid in uids where try hasMechanism(uid) { return true }
         return false
     }
 
@@ -75,40 +91,31 @@ extension RecordBackedReader {
 
     private func one<Value: StoredForm>(_ type: Value.Type, _ key: RecordKey) throws(StoreError) -> Value? {
         guard let bytes = try reader.record(key) else { return nil }
-        return try value(type, bytes, key.kind)
+        return try StoredForms.value(type, bytes, key.kind)
     }
 
-    /// Every value that can be read: one record that is damaged does not hide the rest.
     private func all<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [Value] {
-        try outcomes(type, kind).compactMap { try? $0.get() }
+        Array(try pages(type, kind).joined())
+    }
+
+    /// Every value that can be read, as they came: one record that is damaged does not hide the rest.
+    private func pages<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [[Value]] {
+        let decoding = PagedDecoding { record in
+            (try? record.content.get()).flatMap { try? StoredForms.value(type, $0, kind) }
+        }
+        try reader.forEachPage(of: kind) { page in decoding.add(page) }
+        return decoding.pages()
     }
 
     private func damaged<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [DamagedRecord] {
-        try outcomes(type, kind).compactMap { outcome in
-            if case .failure(let error) = outcome { DamagedRecord(kind: kind, error: error) } else { nil }
-        }
-    }
-
-    private func outcomes<Value: StoredForm>(
-        _ type: Value.Type, _ kind: RecordKind
-    ) throws(StoreError) -> [Result<Value, StoreError>] {
-        var outcomes: [Result<Value, StoreError>] = []
+        var damaged: [DamagedRecord] = []
         try reader.forEachRecord(of: kind) { record in
-            outcomes.append(record.content.flatMap { bytes in Result { () throws(StoreError) in try value(type, bytes, kind) } })
+            let outcome = record.content.flatMap { bytes in
+                Result { () throws(StoreError) in try StoredForms.value(type, bytes, kind) }
+            }
+            if case .failure(let error) = outcome { damaged.append(DamagedRecord(kind: kind, error: error)) }
         }
-        return outcomes
-    }
-
-    private func value<Value: StoredForm>(
-        _ type: Value.Type, _ bytes: [UInt8], _ kind: RecordKind
-    ) throws(StoreError) -> Value {
-        do {
-            guard let members = try JSON.value(of: bytes).object else { throw Damaged() }
-            return try Value(stored: JSONMembers(members))
-        } catch {
-            throw StoreError(
-                .corrupt, "read a record of kind \(kind.rawValue)", "its content is not what was written; it was left as it is")
-        }
+        return damaged
     }
 }
 

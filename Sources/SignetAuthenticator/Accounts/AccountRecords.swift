@@ -88,9 +88,9 @@ private struct Writer: RecordBackedReader, AccountWriter {
         let entry = NotificationIndex.Entry(id: notification.id, receivedAt: notification.receivedAt)
         switch try presence(key) {
         case .there: break
-        case .none: try index.add(entry, in: records)
+        case .none: _ = try index.add(entry, in: records)
         // It is in the index if it was whole once.
-        case .damaged: if try !index.entries().contains(where: { $0.id == entry.id }) { try index.add(entry, in: records) }
+        case .damaged: if try !index.entries().contains(where: { $0.id == entry.id }) { _ = try index.add(entry, in: records) }
         }
         try put(notification, key)
     }
@@ -133,12 +133,17 @@ private struct Writer: RecordBackedReader, AccountWriter {
         try index.restart(in: records)
     }
 
+    func add(_ notification: PushNotification, _ retention: NotificationRetention, now: Date) throws(StoreError) {
+        let entry = NotificationIndex.Entry(id: notification.id, receivedAt: notification.receivedAt)
+        let surplus = Surplus(retention, now: now)
+        let gone = try notificationIndex(notification.message.mechanismUID).add(entry, dropping: surplus, in: records)
+        for entry in gone { try forget(entry) }
+        try put(notification, .notification(notification.id))
+    }
+
     func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int {
-        let (limit, horizon) = (retention.limit, retention.horizon(at: now))
-        guard limit != nil || horizon != nil else { return 0 }
-        let gone = try notificationIndex(mechanismUID).dropOldest(in: records) { entry, count in
-            limit.map { count > $0 } ?? false || horizon.map { entry.receivedAt < $0 } ?? false
-        }
+        guard retention != .all else { return 0 }
+        let gone = try notificationIndex(mechanismUID).drop(Surplus(retention, now: now), in: records)
         for entry in gone { try forget(entry) }
         return gone.count
     }
@@ -154,7 +159,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
     func removeSentAnswer(to notificationID: String) throws(StoreError) { try records.remove(.sentAnswer(notificationID)) }
 
     private func put(_ value: some StoredForm, _ key: RecordKey) throws(StoreError) {
-        try records.put(JSON.encode(.object(value.storedMembers)), key)
+        try records.put(StoredForms.bytes(value), key)
     }
 }
 

@@ -37,8 +37,12 @@ public protocol AccountReader {
     func accounts() throws(StoreError) -> [Account]
     /// The mechanism with this id.
     func mechanism(_ uid: String) throws(StoreError) -> Mechanism?
+    /// Whether there is a mechanism with this id, be it one that cannot be read.
+    func hasMechanism(_ uid: String) throws(StoreError) -> Bool
     /// Every mechanism, the oldest first, and those of one moment by their kinds' names.
     func mechanisms() throws(StoreError) -> [Mechanism]
+    /// Every mechanism by its account, each account's in the same order.
+    func mechanismsByAccount() throws(StoreError) -> [AccountID: [Mechanism]]
     /// The mechanisms of one account, in the same order.
     func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism]
     /// Whether the account has a mechanism, be it one that cannot be read.
@@ -86,6 +90,8 @@ public protocol AccountWriter: AccountReader {
     func removeSentAnswer(to notificationID: String) throws(StoreError)
     /// Removes every notification of a mechanism.
     func removeNotifications(of mechanismUID: String) throws(StoreError)
+    /// Writes a notification that is not there yet, and removes those of its mechanism that are too many or too old then.
+    func add(_ notification: PushNotification, _ retention: NotificationRetention, now: Date) throws(StoreError)
     /// Removes the notifications of a mechanism that are too many or too old. Returns how many.
     func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int
 }
@@ -125,6 +131,14 @@ extension AccountReader {
     /// None, for a store whose lists leave nothing out.
     public func damagedRecords() throws(StoreError) -> [DamagedRecord] { [] }
 
+    /// Found by reading it.
+    public func hasMechanism(_ uid: String) throws(StoreError) -> Bool { try mechanism(uid) != nil }
+
+    /// All of them, told apart.
+    public func mechanismsByAccount() throws(StoreError) -> [AccountID: [Mechanism]] {
+        Dictionary(grouping: try mechanisms()) { $0.account }
+    }
+
     /// Found among all mechanisms.
     public func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism] {
         try mechanisms().filter { $0.account == account }
@@ -163,6 +177,12 @@ extension AccountWriter {
     /// Removes them one by one.
     public func removeNotifications(of mechanismUID: String) throws(StoreError) {
         for notification in try notifications(of: mechanismUID) { try remove(notification: notification.id) }
+    }
+
+    /// Saves it, and then looks at the rest.
+    public func add(_ notification: PushNotification, _ retention: NotificationRetention, now: Date) throws(StoreError) {
+        try save(notification)
+        _ = try retain(retention, of: notification.message.mechanismUID, now: now)
     }
 
     /// Looks at all of the mechanism's, and removes one by one.

@@ -54,7 +54,8 @@ struct NotificationIndex {
         if try head() == nil { try put(Head(), in: records) }
     }
 
-    func add(_ entry: Entry, in records: any RecordWriter) throws(StoreError) {
+    /// Adds the newest entry, and drops what is too much then. Returns those that were dropped.
+    func add(_ entry: Entry, dropping surplus: Surplus = .none, in records: any RecordWriter) throws(StoreError) -> [Entry] {
         var head = try soundHead(in: records)
         if head.entries.count >= Self.pageSize {
             try put(head.entries, page: head.next, in: records)
@@ -63,7 +64,17 @@ struct NotificationIndex {
         }
         head.entries.append(entry)
         head.count += 1
+        let dropped = try drop(surplus, from: &head, in: records)
         try put(head, in: records)
+        return dropped
+    }
+
+    /// Drops what is too much. Returns those that were dropped.
+    func drop(_ surplus: Surplus, in records: any RecordWriter) throws(StoreError) -> [Entry] {
+        var head = try soundHead(in: records)
+        let dropped = try drop(surplus, from: &head, in: records)
+        if !dropped.isEmpty { try put(head, in: records) }
+        return dropped
     }
 
     func remove(_ id: String, in records: any RecordWriter) throws(StoreError) {
@@ -72,21 +83,19 @@ struct NotificationIndex {
         try rewrite(entries.filter { $0.id != id }, in: records)
     }
 
-    /// Drops entries, the oldest first, for as long as `isDue` says so of the oldest and of how many there are. The newest
-    /// stays. Returns those that were dropped.
-    func dropOldest(
-        in records: any RecordWriter, while isDue: (_ oldest: Entry, _ count: Int) -> Bool
+    /// Drops entries, the oldest first, for as long as they are too much. The newest stays.
+    private func drop(
+        _ surplus: Surplus, from head: inout Head, in records: any RecordWriter
     ) throws(StoreError) -> [Entry] {
-        var head = try soundHead(in: records)
-        let before = head.count
         var dropped: [Entry] = []
-        while head.count > 1, head.first < head.next {
+        while surplus.isPossible(among: head.count), head.count > 1, head.first < head.next {
             guard let page = try page(head.first) else {
-                // A page is lost: what is stored tells what was in it.
-                try rewrite(scan(), in: records)
-                return try dropOldest(in: records, while: isDue)
+                // A page is lost: what is stored tells what was in it. What the head has that is not stored yet stays.
+                let stored = try scan().filter { entry in !head.entries.contains(entry) && !dropped.contains(entry) }
+                head = try rewrite(stored + head.entries, in: records)
+                continue
             }
-            while head.skipped < page.count, head.count > 1, isDue(page[head.skipped], head.count) {
+            while head.skipped < page.count, head.count > 1, surplus.includes(page[head.skipped], of: head.count) {
                 dropped.append(page[head.skipped])
                 head.skipped += 1
                 head.count -= 1
@@ -96,11 +105,10 @@ struct NotificationIndex {
             head.first += 1
             head.skipped = 0
         }
-        while head.first == head.next, head.entries.count > 1, isDue(head.entries[0], head.count) {
+        while head.first == head.next, head.entries.count > 1, surplus.includes(head.entries[0], of: head.count) {
             dropped.append(head.entries.removeFirst())
             head.count -= 1
         }
-        if head.count != before { try put(head, in: records) }
         return dropped
     }
 
@@ -193,6 +201,32 @@ struct NotificationIndex {
             return Entry(id: id, receivedAt: Date(timeIntervalSinceReferenceDate: seconds))
         }
         return entries.count == elements.count ? entries : nil
+    }
+}
+
+/// Which entries are too much: those beyond a number, and those from before a time.
+struct Surplus {
+    private let limit: Int?
+    private let horizon: Date?
+
+    /// Nothing is.
+    static let none = Surplus(limit: nil, horizon: nil)
+
+    init(_ retention: NotificationRetention, now: Date) {
+        self.init(limit: retention.limit, horizon: retention.horizon(at: now))
+    }
+
+    private init(limit: Int?, horizon: Date?) {
+        self.limit = limit
+        self.horizon = horizon
+    }
+
+    /// Whether any of so many entries can be too much; no time has to be looked at to know that none is.
+    func isPossible(among count: Int) -> Bool { limit.map { count > $0 } ?? false || horizon != nil }
+
+    /// Whether the oldest of so many entries is too much.
+    func includes(_ oldest: NotificationIndex.Entry, of count: Int) -> Bool {
+        limit.map { count > $0 } ?? false || horizon.map { oldest.receivedAt < $0 } ?? false
     }
 }
 

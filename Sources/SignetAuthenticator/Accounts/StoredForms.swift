@@ -1,4 +1,5 @@
 import SignetCore
+import SignetStorage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -8,7 +9,7 @@ import Foundation
 
 /// A value that is stored as a JSON object. Values that hold secrets are neither Codable nor a ``JSONObject``, so that no log
 /// or request can encode one by accident: this protocol does not leave the module, and its values leave it only into a store.
-protocol StoredForm {
+protocol StoredForm: Sendable {
     /// The members of the object.
     var storedMembers: [String: JSONValue] { get }
     /// The value again.
@@ -18,6 +19,22 @@ protocol StoredForm {
 
 /// A stored object holds what no value can be.
 struct Damaged: Error {}
+
+/// The bytes of a record.
+enum StoredForms {
+    static func bytes(_ value: some StoredForm) -> [UInt8] { JSON.encode(.object(value.storedMembers)) }
+
+    static func value<Value: StoredForm>(
+        _ type: Value.Type, _ bytes: [UInt8], _ kind: RecordKind
+    ) throws(StoreError) -> Value {
+        do {
+            return try Value(stored: JSON.members(of: bytes))
+        } catch {
+            throw StoreError(
+                .corrupt, "read a record of kind \(kind.rawValue)", "its content is not what was written; it was left as it is")
+        }
+    }
+}
 
 /// A moment: seconds since the beginning of 2001 in UTC, as `Date` counts, so that none is ever rounded.
 extension JSONValue {

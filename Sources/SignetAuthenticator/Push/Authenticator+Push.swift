@@ -25,8 +25,7 @@ extension Authenticator {
         let now = clock.now
         let offset = opened.mechanism.push.flatMap { wire.clocks.clock(of: $0.authenticationEndpoint).offset } ?? 0
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.receive(
-                delivery, as: uid, by: platform, now: now, clockOffset: offset, retention: retention, in: records)
+            try AccountRules.receive(opened, now: now, clockOffset: offset, retention: retention, in: records)
         }.get()
     }
 
@@ -65,19 +64,14 @@ extension Authenticator {
     ///   reached, and ``AuthenticatorError/Code/refusedByServer`` when it refuses. The notification stays as it was in all of
     ///   these cases.
     public func approve(_ id: String, number: Int? = nil, presence: (any UserPresence)? = nil) async throws -> PushNotification {
-        switch try await answerable(id, .approved) {
-        case .settled(let notification): return notification
-        case .pending(let pending):
-            return try await send(try await approval(of: pending.notification, number, presence), to: pending)
+        try await answer(id, .approved, asksNobody: { $0.isApproved(by: number) }) { notification in
+            try await approval(of: notification, number, presence)
         }
     }
 
     /// Denies a notification of any kind. Fails as ``approve(_:number:presence:)`` does.
     public func deny(_ id: String) async throws -> PushNotification {
-        switch try await answerable(id, .denied) {
-        case .settled(let notification): return notification
-        case .pending(let pending): return try await send(.deny, to: pending)
-        }
+        try await answer(id, .denied, asksNobody: { _ in true }) { _ in .deny }
     }
 
     /// The person's yes, in the form that the notification asks for.
@@ -87,7 +81,7 @@ extension Authenticator {
         switch notification.message.kind {
         case .tap: return .approve
         case .number(let choices):
-            guard let number, choices.isEmpty || choices.contains(number) else {
+            guard let number, notification.isApproved(by: number) else {
                 let offered = choices.map(String.init).joined(separator: ", ")
                 throw AuthenticatorError(.wrongNumber, "pick the number that the login page shows: \(offered)")
             }
@@ -107,42 +101,91 @@ extension Authenticator {
     }
 }
 
-/// What is left to do about a notification that a person answers.
+/// What has become of a notification that somebody wants to answer.
 private enum Answerable {
-    /// The answer is to be sent.
-    case pending(PendingAnswer)
-    /// The server took this very answer before, and it has just been stored.
-    case settled(PushNotification)
+    /// The answer is to be made, and somebody to be waited for.
+    case waits(PendingAnswer)
+    /// It is answered.
+    case answered(PushNotification)
+
+    var notification: PushNotification {
+        switch self {
+        case .waits(let pending): pending.notification
+        case .answered(let notification): notification
+        }
+    }
 }
 
 extension Authenticator {
-    /// A notification that can be answered, of an account that is not locked.
-    private func answerable(_ id: String, _ decision: PushNotification.Decision) async throws -> Answerable {
-        let waiting = unsettled.answered.first { $0.id == id }
-        if let waiting { try await settle(waiting) }
-        var answer = try await store.read { (records: any AccountReader) throws(StoreError) in
-            try AccountRules.pendingAnswer(id, in: records)
-        }.get()
-        if waiting != nil, answer.notification.decision == decision { return .settled(answer.notification) }
-        if let offset = wire.clocks.clock(of: answer.push.authenticationEndpoint).offset {
-            answer.notification.clockOffset = offset
+    /// Answers a notification.
+    /// - Parameters:
+    ///   - asksNobody: Whether the answer needs nobody who has to be waited for.
+    ///   - make: Makes the answer; the person may be asked meanwhile.
+    private func answer(
+        _ id: String, _ decision: PushNotification.Decision, asksNobody: @Sendable (PushNotification) -> Bool,
+        _ make: (PushNotification) async throws -> PushAnswer
+    ) async throws -> PushNotification {
+        let found: Answerable = try await alone(id) {
+            let waiting = unsettled.answered.first { $0.id == id }
+            if let waiting { try await settle(waiting) }
+            let (pending, isBegun) = try await answerable(id, decision, asksNobody)
+            // The server took this very answer before, and it has just been stored.
+            if waiting != nil, pending.notification.decision == decision { return .answered(pending.notification) }
+            guard isBegun else { return .waits(pending) }
+            return .answered(try await send(try await make(pending.notification), decision, to: pending))
         }
-        if let refusal = answer.refusal(at: clock.now) { throw refusal }
-        try await refuseIfLocked(answer.account)
-        return .pending(answer)
+        guard case .waits(let pending) = found else { return found.notification }
+        if let refusal = pending.refusal(at: clock.now) { throw refusal }
+        try await refuseIfLocked(pending.account)
+        let answer = try await make(pending.notification)
+        return try await alone(id) {
+            let now = clock.now
+            let refusal = try await store.write { (records: any AccountWriter) throws(StoreError) in
+                try AccountRules.beginAnswer(decision, to: pending, now: now, in: records)
+            }
+            if let refusal { throw refusal }
+            return try await send(answer, decision, to: pending)
+        }
     }
 
-    /// Notes the answer, sends it, and stores it once the server has accepted it.
-    private func send(_ answer: PushAnswer, to pending: PendingAnswer) async throws -> PushNotification {
-        let platform = try platforms.named(pending.push.platform)
-        let decision: PushNotification.Decision = answer == .deny ? .denied : .approved
-        let now = clock.now
-        let refusal = try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.beginAnswer(decision, to: pending, now: now, in: records)
+    /// Does what sends an answer to a notification while nobody else here does: who presses a button twice answers once.
+    private func alone<R>(_ id: String, _ body: () async throws -> R) async throws -> R {
+        guard unsettled.beginAnswer(to: id) else {
+            throw AuthenticatorError(.alreadyAnswered, "it is being answered at this moment")
         }
-        if let refusal { throw refusal }
+        defer { unsettled.endAnswer(to: id) }
+        return try await body()
+    }
+
+    /// A notification with all that is needed to answer it. If nobody has to be waited for, neither a person nor a policy, the
+    /// answer is noted as sent in the same transaction.
+    private func answerable(
+        _ id: String, _ decision: PushNotification.Decision, _ asksNobody: @Sendable (PushNotification) -> Bool
+    ) async throws -> (PendingAnswer, isBegun: Bool) {
+        let (now, clocks) = (clock.now, wire.clocks)
+        typealias Outcome = Result<(PendingAnswer, isBegun: Bool), AuthenticatorError>
+        return try await store.write { (records: any AccountWriter) throws(StoreError) -> Outcome in
+            var pending: PendingAnswer
+            switch try AccountRules.pendingAnswer(id, in: records) {
+            case .failure(let refusal): return .failure(refusal)
+            case .success(let found): pending = found
+            }
+            if let offset = clocks.clock(of: pending.push.authenticationEndpoint).offset {
+                pending.notification.clockOffset = offset
+            }
+            let isReady = pending.refusal(at: now) == nil && pending.isUnconditional && asksNobody(pending.notification)
+            if isReady { try AccountRules.noteAnswer(decision, to: pending, in: records) }
+            return .success((pending, isBegun: isReady))
+        }.get()
+    }
+
+    /// Sends an answer that was noted, and stores it once the server has accepted it.
+    private func send(
+        _ answer: PushAnswer, _ decision: PushNotification.Decision, to pending: PendingAnswer
+    ) async throws -> PushNotification {
         do {
-            try await platform.send(answer, to: pending.notification, of: pending.mechanism, over: wire)
+            try await platforms.named(pending.push.platform).send(
+                answer, to: pending.notification, of: pending.mechanism, over: wire)
         } catch {
             return try await refused(error, pending, decision)
         }
@@ -195,6 +238,17 @@ extension Authenticator {
     }
 }
 
+extension PushNotification {
+    /// Whether it takes this number, or none, as a yes without looking at the person.
+    fileprivate func isApproved(by number: Int?) -> Bool {
+        switch message.kind {
+        case .tap: true
+        case .number(let choices): number.map { choices.isEmpty || choices.contains($0) } ?? false
+        case .biometric: false
+        }
+    }
+}
+
 extension AuthenticatorError {
     fileprivate static func answeredBefore(_ decision: PushNotification.Decision?) -> AuthenticatorError {
         AuthenticatorError(.alreadyAnswered, "it was \(decision?.rawValue ?? "answered") before")
@@ -207,7 +261,7 @@ extension Error {
         switch self {
         case is NotSent: true
         case let error as TransportError: [.connect, .tls, .invalidRequest].contains(error.code)
-        case let error as AuthenticatorError: error.code == .refusedByServer
+        case let error as AuthenticatorError: [.refusedByServer, .unknownPlatform].contains(error.code)
         default: false
         }
     }

@@ -26,27 +26,25 @@ extension AccountRules {
         }
     }
 
-    /// Takes a push message in: ``open(_:as:by:in:)``, and if it is new the user's id is noted if the mechanism has none, the
-    /// message stored, and what is too much or too old removed. A message that came before gives the same record again.
+    /// Takes a push message in that was opened: if it is new the user's id is noted if the mechanism has none, the message
+    /// stored, and what is too much or too old removed. A message that came before gives the same record again.
     package static func receive(
-        _ delivery: PushDelivery, as uid: String, by platform: any PushPlatform, now: Date, clockOffset: Double = 0,
-        retention: NotificationRetention, in records: any AccountWriter
+        _ opened: OpenedMessage, now: Date, clockOffset: Double = 0, retention: NotificationRetention,
+        in records: any AccountWriter
     ) throws(StoreError) -> Result<PushNotification, any Error> {
-        let opened: OpenedMessage
-        switch try open(delivery, as: uid, by: platform, in: records) {
-        case .failure(let refusal): return .failure(refusal)
-        case .success(let message): opened = message
-        }
-        if let known = opened.known { return .success(known) }
-        if opened.mechanism.userID == nil, let userID = opened.message.userID, !userID.isEmpty {
-            var mechanism = opened.mechanism
+        let uid = opened.mechanism.uid
+        // Since it was opened somebody else may have taken it in, or removed the mechanism.
+        if let known = try records.notification(messageID: opened.messageID, mechanismUID: uid) { return .success(known) }
+        guard try records.hasMechanism(uid) else { return .failure(AuthenticatorError.unknownMechanism(uid)) }
+        if opened.mechanism.userID == nil, let userID = opened.message.userID, !userID.isEmpty,
+            var mechanism = try records.mechanism(uid)
+        {
             mechanism.userID = userID
             try records.save(mechanism)
         }
         let notification = PushNotification(
             messageID: opened.messageID, message: opened.message, receivedAt: now, clockOffset: clockOffset)
-        try records.save(notification)
-        _ = try records.retain(retention, of: uid, now: now)
+        try records.add(notification, retention, now: now)
         return .success(notification)
     }
 
@@ -78,8 +76,16 @@ extension AccountRules {
         if let policy = try records.account(pending.mechanism.account)?.lockingPolicy {
             return .locked(.byHand(policy: policy))
         }
-        if pending.sent?.decision != decision { try records.save(SentAnswer(notificationID: id, decision: decision)) }
+        try noteAnswer(decision, to: pending, in: records)
         return nil
+    }
+
+    /// Notes that an answer is about to be sent.
+    package static func noteAnswer(
+        _ decision: PushNotification.Decision, to pending: PendingAnswer, in records: any AccountWriter
+    ) throws(StoreError) {
+        guard pending.sent?.decision != decision else { return }
+        try records.save(SentAnswer(notificationID: pending.notification.id, decision: decision))
     }
 
     /// Stores what the server has accepted. What was answered first is what counts; what was removed meanwhile stays away.
@@ -121,6 +127,9 @@ package struct PendingAnswer: Sendable {
     package let account: Account?
     /// What was sent before, if that is not known to be settled.
     package let sent: SentAnswer?
+
+    /// Whether the account has neither a lock nor a policy that would have to be asked.
+    package var isUnconditional: Bool { account.map { $0.lockingPolicy == nil && $0.policies.isEmpty } ?? true }
 
     /// Why the notification cannot be answered at `date`; nil when it can.
     package func refusal(at date: Date) -> AuthenticatorError? {

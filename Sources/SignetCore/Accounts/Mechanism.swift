@@ -19,8 +19,8 @@ public struct Mechanism: Sendable, Hashable {
     /// The device's id on the server, if the server told.
     public var resourceID: String?
 
-    /// What a mechanism can do.
-    public enum Kind: Sendable, Hashable {
+    /// What a mechanism can do. The settings stand beside the mechanism: they are most of it, and it is moved about in lists.
+    public indirect enum Kind: Sendable, Hashable {
         /// One-time codes.
         case oath(OATHSettings)
         /// Answering push messages.

@@ -14,6 +14,12 @@ public enum Base64 {
         return try (attempt ?? Array(text.utf8).withUnsafeBufferPointer { decode(buffer: $0) }).get()
     }
 
+    /// The same for a whole string, which needs to be made out only once.
+    public static func decode(_ text: String) throws(InvalidEncoding) -> [UInt8] {
+        var text = text
+        return try text.withUTF8 { decode(buffer: $0) }.get()
+    }
+
     /// Encodes `bytes`.
     public static func encode(_ bytes: some Collection<UInt8>, as form: Form) -> String {
         let alphabet = form == .url ? urlAlphabet : standardAlphabet

@@ -29,7 +29,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         else { throw .notAWebAddress }
         guard parsed.user() == nil, parsed.password() == nil else { throw .carriesCredentials }
         let bareHost = String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host[...])
-        guard Self.isPlain(bareHost), let port = Self.port(in: url, default: scheme == "https" ? 443 : 80)
+        guard Self.isPlain(bareHost), let port = Self.port(in: Self.authority(of: url), default: scheme == "https" ? 443 : 80)
         else { throw .notAWebAddress }
         guard scheme == "https" || policy?.allowsPlainHTTP(to: bareHost) ?? true else { throw .plainHTTP(host: bareHost) }
         self.url = url
@@ -49,9 +49,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The port that `url` names, or `standard` when it names none; nil when there is no such port.
-    private static func port(in url: String, default standard: Int) -> Int? {
-        let authority = authority(of: url)
+    /// The port that is named, or `standard` when none is; nil when there is no such port.
+    private static func port(in authority: Substring.UTF8View, default standard: Int) -> Int? {
         guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), !authority[colon...].contains(UInt8(ascii: "]")) else {
             return standard
         }
@@ -74,12 +73,15 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// An address that passed every check when it was enrolled, read back from a store. It is only cut into its parts: the
     /// full reading takes longer than all the rest of a record.
     package init(stored url: String) throws(EndpointError) {
-        let scheme = Substring(url.utf8.prefix { $0 != UInt8(ascii: ":") }).lowercased()
+        var url = url
+        url.makeContiguousUTF8()
+        let scheme =
+            url.utf8.starts(with: "https:".utf8) ? "https" : Substring(url.utf8.prefix { $0 != UInt8(ascii: ":") }).lowercased()
         let authority = Self.authority(of: url)
         let isBracketed = authority.first == UInt8(ascii: "[")
         let host = authority.dropFirst(isBracketed ? 1 : 0).prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
         guard scheme == "https" || scheme == "http", url.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8),
-            !host.isEmpty, let port = Self.port(in: url, default: scheme == "https" ? 443 : 80)
+            !host.isEmpty, let port = Self.port(in: authority, default: scheme == "https" ? 443 : 80)
         else { throw .notAWebAddress }
         self.url = url
         self.scheme = scheme

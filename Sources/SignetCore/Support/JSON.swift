@@ -38,9 +38,11 @@ package enum JSON {
     /// A value that knows its members.
     /// - Throws: ``JSONSyntaxError``, ``JSONMemberError``, or what refuses the content of a member.
     package static func decode<T: JSONObject>(_ type: T.Type, from bytes: some Sequence<UInt8>) throws -> T {
-        guard let members = try value(of: bytes).object else {
-            throw JSONSyntaxError(offset: 0, reason: "an object was expected")
-        }
-        return try T(JSONMembers(members))
+        try T(members(of: bytes))
+    }
+
+    /// The members of an object, without making a dictionary of them.
+    package static func members(of bytes: some Sequence<UInt8>) throws(JSONSyntaxError) -> JSONMembers {
+        try JSONReader.members(of: Array(bytes))
     }
 }

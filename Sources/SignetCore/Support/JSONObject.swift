@@ -8,13 +8,47 @@ package protocol JSONObject {
 }
 
 /// The members of an object, by the type that each must have. A member that is null is none.
+///
+/// They stand in a list: objects have few members, and to hash a name takes longer than to compare it with all of them.
 package struct JSONMembers {
-    private let members: [String: JSONValue]
+    private var members: [Member] = []
 
-    package init(_ members: [String: JSONValue]) { self.members = members }
+    private struct Member {
+        let name: String
+        let content: Content
+    }
+
+    private enum Content {
+        case value(JSONValue)
+        case members(JSONMembers)
+
+        var value: JSONValue {
+            switch self {
+            case .value(let value): value
+            case .members(let members): .object(members.all)
+            }
+        }
+    }
+
+    /// None yet.
+    init() { members.reserveCapacity(8) }
+
+    package init(_ members: [String: JSONValue]) {
+        self.members = members.map { Member(name: $0.key, content: .value($0.value)) }
+    }
+
+    mutating func append(_ name: String, _ value: JSONValue) { members.append(Member(name: name, content: .value(value))) }
+    mutating func append(_ name: String, _ value: JSONMembers) { members.append(Member(name: name, content: .members(value))) }
 
     package func text(_ name: String) throws(JSONMemberError) -> String { try required(name, optionalText(name)) }
-    package func optionalText(_ name: String) throws(JSONMemberError) -> String? { try optional(name) { $0.string } }
+    package func optionalText(_ name: String) throws(JSONMemberError) -> String? {
+        guard let place = place(of: name) else { return nil }
+        switch members[place].content {
+        case .value(.string(let text)): return text
+        case .value(.null): return nil
+        default: throw JSONMemberError(name: name)
+        }
+    }
     package func integer(_ name: String) throws(JSONMemberError) -> Int { try required(name, optionalInteger(name)) }
     package func optionalInteger(_ name: String) throws(JSONMemberError) -> Int? { try optional(name) { $0.integer } }
     package func number(_ name: String) throws(JSONMemberError) -> Double { try required(name, optional(name) { $0.double }) }
@@ -22,7 +56,13 @@ package struct JSONMembers {
     package func optionalTruth(_ name: String) throws(JSONMemberError) -> Bool? { try optional(name) { $0.bool } }
     package func object(_ name: String) throws(JSONMemberError) -> JSONMembers { try required(name, optionalObject(name)) }
     package func optionalObject(_ name: String) throws(JSONMemberError) -> JSONMembers? {
-        try optional(name) { $0.object.map(JSONMembers.init) }
+        guard let place = place(of: name) else { return nil }
+        switch members[place].content {
+        case .members(let members): return members
+        case .value(.object(let members)): return JSONMembers(members)
+        case .value(.null): return nil
+        default: throw JSONMemberError(name: name)
+        }
     }
 
     /// The elements of an array of objects.
@@ -34,10 +74,18 @@ package struct JSONMembers {
     }
 
     /// The member as it is.
-    package subscript(name: String) -> JSONValue? { members[name].flatMap { $0 == .null ? nil : $0 } }
+    package subscript(name: String) -> JSONValue? {
+        guard let value = place(of: name).map({ members[$0].content.value }), value != .null else { return nil }
+        return value
+    }
 
     /// All members as they are.
-    package var all: [String: JSONValue] { members }
+    package var all: [String: JSONValue] {
+        Dictionary(members.map { ($0.name, $0.content.value) }, uniquingKeysWith: { _, last in last })
+    }
+
+    /// Of members with the same name the last counts (RFC 7519 section 4).
+    private func place(of name: String) -> Int? { members.indices.last { members[$0].name == name } }
 
     private func optional<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(JSONMemberError) -> Value? {
         guard let value = self[name] else { return nil }

@@ -16,6 +16,17 @@ struct JSONReader {
         return value
     }
 
+    /// The members of the object that `text` spells, and of the objects in it.
+    static func members(of text: [UInt8]) throws(JSONSyntaxError) -> JSONMembers {
+        var reader = JSONReader(text: text)
+        reader.skipSpace()
+        guard reader.next == UInt8(ascii: "{") else { throw reader.error("an object was expected") }
+        let members = try reader.members(depth: 0)
+        reader.skipSpace()
+        guard reader.position == text.count else { throw reader.error("nothing more was expected") }
+        return members
+    }
+
     private init(text: [UInt8]) { self.text = text }
 
     private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
@@ -34,19 +45,40 @@ struct JSONReader {
 
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> [String: JSONValue] {
         var members = [String: JSONValue](minimumCapacity: 8)
+        try eachMember { (reader, name) throws(JSONSyntaxError) in members[name] = try reader.value(depth: depth + 1) }
+        return members
+    }
+
+    private mutating func members(depth: Int) throws(JSONSyntaxError) -> JSONMembers {
+        guard depth <= Self.deepest else { throw error("nested too deeply") }
+        var members = JSONMembers()
+        try eachMember { (reader, name) throws(JSONSyntaxError) in
+            reader.skipSpace()
+            if reader.next == UInt8(ascii: "{") {
+                members.append(name, try reader.members(depth: depth + 1))
+            } else {
+                members.append(name, try reader.value(depth: depth + 1))
+            }
+        }
+        return members
+    }
+
+    /// Reads an object, of which `read` reads the values.
+    private mutating func eachMember(
+        _ read: (_ reader: inout JSONReader, _ name: String) throws(JSONSyntaxError) -> Void
+    ) throws(JSONSyntaxError) {
         position += 1
         skipSpace()
-        if take(UInt8(ascii: "}")) { return members }
+        if take(UInt8(ascii: "}")) { return }
         repeat {
             skipSpace()
             let name = try string()
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw error("':' was expected") }
-            members[name] = try value(depth: depth + 1)
+            try read(&self, name)
             skipSpace()
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "}")) else { throw error("',' or '}' was expected") }
-        return members
     }
 
     private mutating func array(depth: Int) throws(JSONSyntaxError) -> [JSONValue] {
@@ -74,18 +106,20 @@ struct JSONReader {
 
     private mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = position
-        _ = take(UInt8(ascii: "-"))
-        if !take(UInt8(ascii: "0")) { try digits() }
+        let isNegative = take(UInt8(ascii: "-"))
+        // Most numbers are short and whole, and are known when their last digit is.
+        let whole = take(UInt8(ascii: "0")) ? 0 : try digits()
         var isWhole = true
         if take(UInt8(ascii: ".")) {
             isWhole = false
-            try digits()
+            _ = try digits()
         }
         if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
             isWhole = false
             if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
-            try digits()
+            _ = try digits()
         }
+        if isWhole, let whole { return .integer(isNegative ? -whole : whole) }
         let spelling = String(decoding: text[start..<position], as: UTF8.self)
         if isWhole, let number = Int64(spelling) { return .integer(number) }
         guard let number = Double(spelling), number.isFinite else { throw error("the number is too large") }
@@ -93,10 +127,16 @@ struct JSONReader {
         return .integer(whole)
     }
 
-    private mutating func digits() throws(JSONSyntaxError) {
+    /// Passes over digits. Returns the number that they spell if it is short.
+    private mutating func digits() throws(JSONSyntaxError) -> Int64? {
         let start = position
-        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        var number: Int64 = 0
+        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+            number = number &* 10 &+ Int64(byte - UInt8(ascii: "0"))
+            position += 1
+        }
         guard position > start else { throw error("a value was expected") }
+        return position - start <= 18 ? number : nil
     }
 
     // MARK: Strings
@@ -104,13 +144,18 @@ struct JSONReader {
     private mutating func string() throws(JSONSyntaxError) -> String {
         guard take(UInt8(ascii: "\"")) else { throw error("a string was expected") }
         let start = position
+        var seen: UInt8 = 0
         while let byte = next, byte >= 0x20 {
             switch byte {
             case UInt8(ascii: "\""):
                 position += 1
-                return try string(text[start..<(position - 1)])
+                return try text.withUnsafeBufferPointer { text throws(JSONSyntaxError) in
+                    try string(text[start..<(position - 1)], isPlain: seen < 0x80)
+                }
             case UInt8(ascii: "\\"): return try escapedString(from: start)
-            default: position += 1
+            default:
+                seen |= byte
+                position += 1
             }
         }
         throw error("the string has no end")
@@ -122,7 +167,7 @@ struct JSONReader {
         while let byte = next, byte >= 0x20 {
             position += 1
             switch byte {
-            case UInt8(ascii: "\""): return try string(bytes[...])
+            case UInt8(ascii: "\""): return try string(bytes, isPlain: false)
             case UInt8(ascii: "\\"): try appendEscape(to: &bytes)
             default: bytes.append(byte)
             }
@@ -170,8 +215,8 @@ struct JSONReader {
     }
 
     /// A string of these bytes. Validating takes longer than all the rest, and plain ASCII needs none.
-    private func string(_ bytes: ArraySlice<UInt8>) throws(JSONSyntaxError) -> String {
-        guard bytes.reduce(0, |) >= 0x80 else { return String(decoding: bytes, as: UTF8.self) }
+    private func string(_ bytes: some Collection<UInt8>, isPlain: Bool) throws(JSONSyntaxError) -> String {
+        if isPlain { return String(decoding: bytes, as: UTF8.self) }
         guard let string = String(validating: bytes, as: UTF8.self) else { throw error("a string is not UTF-8") }
         return string
     }

@@ -12,6 +12,11 @@ public struct Secret: Sendable, Hashable {
         key = SymmetricKey(data: Array(bytes))
     }
 
+    /// The same for an array, without making one of it first.
+    package init(_ bytes: [UInt8]) {
+        key = SymmetricKey(data: bytes)
+    }
+
     package init(key: SymmetricKey) {
         self.key = key
     }

@@ -1,0 +1,119 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import Synchronization
+
+/// A thousand push messages, received and approved one after another over loopback, beside as many bare POSTs of the same
+/// bytes. Each is in the end stored as approved, and the server was asked once for each.
+enum RushRows {
+    private static let messages = 1_000
+
+    static func measure() async throws -> [Row] {
+        let directory = FileManager.default.temporaryDirectory.path + "/signet-bench-rush-\(getpid())"
+        defer {
+            // What is left lies where the system clears up.
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+        let memory = try await row("in memory", AccountRecords(unsealed: MemoryStore()), Limit.atLeast(0.6))
+        let vault = try VaultDirectory(path: directory).createVault(.keyFile)
+        let disk = try await row("in a vault, three durable writes each", AccountRecords(vault), Limit.none)
+        return [memory, disk]
+    }
+
+    private static func row(_ place: String, _ store: AccountRecords, _ limit: Limit) async throws -> Row {
+        let server = try LoopbackServer()
+        defer { server.stop() }
+        let transport = AsyncHTTPTransport()
+        let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
+        let result: Result<Race.Outcome, any Error>
+        do {
+            result = .success(try await race(Rush(store, server, transport), client))
+        } catch {
+            result = .failure(error)
+        }
+        await transport.close()
+        try await client.shutdown()
+        return Row("\(messages) pushes received and approved \(place), beside bare POSTs", try result.get(), limit)
+    }
+
+    /// Ten times a tenth of the messages, in turns with as many POSTs.
+    private static func race(_ rush: Rush, _ client: HTTPClient) async throws -> Race.Outcome {
+        let post = HTTPClientRequest(try await rush.recordedRequest())
+        let (rounds, share) = (10, messages / 10)
+        var times = (ours: [Double](), reference: [Double]())
+        for _ in 0..<rounds {
+            times.ours.append(try await ContinuousClock().measure { try await rush.run(share) } / .microseconds(share))
+            let bare = try await ContinuousClock().measure {
+                for _ in 0..<share { _ = try await client.execute(post, timeout: .seconds(30)).body.collect(upTo: 1 << 20) }
+            }
+            times.reference.append(bare / .microseconds(share))
+        }
+        try await rush.check(posts: share * rounds)
+        return Race.Outcome(
+            ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
+            ours: Row.Figure(name: "receive and approve", value: times.ours.median, unit: "µs"),
+            reference: Row.Figure(name: "HTTPClient.execute", value: times.reference.median, unit: "µs"),
+            disturbance: times.reference.median / (times.reference.min() ?? .nan))
+    }
+}
+
+/// The messages of one account.
+private final class Rush {
+    private let store: AccountRecords
+    private let server: LoopbackServer
+    private let transport: RecordingTransport
+    private let authenticator: Authenticator
+    private let secret = Secret([UInt8](repeating: 7, count: 32))
+    private let uid = "PUSH-0"
+    private var number = 0
+
+    init(_ store: AccountRecords, _ server: LoopbackServer, _ transport: any HTTPTransport) throws {
+        self.store = store
+        self.server = server
+        self.transport = RecordingTransport(next: transport)
+        authenticator = Authenticator(
+            store: store, transport: self.transport, device: PushDevice(token: "bench", name: "Bench"), retention: .all)
+        let endpoint = "http://127.0.0.1:\(server.port)/am/json/realms/root/push/sns/message?_action="
+        let settings = PushSettings(
+            secret: secret, registrationEndpoint: try Endpoint(endpoint + "register"),
+            authenticationEndpoint: try Endpoint(endpoint + "authenticate"), loadBalancerCookie: "amlbcookie=01")
+        let account = Account(id: AccountID(issuer: "Harbor Bank", accountName: "mira"), timeAdded: .now)
+        let mechanism = Mechanism(uid: uid, account: account.id, kind: .push(settings), timeAdded: .now)
+        try store.write { (records: any AccountWriter) throws(StoreError) in
+            try records.save(account)
+            try records.save(mechanism)
+        }
+    }
+
+    /// Receives and approves so many.
+    func run(_ count: Int) async throws {
+        for _ in 0..<count {
+            number += 1
+            let message = PushMessage(
+                mechanismUID: uid, challenge: [UInt8](repeating: 3, count: 32), kind: .tap, timeToLive: 120, sentAt: .now,
+                text: "Login attempt at Harbor Bank")
+            let delivery = PushDelivery(messageId: "AUTHENTICATE:\(number)", message: message.sealed(with: secret))
+            _ = try await authenticator.approve(try await authenticator.receive(delivery).id)
+        }
+    }
+
+    /// The request that an approval makes.
+    func recordedRequest() async throws -> HTTPRequest {
+        try await run(1)
+        guard let request = transport.last.withLock({ $0 }) else { throw BenchError("an approval made no request") }
+        return request
+    }
+
+    /// Whether every message is stored as approved, and the server has had one request for each, beside the bare ones.
+    func check(posts: Int) async throws {
+        let approved = try await authenticator.notifications().filter { $0.decision == .approved }
+        let requests = server.requests.withLock { $0 }
+        guard Set(approved.map(\.messageID)).count == number, requests == number + posts else {
+            throw BenchError("\(approved.count) of \(number) messages are approved, with \(requests - posts) requests")
+        }
+    }
+}
