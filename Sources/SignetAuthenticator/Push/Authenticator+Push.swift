@@ -64,14 +64,14 @@ extension Authenticator {
     ///   reached, and ``AuthenticatorError/Code/refusedByServer`` when it refuses. The notification stays as it was in all of
     ///   these cases.
     public func approve(_ id: String, number: Int? = nil, presence: (any UserPresence)? = nil) async throws -> PushNotification {
-        try await answer(id, .approved, asksNobody: { $0.isApproved(by: number) }) { notification in
-            try await approval(of: notification, number, presence)
-        }
+        try await answer(
+            id, .approved, asksNobody: { $0.isApproved(by: number) },
+            making: { notification in try await approval(of: notification, number, presence) })
     }
 
     /// Denies a notification of any kind. Fails as ``approve(_:number:presence:)`` does.
     public func deny(_ id: String) async throws -> PushNotification {
-        try await answer(id, .denied, asksNobody: { _ in true }) { _ in .deny }
+        try await answer(id, .denied, asksNobody: { _ in true }, making: { _ in .deny })
     }
 
     /// The person's yes, in the form that the notification asks for.
@@ -123,7 +123,7 @@ extension Authenticator {
     ///   - make: Makes the answer; the person may be asked meanwhile.
     private func answer(
         _ id: String, _ decision: PushNotification.Decision, asksNobody: @Sendable (PushNotification) -> Bool,
-        _ make: (PushNotification) async throws -> PushAnswer
+        making make: (PushNotification) async throws -> PushAnswer
     ) async throws -> PushNotification {
         let found: Answerable = try await alone(id) {
             let waiting = unsettled.answered.first { $0.id == id }
