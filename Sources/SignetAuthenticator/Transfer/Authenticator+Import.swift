@@ -154,7 +154,7 @@ struct ImportPlan {
         guard let records = records as? any RecordBackedReader,
             let uids = try MechanismIndex.uids(of: id, in: records.reader)
         else { return try records.account(id) != nil }
-        for uid in uids where try records.presence(.mechanism(uid)) == .damaged { return true }
+        for uid in uids where try Self.whole({ () throws(StoreError) in try records.mechanism(uid) }) == nil { return true }
         return false
     }
 
