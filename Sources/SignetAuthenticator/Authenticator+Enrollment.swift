@@ -61,11 +61,7 @@ extension Authenticator {
         let enrolled: Result<EnrolledAccount, AuthenticatorError> = try await store.write {
             (records: any AccountWriter) throws(StoreError) in
             let outcome = try AccountRules.enrol(enrollment, mechanisms: mechanisms, now: now, in: records)
-            if let pushUID, case .success = outcome, var stored = try records.deviceToken(), stored.token != token {
-                // It has changed since the server was told.
-                stored.outstanding.insert(pushUID)
-                try records.save(stored)
-            }
+            if let pushUID, case .success = outcome { try AccountRules.noteTold(pushUID, token, in: records) }
             return outcome
         }
         let account = try enrolled.get()

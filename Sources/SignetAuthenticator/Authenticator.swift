@@ -14,7 +14,7 @@ public struct Authenticator: Sendable {
     let transport: any HTTPTransport
     let clock: any WallClock
     let device: PushDevice
-    let policies: AccountPolicies
+    private(set) var policies: AccountPolicies
     let retention: NotificationRetention
     let platforms: PushPlatforms
     let wire: PushWire
@@ -46,10 +46,11 @@ public struct Authenticator: Sendable {
         wire = PushWire(transport: transport, interceptors: interceptors, clocks: ServerClocks(clock))
     }
 
-    /// This authenticator, with all that it knows of servers, over another view of its store.
-    package func over(_ store: any AccountStore) -> Authenticator {
+    /// This authenticator, with all that it knows of servers, over another view of its store, and for one call under other policies.
+    package func over(_ store: any AccountStore, policies: AccountPolicies? = nil) -> Authenticator {
         var authenticator = self
         authenticator.store = store
+        if let policies { authenticator.policies = policies }
         return authenticator
     }
 

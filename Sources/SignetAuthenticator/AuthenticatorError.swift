@@ -123,6 +123,11 @@ extension AuthenticatorError {
         AuthenticatorError(.unknownPlatform, "the push platform \(name) is not known here")
     }
 
+    static func tokenNotTaken(_ mechanism: Mechanism) -> AuthenticatorError {
+        AuthenticatorError(
+            .notSupported, "\(mechanism.push?.registrationEndpoint.host ?? "the server") said that it does not take new tokens")
+    }
+
     static func violated(_ policy: String) -> AuthenticatorError {
         AuthenticatorError(.policyViolation, "this device does not meet the issuer's policy \(policy)", policy: policy)
     }

@@ -148,6 +148,52 @@ struct PolicyTests {
         #expect(notebook.content.notifications.isEmpty)
     }
 
+    /// Judges by more than policies: whose account it is, and where a URI comes from.
+    private final class Subclass: FRAPolicyEvaluator {
+        private let refused: Switch
+
+        init(_ refused: Switch) {
+            self.refused = refused
+        }
+
+        override func evaluate(account: Account) -> Result {
+            refused.isMet ? super.evaluate(account: account) : Result(comply: false, nonCompliancePolicy: nil)
+        }
+
+        override func evaluate(uri: URL) -> Result {
+            uri.absoluteString.contains("Elsewhere")
+                ? Result(comply: false, nonCompliancePolicy: NamedPolicy(name: "origin")) : super.evaluate(uri: uri)
+        }
+
+        override func isPolicyAttached(account: Account, policyName: String) -> Bool { policyName == "extra" }
+    }
+
+    @Test("are judged by a subclass of the evaluator, whatever it judges by")
+    func subclass() async throws {
+        let decision = Switch()
+        let client = try FRAClientBuilder(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
+            .withStorage(RecordingClient(Notebook())).withPolicyEvaluator(Subclass(decision)).start()
+        try client.registerForRemoteNotifications("token-1")
+        await #expect(throws: AccountError.failToRegisterPolicyViolation("origin")) {
+            try await client.createMechanismFromUri(Sample.totp.replacing("Harbor", with: "Elsewhere"))
+        }
+        let push = try #require(try await client.createMechanismFromUri(Sample.combined) as? PushMechanism)
+        let totp = try #require(client.getAllAccounts()[0].mechanisms.compactMap { $0 as? TOTPMechanism }.first)
+        let notification = try client.handleMessage("1", try Sample.message(to: push.mechanismUUID))
+        decision.set(false)
+        #expect(client.getAllAccounts()[0].lockingPolicy == "policy")
+        #expect(throws: AccountError.accountLocked("policy")) { try totp.generateCode() }
+        await #expect(throws: AccountError.accountLocked("policy")) { try await notification.accept() }
+        decision.set(true)
+        #expect(try totp.generateCode().code == "867205")
+        let account = client.getAllAccounts()[0]
+        #expect(throws: AccountError.failToLockInvalidPolicy) {
+            try client.lockAccount(account: account, policy: NamedPolicy(name: "biometricAvailable"))
+        }
+        let locked = try client.lockAccount(account: account, policy: NamedPolicy(name: "extra"))
+        #expect(locked)
+    }
+
     @Test("are asked in the order of their registration, with the issuer's parameters; unknown names are passed over")
     func evaluator() throws {
         let evaluator = FRAPolicyEvaluator()

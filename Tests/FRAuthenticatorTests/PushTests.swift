@@ -149,6 +149,43 @@ struct PushTests {
         #expect(next.transport.requests.count == 1)
     }
 
+    @Test("servers of whom an app was still to tell a token when it was ended are told by its next start")
+    func tokenCutOff() async throws {
+        let notebook = Notebook()
+        let clock = ManualClock(Sample.start)
+        let (begun, held) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let bench = try Bench(RecordingClient(notebook), clock: clock) { request async throws(TransportError) in
+            guard request.url.hasSuffix("refresh") else { return try await Bench.accept(request) }
+            // The server does not answer: this is where the app is ended.
+            begun.continuation.yield()
+            for await _ in held.stream {}
+            throw TransportError(.cancelled, host: "am.example.test", "the app was ended")
+        }
+        try await bench.enrollBoth()
+        let telling = Task { try await bench.client.updateDeviceToken("token-2") }
+        for await _ in begun.stream { break }
+        let next = try Bench(RecordingClient(notebook.copy()), clock: clock)
+        try await next.client.updateDeviceToken("token-2")
+        #expect(next.transport.requests.count == 1)
+        try await next.client.updateDeviceToken("token-2")
+        #expect(next.transport.requests.count == 1)
+        held.continuation.finish()
+        _ = await telling.result
+    }
+
+    @Test("servers of mechanisms that were there before the first token are told of it")
+    func firstToken() async throws {
+        let notebook = Notebook()
+        let bench = try Bench(RecordingClient(notebook))
+        try await bench.enrollBoth()
+        notebook.begin()
+        _ = notebook.change("forget the token") { $0.token = nil }
+        let next = try Bench(RecordingClient(notebook))
+        try next.client.registerForRemoteNotifications("token-2")
+        try await next.client.updateDeviceToken("token-2")
+        #expect(next.transport.requests.map { $0.url.hasSuffix("refresh") } == [true])
+    }
+
     @Test("enrolment that the server refuses leaves nothing, and the same URI can be tried again")
     func enrolmentRefused() async throws {
         let notebook = Notebook()

@@ -42,6 +42,39 @@ struct StartTests {
         #expect(other.calls.isEmpty)
     }
 
+    @Test("opens the vault when no storage was set, and what it stores there is found by the next start")
+    func vault() async throws {
+        try await TemporaryDirectory.with { directory in
+            let place = VaultDirectory(path: directory.file("vault"))
+            var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
+            settings.vault = place
+            // Without a vault there is no client, and the error says how to make one. None is made in passing.
+            FRAProcess.$current.withValue(FRAProcess(settings)) {
+                FRAClient.start()
+                #expect(FRAClient.shared == nil)
+                #expect((FRAClient.lastStorageError as? StoreError)?.code == .noVault)
+            }
+            #expect(!place.holdsVault)
+            _ = try place.createVault(.keyFile)
+            let uid = try await FRAProcess.$current.withValue(FRAProcess(settings)) {
+                FRAClient.start()
+                let client = try #require(FRAClient.shared)
+                try client.registerForRemoteNotifications("token-1")
+                _ = try await client.createMechanismFromUri(Sample.combined)
+                let hotp = try #require(try await client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism)
+                #expect(try hotp.generateCode().code == "099169")
+                return hotp.mechanismUUID
+            }
+            try FRAProcess.$current.withValue(FRAProcess(settings)) {
+                FRAClient.start()
+                let client = try #require(FRAClient.shared)
+                #expect(client.getAccount(identifier: Sample.identifier)?.mechanisms.count == 3)
+                #expect(FRAPushHandler.shared.deviceToken == "token-1")
+                #expect(try (client.getMechanismByUUID(uid) as? HOTPMechanism)?.generateCode().code == "802135")
+            }
+        }
+    }
+
     @Test("takes what the system hands over, and tells servers of another token")
     func pushHandler() async throws {
         let transport = ScriptedTransport(Bench.accept)

@@ -17,26 +17,6 @@ struct AccountTests {
         return (push, try await bench.authenticator.receive(try bench.delivery(to: push)))
     }
 
-    @Test("keep their names, lock and time when something more is enrolled", arguments: StoreKind.allCases)
-    func reenrolment(kind: StoreKind) async throws {
-        try await kind.withStore { store in
-            let bench = Bench(store: store)
-            _ = try await bench.authenticator.enroll(uri: Sample.totp)
-            _ = try await bench.authenticator.rename(
-                Sample.account, displayIssuer: "Harbour", displayAccountName: "Mira")
-            try await bench.authenticator.lock(Sample.account, policy: "mine")
-            bench.clock.advance(by: 60)
-            let account = try await bench.authenticator.enroll(uri: Sample.push)
-            #expect(account.account.displayIssuer == "Harbour")
-            #expect(account.account.displayAccountName == "Mira")
-            #expect(account.lock == .byHand(policy: "mine"))
-            #expect(account.account.timeAdded == Sample.start)
-            #expect(account.account.backgroundColor == "#336699")
-            #expect(try await Bench(store: store).authenticator.accounts() == [account])
-            #expect(try await Bench(store: store).authenticator.account(Sample.account) == account)
-        }
-    }
-
     @Test("get other names, and nothing else changes; without one the original is shown again")
     func rename() async throws {
         let bench = Bench()
@@ -56,22 +36,6 @@ struct AccountTests {
         await #expect {
             try await bench.authenticator.rename(nobody, displayIssuer: nil, displayAccountName: nil)
         } throws: { code($0) == .unknownAccount }
-    }
-
-    @Test("go with everything that is theirs, and nothing that is not", arguments: StoreKind.allCases)
-    func removeAccount(kind: StoreKind) async throws {
-        try await kind.withStore { store in
-            let bench = Bench(store: store)
-            _ = try await furnished(bench)
-            #expect(try await bench.authenticator.removeAccount(Sample.account))
-            let state = try bench.state()
-            #expect(state.accounts.map(\.id.issuer) == ["Other"])
-            #expect(state.mechanisms.map(\.account.issuer) == ["Other"])
-            #expect(state.notifications.isEmpty)
-            #expect(try await bench.authenticator.account(Sample.account) == nil)
-            #expect(try await !bench.authenticator.removeAccount(Sample.account))
-            #expect(try await bench.authenticator.enroll(uri: Sample.totp).mechanisms.count == 1)
-        }
     }
 
     @Test("lose a mechanism with its messages, and go with the last one unless they are kept", arguments: StoreKind.allCases)

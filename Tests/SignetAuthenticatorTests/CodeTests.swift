@@ -19,15 +19,6 @@ struct CodeTests {
         }
     }
 
-    @Test("of a counter begin at the stored one and move on, also for the next process", arguments: StoreKind.allCases)
-    func counter(kind: StoreKind) async throws {
-        try await kind.withStore { store in
-            let uid = try await Bench(store: store).authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
-            #expect(try await Bench(store: store).authenticator.code(for: uid).digits == "099169")
-            #expect(try await Bench(store: store).authenticator.code(for: uid).digits == "802135")
-        }
-    }
-
     @Test("of a counter are never given twice to 100 callers at once", arguments: StoreKind.allCases)
     func neverTwice(kind: StoreKind) async throws {
         try await kind.withStore { store in

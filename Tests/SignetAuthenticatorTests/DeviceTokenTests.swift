@@ -71,10 +71,12 @@ struct DeviceTokenTests {
         _ = try await bench.authenticator.receive(try bench.delivery(to: good))
         #expect(bench.transport.requests.count == sent)
         isHealthy.turnOn()
-        #expect(
-            try await told("token-2") == [good.uid: "unchanged", other.uid: row.isTriedAgain ? "done" : "unchanged"])
+        // Who cannot be told is never said to know it.
+        let lasting = ["notSupported": "notSupported"][row.outcome] ?? "unchanged"
+        #expect(try await told("token-2") == [good.uid: "unchanged", other.uid: row.isTriedAgain ? "done" : lasting])
         #expect(bench.transport.requests.count == sent + (row.isTriedAgain ? 1 : 0))
-        #expect(try await told("token-2") == [good.uid: "unchanged", other.uid: "unchanged"])
+        #expect(try await told("token-2") == [good.uid: "unchanged", other.uid: lasting])
+        #expect(bench.transport.requests.count == sent + (row.isTriedAgain ? 1 : 0))
         // Another token is told to everybody.
         #expect(try await told("token-3") == [good.uid: "done", other.uid: "done"])
     }
@@ -87,6 +89,38 @@ struct DeviceTokenTests {
         case .refused: "refused"
         case .retryable: "retryable"
         }
+    }
+
+    @Test("is told to a mechanism that was imported, though it was set before")
+    func imported() async throws {
+        let source = Bench()
+        _ = try await source.enrollPush()
+        let content = try await source.authenticator.archive().content
+        let bench = Bench()
+        _ = try await bench.authenticator.updateDeviceToken("token-2")
+        _ = try await bench.authenticator.importAccounts(content)
+        #expect(try await bench.authenticator.updateDeviceToken("token-2").map { name($0.outcome) } == ["done"])
+        #expect(bench.transport.requests.map(\.url) == [Sample.endpoint + "refresh"])
+        #expect(try await bench.authenticator.updateDeviceToken("token-2").map { name($0.outcome) } == ["unchanged"])
+    }
+
+    @Test("is told to a mechanism of a platform that is not known here as soon as it is")
+    func unknownPlatform() async throws {
+        let bench = Bench()
+        let push = try await bench.enrollPush()
+        guard case .push(var settings) = push.kind else { throw AuthenticatorTestError.noPush }
+        settings.platform = "later"
+        var changed = push
+        changed.kind = .push(settings)
+        let stored = changed
+        try bench.store.write { (records: any AccountWriter) throws(StoreError) in try records.save(stored) }
+        for _ in 0..<2 {
+            let updates = try await bench.authenticator.updateDeviceToken("token-2")
+            #expect(updates.map { name($0.outcome) } == ["notSupported"])
+            #expect(updates.map(\.isOutstanding) == [true])
+        }
+        try bench.store.write { (records: any AccountWriter) throws(StoreError) in try records.save(push) }
+        #expect(try await bench.authenticator.updateDeviceToken("token-2").map { name($0.outcome) } == ["done"])
     }
 
     @Test("comes into use for those who enrol later, and after it was cleared no more")

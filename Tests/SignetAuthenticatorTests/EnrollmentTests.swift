@@ -82,20 +82,6 @@ struct EnrollmentTests {
         #expect(try await bench.authenticator.accounts().flatMap(\.mechanisms) == [first])
     }
 
-    @Test("takes TOTP, HOTP and push for one account, which keeps its time and gains the new decoration")
-    func oneAccount() async throws {
-        let bench = Bench()
-        _ = try await bench.authenticator.enroll(uri: Sample.totp)
-        bench.clock.advance(by: 60)
-        _ = try await bench.authenticator.enroll(uri: Sample.hotp)
-        _ = try await bench.enrollPush()
-        let accounts = try await bench.authenticator.accounts()
-        #expect(accounts.count == 1)
-        #expect(accounts[0].mechanisms.map(\.kindName).sorted { $0.rawValue < $1.rawValue } == [.hotp, .push, .totp])
-        #expect(accounts[0].account.timeAdded == Sample.start)
-        #expect(accounts[0].account.backgroundColor == "#336699")
-    }
-
     @Test("keeps accounts apart whose names are equal when they are joined")
     func ambiguousNames() async throws {
         let bench = Bench()

@@ -160,6 +160,38 @@ struct MoveTests {
         }
     }
 
+    @Test("An export takes the place of an ordinary file only, never of a link or a device")
+    func exportedOverLink() async throws {
+        try await Workplace.with { place in
+            try await place.signet("import", "-", input: .text(OATHSample.uri(issuer: "X"))).succeeds()
+            let (file, link) = (try place.write("before".utf8, to: "target"), place.directory.file("link"))
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+            try await place.signet("export", link, "--yes", "--replace").fails(77, "no ordinary file")
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "before")
+            try await place.signet("export", "/dev/null", "--yes", "--replace").fails(77, "no ordinary file")
+            let type = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+            #expect(type == .typeCharacterSpecial)
+        }
+    }
+
+    @Test("Accounts that differ by case only are told apart by it; otherwise case does not matter")
+    func sameButCase() async throws {
+        try await Workplace.with { place in
+            for name in ["mira", "Mira"] {
+                let uri = "otpauth://totp/Bank:\(name)?secret=\(OATHSample.secretText)"
+                try await place.signet("import", "-", input: .text(uri)).succeeds()
+            }
+            for name in ["mira", "Mira"] {
+                let code = try await place.signet("code", "Bank:\(name)", "--json").succeeds().json
+                #expect(code["account"]?.string == name)
+                try await place.signet("accounts", "rename", name, "--issuer", "of \(name)").succeeds()
+            }
+            try await place.signet("code", "MIRA").fails(65, "several")
+            try await place.signet("code", "OF MIRA").fails(65, "several")
+        }
+    }
+
     // MARK: backup
 
     @Test("A backup is verified without a vault, restored elsewhere, and shown by doctor once it is whole")

@@ -89,6 +89,16 @@ struct ProtectTests {
         }
     }
 
+    @Test("A new passphrase that nobody can be asked for is to be given by its own option")
+    func newPassphraseOption() async throws {
+        try await Workplace.with { place in
+            try await place.signet("protect", "add", "passphrase").fails(78, "--new-passphrase-fd")
+        }
+        try await Workplace.with(vault: false) { place in
+            try await place.signet("init", "--protect", "passphrase").fails(78, "descriptor: --passphrase-fd")
+        }
+    }
+
     @Test("A rotation needs every way in, and takes no passphrase that did not open the old slot")
     func rotation() async throws {
         try await withPassphraseVault { place in

@@ -88,7 +88,8 @@ public final class FRAClient: Sendable {
         let name = policy.name
         return try engine.throwing("lock an account") {
             try engine.change(account) { id, records throws(StoreError) in
-                try AccountRules.lock(id, policy: name, onlyAttached: true, in: records)
+                try AccountRules.lock(
+                    id, policy: name, isAttached: { [engine] in engine.policies.isAttached(name, to: $0) }, in: records)
             }
         }
     }

@@ -74,7 +74,7 @@ public final class FRAClientBuilder {
     /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when the vault cannot be opened.
     public func start() throws -> FRAClient {
         do {
-            let backing = try LegacyEngine.Backing(storage)
+            let backing = try LegacyEngine.Backing(storage, vault: settings.vault)
             return FRAClient(
                 LegacyEngine(
                     backing: backing, policies: try evaluator ?? registered(), presence: presence, settings: settings))

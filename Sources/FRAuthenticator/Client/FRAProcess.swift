@@ -51,7 +51,8 @@ package final class FRAProcess: Sendable {
         guard let policies = pending.policies, let settings = pending.settings else { return }
         do {
             let engine = LegacyEngine(
-                backing: try LegacyEngine.Backing(pending.storage), policies: policies, presence: pending.presence,
+                backing: try LegacyEngine.Backing(pending.storage, vault: settings.vault), policies: policies,
+                presence: pending.presence,
                 settings: settings)
             state.withLock { state in
                 state.started = FRAClient(engine)
@@ -65,13 +66,14 @@ package final class FRAProcess: Sendable {
 }
 
 extension LegacyEngine.Backing {
-    /// The app's own storage client, or else the user's vault in the usual place.
-    init(_ storage: ClientBox?) throws(StoreError) {
+    /// The app's own storage client, or else the user's vault: in `vault`, or the usual place.
+    init(_ storage: ClientBox?, vault: VaultDirectory?) throws(StoreError) {
         if let storage {
             self = .client(storage)
         } else {
             // What is opened seals its records itself: a vault, or the platform's keychain.
-            self = .records(AccountRecords(unsealed: try StandardStore.open(in: .usual())))
+            let place = if let vault { vault } else { try VaultDirectory.usual() }
+            self = .records(AccountRecords(unsealed: try StandardStore.open(in: place)))
         }
     }
 }

@@ -25,7 +25,7 @@ extension LegacyEngine {
             return PushMechanism(mechanism, origin: origin, notifications: objects(for: notifications, origin: origin))
         }
         return Account(
-            whole.account, violatedPolicy: policies.violated(whole.account.policies), mechanisms: mechanisms, origin: origin)
+            whole.account, violatedPolicy: policies.violated(whole.account), mechanisms: mechanisms, origin: origin)
     }
 
     /// The oldest first, as the original lists them.

@@ -12,7 +12,7 @@ extension LegacyEngine {
             if enrollment.push != nil, try token() == nil { throw PushNotificationError.missingDeviceToken }
             let operation = operation()
             do {
-                let enrolled = try await operation.authenticator.enroll(enrollment)
+                let enrolled = try await operation.authenticator(enrolling: uri).enroll(enrollment)
                 let wanted = enrollment.push == nil ? enrollment.oathKind : .push
                 guard let made = enrolled.mechanisms.first(where: { $0.kindName == wanted }) else {
                     throw MechanismError.invalidType
@@ -123,19 +123,24 @@ extension LegacyEngine {
     func keep(token: String) throws(StoreError) {
         guard case .client(let box) = backing else { return try keepRecord(of: token) }
         guard box.token.token?.token != token else { return }
-        let now = clock.now
-        try operation().write { (records: any AccountWriter) throws(StoreError) in
-            try records.save(StoredDeviceToken(token: token, timeAdded: now))
-            box.token.isUntold = true
+        let (now, wasUntold) = (clock.now, box.token.isUntold)
+        // Whom to tell is asked of the client when they are told. It keeps that they are to be, should the app end before.
+        box.token.isUntold = true
+        do throws(StoreError) {
+            try operation().write { (records: any AccountWriter) throws(StoreError) in
+                try records.save(StoredDeviceToken(token: token, timeAdded: now))
+                box.token.isUntold = true
+            }
+        } catch {
+            box.token.isUntold = wasUntold
+            throw error
         }
     }
 
     private func keepRecord(of token: String) throws(StoreError) {
         let now = clock.now
         try operation().write { (records: any AccountWriter) throws(StoreError) in
-            guard try records.deviceToken()?.token != token else { return }
-            let present = try records.mechanisms().filter { $0.push != nil }.map(\.uid)
-            try records.save(StoredDeviceToken(token: token, timeAdded: now, outstanding: Set(present)))
+            _ = try AccountRules.setDeviceToken(token, now: now, in: records)
         }
     }
 
@@ -151,12 +156,12 @@ extension LegacyEngine {
         try operation().write { (records: any AccountWriter) throws(StoreError) in try records.save(seen) }
     }
 
-    /// Stores the first token there is.
+    /// Stores the first token there is. Who was enrolled before, as by an import, is to be told of it.
     func register(token: String) throws {
         let now = clock.now
         let other = try operation().write { (records: any AccountWriter) throws(StoreError) -> Bool in
             if let known = try records.deviceToken() { return known.token != token }
-            try records.save(StoredDeviceToken(token: token, timeAdded: now))
+            _ = try AccountRules.setDeviceToken(token, now: now, in: records)
             return false
         }
         if other {

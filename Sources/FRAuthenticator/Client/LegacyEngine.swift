@@ -2,7 +2,7 @@ package import Logging
 package import SignetAuthenticator
 package import SignetCore
 package import SignetNetwork
-import SignetStorage
+package import SignetStorage
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -57,7 +57,7 @@ final class LegacyEngine: Sendable {
             }
         authenticator = Authenticator(
             store: store, transport: settings.transport ?? OwnTransport(), device: settings.device, clock: settings.clock,
-            policies: policies.engine, retention: .all, interceptors: settings.interceptors)
+            policies: policies.engine(), retention: .all, interceptors: settings.interceptors)
     }
 
     /// The engine that made an object, or that of the started client.
@@ -123,7 +123,7 @@ final class LegacyEngine: Sendable {
     /// Why an account is locked at present.
     func lock(on account: SignetCore.Account) -> AccountLock? {
         if let policy = account.lockingPolicy { return .byHand(policy: policy) }
-        return policies.violated(account.policies).map { .byPolicy($0) }
+        return policies.violated(account).map { .byPolicy($0) }
     }
 
     // MARK: Answers
@@ -171,6 +171,11 @@ struct Operation: Sendable {
 
     /// The asynchronous engine over the same store.
     var authenticator: Authenticator { engine.authenticator.over(store) }
+
+    /// The same, for enrolling what a URI offers.
+    func authenticator(enrolling uri: String) -> Authenticator {
+        engine.authenticator.over(store, policies: engine.policies.engine(enrolling: uri))
+    }
 }
 
 /// Where an object came from.
@@ -192,6 +197,8 @@ package struct LegacySettings: Sendable {
     package var endpoints: EndpointPolicy
     /// Who sees each request before it is sent.
     package var interceptors: [any RequestInterceptor]
+    /// Where the vault is, of a client that was given no storage; nil for the usual place.
+    package var vault: VaultDirectory?
     /// Where failures are written.
     package var logger: Logger
 

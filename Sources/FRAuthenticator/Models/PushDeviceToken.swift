@@ -10,25 +10,20 @@ public import Foundation
 /// The address under which the push service finds this device.
 public final class PushDeviceToken: Sendable, Hashable, Codable {
     /// The token, as text.
-    public let tokenId: String
+    public var tokenId: String { kept.stored.token }
     /// When the app was given it.
-    public let timeAdded: Date
-    /// The mechanisms whose servers are still to be told.
-    private let outstanding: Set<String>
+    public var timeAdded: Date { kept.stored.timeAdded }
+    /// The token as the engine knows it, with who is to be told of it.
+    let kept: TokenSlot.Kept
 
     /// A token as the system gave it.
     public convenience init(tokenId: String, timeAdded: Date) {
-        self.init(StoredDeviceToken(token: tokenId, timeAdded: timeAdded))
+        self.init(TokenSlot.Kept(stored: StoredDeviceToken(token: tokenId, timeAdded: timeAdded), isUntold: false))
     }
 
-    init(_ stored: StoredDeviceToken) {
-        tokenId = stored.token
-        timeAdded = stored.timeAdded
-        outstanding = stored.outstanding
+    init(_ kept: TokenSlot.Kept) {
+        self.kept = kept
     }
-
-    /// The token as the engine knows it.
-    var stored: StoredDeviceToken { StoredDeviceToken(token: tokenId, timeAdded: timeAdded, outstanding: outstanding) }
 
     /// Whether both are the same token of the same time.
     public static func == (left: PushDeviceToken, right: PushDeviceToken) -> Bool {
@@ -42,16 +37,21 @@ public final class PushDeviceToken: Sendable, Hashable, Codable {
         var members: [String: JSONValue] = ["tokenId": .string(tokenId)]
         members["timeAdded"] = .integer(Int64(timeAdded.timeIntervalSince1970.rounded(.down)))
         // Ours.
-        if !outstanding.isEmpty { members["outstanding"] = .array(outstanding.sorted().map { .string($0) }) }
+        for (name, uids) in [("outstanding", kept.stored.outstanding), ("unsupported", kept.stored.unsupported)]
+        where !uids.isEmpty {
+            members[name] = .array(uids.sorted().map { .string($0) })
+        }
+        if kept.isUntold { members["untold"] = .bool(true) }
         return members
     }
 
     private convenience init(_ members: JSONMembers) throws {
         guard let seconds = members["timeAdded"]?.wholeNumber else { throw JSONMemberError(name: "timeAdded") }
-        self.init(
-            StoredDeviceToken(
-                token: try members.text("tokenId"), timeAdded: Date(timeIntervalSince1970: Double(seconds)),
-                outstanding: Set(members["outstanding"]?.array?.compactMap(\.string) ?? [])))
+        func uids(_ name: String) -> Set<String> { Set(members[name]?.array?.compactMap(\.string) ?? []) }
+        let stored = StoredDeviceToken(
+            token: try members.text("tokenId"), timeAdded: Date(timeIntervalSince1970: Double(seconds)),
+            outstanding: uids("outstanding"), unsupported: uids("unsupported"))
+        self.init(TokenSlot.Kept(stored: stored, isUntold: try members.optionalTruth("untold") ?? false))
     }
 
     /// The token as JSON text, in the form of the legacy iOS SDK: `timeAdded` in seconds since 1970.
@@ -70,6 +70,6 @@ public final class PushDeviceToken: Sendable, Hashable, Codable {
     /// - Throws: `DecodingError`.
     public convenience init(from decoder: any Decoder) throws {
         let token = try LegacyJSON.read("push device token", from: decoder) { try PushDeviceToken($0) }
-        self.init(token.stored)
+        self.init(token.kept)
     }
 }

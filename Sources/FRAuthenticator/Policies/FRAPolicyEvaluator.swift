@@ -9,6 +9,10 @@ public import Foundation
 /// The policies that the app can judge, in the order in which they are asked. Hand it to
 /// ``FRAClient/setPolicyEvaluator(policyEvaluator:)`` before ``FRAClient/start()``.
 ///
+/// A subclass may judge by more than the policies: ``FRAClient`` asks ``evaluate(uri:)`` before it enrols,
+/// ``evaluate(account:)`` whenever it looks at an account, and ``isPolicyAttached(account:policyName:)`` before it locks one.
+/// The accounts that it is given have no mechanisms.
+///
 /// Judging changes nothing: an account that does not meet a policy is locked for as long as it does not, and nothing is stored.
 open class FRAPolicyEvaluator {
     /// What came out.
@@ -17,6 +21,12 @@ open class FRAPolicyEvaluator {
         public let comply: Bool
         /// The first policy that is not.
         public let nonCompliancePolicy: (any FRAPolicy)?
+
+        /// A result, for an evaluator of the app's own.
+        public init(comply: Bool, nonCompliancePolicy: (any FRAPolicy)?) {
+            self.comply = comply
+            self.nonCompliancePolicy = nonCompliancePolicy
+        }
     }
 
     /// The registered policies.

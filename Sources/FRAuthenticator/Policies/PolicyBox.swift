@@ -1,6 +1,12 @@
 import SignetCore
 import Synchronization
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The app's policies, owned: one caller at a time.
 final class PolicyBox: Sendable {
     private let evaluator: Mutex<FRAPolicyEvaluator>
@@ -9,23 +15,39 @@ final class PolicyBox: Sendable {
         self.evaluator = Mutex(evaluator)
     }
 
-    /// The name of the first of an account's policies that is not met; nil when all are.
-    func violated(_ policies: [String: JSONValue]) -> String? {
-        guard !policies.isEmpty else { return nil }
-        return evaluator.withLock { $0.evaluate(policies).nonCompliancePolicy?.name }
+    /// The name of the policy by which an account is locked; nil when there is none.
+    func violated(_ account: SignetCore.Account) -> String? {
+        evaluator.withLock { $0.evaluate(account: Account(account)).violated }
     }
 
-    /// The same for the engine, which asks policy by policy.
-    var engine: AccountPolicies {
-        AccountPolicies(evaluator.withLock { $0.policies.map(\.name) }.map { Policy(name: $0, box: self) })
+    /// Whether a policy is one of an account's own.
+    func isAttached(_ name: String, to account: SignetCore.Account) -> Bool {
+        evaluator.withLock { $0.isPolicyAttached(account: Account(account), policyName: name) }
     }
 
-    private struct Policy: AccountPolicy {
-        let name: String
-        let box: PolicyBox
-
-        func isMet(_ parameters: JSONValue) async -> Bool { box.violated([name: parameters]) == nil }
+    /// The same for the engine.
+    /// - Parameter uri: The URI that is enrolled.
+    func engine(enrolling uri: String? = nil) -> AccountPolicies {
+        AccountPolicies(judgedBy: { subject in
+            switch subject {
+            case .account(let account): self.violated(account)
+            case .enrollment(let policies): self.violated(policies, uri)
+            }
+        })
     }
+
+    /// The name of the policy for which a URI is not enrolled.
+    private func violated(_ policies: [String: JSONValue], _ uri: String?) -> String? {
+        evaluator.withLock { evaluator in
+            guard let uri, let url = URL(string: uri) else { return evaluator.evaluate(policies).violated }
+            return evaluator.evaluate(uri: url).violated
+        }
+    }
+}
+
+extension FRAPolicyEvaluator.Result {
+    /// The name of the policy that is not met; a result that names none is one, too.
+    fileprivate var violated: String? { comply ? nil : nonCompliancePolicy?.name ?? "policy" }
 }
 
 /// One of the app's policies, owned: one caller at a time.

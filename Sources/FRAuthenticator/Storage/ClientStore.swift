@@ -15,7 +15,7 @@ final class ClientBox: Sendable {
     }
 
     init(_ client: sending any StorageClient) {
-        token = TokenSlot(client.getPushDeviceToken()?.stored)
+        token = TokenSlot(client.getPushDeviceToken()?.kept)
         state = Mutex(State(client: client))
     }
 

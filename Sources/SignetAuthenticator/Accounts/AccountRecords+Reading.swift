@@ -71,7 +71,10 @@ extension RecordBackedReader {
         return found.sorted(by: PushNotification.isNewer)
     }
 
-    func deviceToken() throws(StoreError) -> StoredDeviceToken? { try one(StoredDeviceToken.self, .deviceToken) }
+    func deviceToken() throws(StoreError) -> StoredDeviceToken? {
+        // One that cannot be read is none: the app is given it again, and who was told of it is told again.
+        try unlessDamaged { () throws(StoreError) in try one(StoredDeviceToken.self, .deviceToken) }
+    }
 
     func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer? {
         // It is only a note: one that cannot be read is none.
@@ -87,6 +90,7 @@ extension RecordBackedReader {
 
     func damagedRecords() throws(StoreError) -> [DamagedRecord] {
         try damaged(Account.self, .account) + damaged(Mechanism.self, .mechanism) + damaged(PushNotification.self, .notification)
+            + damaged(StoredDeviceToken.self, .deviceToken)
     }
 
     private func one<Value: StoredForm>(_ type: Value.Type, _ key: RecordKey) throws(StoreError) -> Value? {

@@ -153,7 +153,12 @@ private struct Writer: RecordBackedReader, AccountWriter {
         try records.remove(.sentAnswer(entry.id))
     }
 
-    func save(_ token: StoredDeviceToken) throws(StoreError) { try put(token, .deviceToken) }
+    func save(_ token: StoredDeviceToken) throws(StoreError) {
+        // What cannot be read is kept: by the vault if it does not open, and otherwise here.
+        let bytes = try unlessDamaged { () throws(StoreError) in try records.record(.deviceToken) }
+        if let bytes, try deviceToken() == nil { try records.put(bytes, RecordKey(.quarantined, "deviceToken", RandomID.uuid())) }
+        try put(token, .deviceToken)
+    }
     func removeDeviceToken() throws(StoreError) { try records.remove(.deviceToken) }
     func save(_ answer: SentAnswer) throws(StoreError) { try put(answer, .sentAnswer(answer.notificationID)) }
     func removeSentAnswer(to notificationID: String) throws(StoreError) { try records.remove(.sentAnswer(notificationID)) }

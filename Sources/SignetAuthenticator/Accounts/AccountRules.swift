@@ -110,9 +110,9 @@ package enum AccountRules {
     }
 
     /// Locks an account by hand.
-    /// - Parameter onlyAttached: Whether the policy must be one of the account's own, as the existing SDKs ask.
+    /// - Parameter isAttached: Whether the policy is one of the account's own, as the existing SDKs ask.
     package static func lock(
-        _ id: AccountID, policy: String, onlyAttached: Bool = false, in records: any AccountWriter
+        _ id: AccountID, policy: String, isAttached: (Account) -> Bool = { _ in true }, in records: any AccountWriter
     ) throws(StoreError) -> Result<Account, AuthenticatorError> {
         guard !policy.isEmpty, policy.isSafeToShow else {
             return .failure(AuthenticatorError(.invalidPolicy, "a lock names its policy"))
@@ -121,7 +121,7 @@ package enum AccountRules {
         if let locked = account.lockingPolicy {
             return .failure(AuthenticatorError(.alreadyLocked, "the account is locked already (\(locked))", policy: locked))
         }
-        guard !onlyAttached || account.policies[policy] != nil else {
+        guard isAttached(account) else {
             return .failure(
                 AuthenticatorError(.invalidPolicy, "\(policy) is not among the account's policies", policy: policy))
         }
@@ -145,20 +145,36 @@ package enum AccountRules {
 
     // MARK: Removal
 
-    /// Removes an account with its mechanisms and their notifications. Returns whether there was any of it.
+    /// Removes an account with its mechanisms and their notifications, also what of it cannot be read. Returns whether there was
+    /// any of it.
     package static func removeAccount(_ id: AccountID, in records: any AccountWriter) throws(StoreError) -> Bool {
         let mechanisms = try records.mechanisms(of: id)
-        let account = try records.account(id)
+        let wasThere = try isThere { () throws(StoreError) in try records.account(id) }
         for mechanism in mechanisms { try remove(mechanism, in: records) }
         try records.remove(account: id)
-        return account != nil || !mechanisms.isEmpty
+        return wasThere || !mechanisms.isEmpty
     }
 
-    /// Removes a mechanism with its notifications; with the last one goes its account, unless that is to be kept.
+    /// Whether there is something, be it damaged. Who asks for it to go names it, and means it.
+    private static func isThere<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreError) -> Bool {
+        do {
+            return try find() != nil
+        } catch {
+            guard error.isOfOneRecord else { throw error }
+            return true
+        }
+    }
+
+    /// Removes a mechanism with its notifications; with the last one goes its account, unless that is to be kept. Whose a damaged
+    /// one is nobody knows: its account stays.
     package static func removeMechanism(
         _ uid: String, keepingAccount: Bool, in records: any AccountWriter
     ) throws(StoreError) -> Bool {
-        guard let mechanism = try records.mechanism(uid) else { return false }
+        guard let mechanism = try unlessDamaged({ () throws(StoreError) in try records.mechanism(uid) }) else {
+            guard try isThere({ () throws(StoreError) in try records.mechanism(uid) }) else { return false }
+            try records.remove(mechanism: uid)
+            return true
+        }
         try remove(mechanism, in: records)
         if !keepingAccount, try !records.hasMechanisms(mechanism.account) {
             try records.remove(account: mechanism.account)
@@ -173,10 +189,10 @@ package enum AccountRules {
 
     /// Removes a notification. Returns whether it was there.
     package static func removeNotification(_ id: String, in records: any AccountWriter) throws(StoreError) -> Bool {
-        let found = try records.notification(id: id)
+        let wasThere = try isThere { () throws(StoreError) in try records.notification(id: id) }
         try records.remove(notification: id)
         try records.removeSentAnswer(to: id)
-        return found != nil
+        return wasThere
     }
 }
 

@@ -104,12 +104,15 @@ public struct StoredDeviceToken: Sendable, Hashable {
     public let timeAdded: Date
     /// The mechanisms whose servers are still to be told.
     public var outstanding: Set<String>
+    /// The mechanisms whose servers said that they cannot be told of this token. They are not asked again, and do not know it.
+    public var unsupported: Set<String>
 
     /// A token.
-    public init(token: String, timeAdded: Date, outstanding: Set<String> = []) {
+    public init(token: String, timeAdded: Date, outstanding: Set<String> = [], unsupported: Set<String> = []) {
         self.token = token
         self.timeAdded = timeAdded
         self.outstanding = outstanding
+        self.unsupported = unsupported
     }
 }
 

@@ -185,17 +185,20 @@ extension PushNotification: StoredForm {
 
 extension StoredDeviceToken: StoredForm {
     var storedMembers: [String: JSONValue] {
-        [
+        var members: [String: JSONValue] = [
             "token": .string(token), "timeAdded": .date(timeAdded),
             "outstanding": .array(outstanding.sorted().map { .string($0) }),
         ]
+        if !unsupported.isEmpty { members["unsupported"] = .array(unsupported.sorted().map { .string($0) }) }
+        return members
     }
 
     init(stored members: JSONMembers) throws {
         guard let outstanding = members["outstanding"]?.array else { throw Damaged() }
         self.init(
             token: try members.text("token"), timeAdded: try members.date("timeAdded"),
-            outstanding: Set(outstanding.compactMap(\.string)))
+            outstanding: Set(outstanding.compactMap(\.string)),
+            unsupported: Set(members["unsupported"]?.array?.compactMap(\.string) ?? []))
     }
 }
 

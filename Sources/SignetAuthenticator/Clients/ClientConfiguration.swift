@@ -48,6 +48,10 @@ public class ClientConfiguration: AccountStoreTaking {
     /// Where accounts are kept: a storage of the app's own, or an ``AccountStore`` (the same name has both types). Nil is the
     /// user's vault in the usual place, `Keychain.standard`.
     ///
+    /// A storage of the app's own keeps everything as one item, and cannot lock it. What another client with the same item has
+    /// changed during a call is not overwritten: the call fails with a `StoreError` with `busy`, and can be made again. Clients
+    /// that work at the same time, in one process or several, are better given an ``AccountStore`` such as `AccountRecords`.
+    ///
     ///     config.storage = CustomStorage()                          // any Storage<StoredAccounts>
     ///     config.storage = KeychainStorage(account: "com.example")  // in the vault, beside other items
     ///     config.storage = AccountRecords(vault)                    // any AccountStore

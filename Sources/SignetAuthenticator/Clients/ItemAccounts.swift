@@ -4,7 +4,8 @@ import SignetStorage
 /// Accounts as one item of a storage that an app brings. It owns the storage: one call at a time, and nobody else's.
 ///
 /// A transaction reads the item, and stores it if it has changed; so it is as much "all or nothing" as the storage's `save`.
-/// Who else uses the same place, another process for example, must not do so at the same time.
+/// Before it stores the item it reads it again: what another client has changed meanwhile is not overwritten, and the call fails
+/// with `busy`. A moment remains between the two, so nobody else should use the same place at the same time.
 actor ItemAccounts: AccountStore {
     private let storage: any Storage<StoredAccounts>
     private let limit: Duration
@@ -17,13 +18,13 @@ actor ItemAccounts: AccountStore {
     }
 
     func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) async throws(StoreError) -> R {
-        let records = try await begin()
+        let (records, _) = try await begin()
         defer { turns.pass() }
         return try body(AccountRecords.reader(records))
     }
 
     func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) async throws(StoreError) -> R {
-        let records = try await begin()
+        let (records, before) = try await begin()
         let value: R
         do throws(StoreError) {
             value = try body(AccountRecords.writer(records))
@@ -35,18 +36,19 @@ actor ItemAccounts: AccountStore {
             turns.pass()
             return value
         }
-        try await end(with: StoredAccounts(bytes: records.bytes))
+        try await end(with: StoredAccounts(bytes: records.bytes), over: before)
         return value
     }
 
     /// Takes the turn and reads the item. When it throws, the turn is passed on, or will be when the storage has answered.
-    private func begin() async throws(StoreError) -> BundledRecords {
+    private func begin() async throws(StoreError) -> (records: BundledRecords, item: StoredAccounts?) {
         let turns = turns
         guard await TimeLimit.run(limit, late: { turns.pass() }, { await turns.take() }) != nil else { throw tooLate }
         let item = await TimeLimit.run(limit, late: { _ in turns.pass() }, { await self.item() })
         guard let item else { throw tooLate }
         do throws(StoreError) {
-            return try BundledRecords(try item.get()?.bytes)
+            let item = try item.get()
+            return (try BundledRecords(item?.bytes), item)
         } catch {
             turns.pass()
             throw error
@@ -54,9 +56,9 @@ actor ItemAccounts: AccountStore {
     }
 
     /// Stores the item and passes the turn on, now or when the storage has answered.
-    private func end(with item: StoredAccounts) async throws(StoreError) {
+    private func end(with item: StoredAccounts, over before: StoredAccounts?) async throws(StoreError) {
         let turns = turns
-        let outcome = await TimeLimit.run(limit, late: { _ in turns.pass() }, { await self.keep(item) })
+        let outcome = await TimeLimit.run(limit, late: { _ in turns.pass() }, { await self.keep(item, over: before) })
         guard let outcome else {
             throw StoreError(
                 .outcomeUnknown, "store the accounts",
@@ -76,7 +78,16 @@ actor ItemAccounts: AccountStore {
         }
     }
 
-    private func keep(_ item: StoredAccounts) async -> Result<Void, StoreError> {
+    private func keep(_ item: StoredAccounts, over before: StoredAccounts?) async -> Result<Void, StoreError> {
+        switch await self.item() {
+        case .failure(let error): return .failure(error)
+        case .success(before): break
+        case .success:
+            return .failure(
+                StoreError(
+                    .busy, "store the accounts",
+                    "another client has changed them in the app's storage meanwhile; nothing was stored, try again"))
+        }
         do {
             return .success(try await storage.save(item: item))
         } catch {

@@ -210,8 +210,9 @@ public final class PushClient: Sendable {
     func retain(_ credentialId: String?) async throws(StoreError) -> Int {
         let (retention, now) = (authenticator.retention, authenticator.clock.now)
         return try await authenticator.store.write { (records: any AccountWriter) throws(StoreError) in
-            var uids = [credentialId].compactMap { $0 }
-            if credentialId == nil { uids = try records.mechanisms().filter { $0.push != nil }.map(\.uid) }
+            let mechanisms =
+                if let credentialId { [try records.mechanism(credentialId)] } else { try records.mechanisms() }
+            let uids = mechanisms.compactMap { $0?.push == nil ? nil : $0?.uid }
             var count = 0
             for uid in uids { count += try records.retain(retention, of: uid, now: now) }
             return count

@@ -16,7 +16,8 @@ public struct DeviceTokenUpdate: Sendable {
         case done
         /// The server had it before; it was not asked.
         case unchanged
-        /// The server has no way to be told. The mechanism stays, and is not tried again before the token changes.
+        /// The server has no way to be told, or its platform is not known here. The mechanism stays. A server that said so is not
+        /// asked again before the token changes, and each call says so again.
         case notSupported(AuthenticatorError)
         /// The server said no. It is tried again by the next call.
         case refused(AuthenticatorError)
@@ -32,7 +33,9 @@ public struct DeviceTokenUpdate: Sendable {
     /// Whether the server is still to be told.
     public var isOutstanding: Bool {
         switch outcome {
-        case .done, .unchanged, .notSupported: false
+        case .done, .unchanged: false
+        // An app that brings the platform later can tell it.
+        case .notSupported(let error): error.code == .unknownPlatform
         case .refused, .retryable: true
         }
     }
@@ -63,15 +66,15 @@ extension Authenticator {
     ) async throws -> [DeviceTokenUpdate] {
         let now = clock.now
         // First stored, then told: what is not known to be told is told again.
-        let (mechanisms, outstanding) = try await store.write { (records: any AccountWriter) throws(StoreError) in
+        let (mechanisms, stored) = try await store.write { (records: any AccountWriter) throws(StoreError) in
             try AccountRules.setDeviceToken(token, now: now, in: records)
         }
         let concerned = mechanisms.filter { mechanismUID == nil || $0.uid == mechanismUID }
-        let updates = await tell(device.called(token), concerned, outstanding)
-        let told = Set(updates.filter { !$0.isOutstanding && outstanding.contains($0.mechanism.uid) }.map(\.mechanism.uid))
-        if !told.isEmpty {
+        let updates = await tell(device.called(token), concerned, stored)
+        let settled = updates.filter { !$0.isOutstanding && stored.outstanding.contains($0.mechanism.uid) }
+        if !settled.isEmpty {
             try await store.write { (records: any AccountWriter) throws(StoreError) in
-                try AccountRules.settleDeviceToken(token, told: told, in: records)
+                try AccountRules.settleDeviceToken(token, settled, in: records)
             }
         }
         return updates
@@ -81,14 +84,21 @@ extension Authenticator {
     private static let mostAtOnce = 8
 
     private func tell(
-        _ device: PushDevice, _ mechanisms: [Mechanism], _ outstanding: Set<String>
+        _ device: PushDevice, _ mechanisms: [Mechanism], _ stored: StoredDeviceToken
     ) async -> [DeviceTokenUpdate] {
         await withTaskGroup(of: (Int, DeviceTokenUpdate).self) { group in
             var results: [(Int, DeviceTokenUpdate)] = []
             for (place, mechanism) in mechanisms.enumerated() {
                 if place >= Self.mostAtOnce, let result = await group.next() { results.append(result) }
                 group.addTask {
-                    let outcome = outstanding.contains(mechanism.uid) ? await tell(device, mechanism) : .unchanged
+                    let outcome: DeviceTokenUpdate.Outcome =
+                        if stored.outstanding.contains(mechanism.uid) {
+                            await tell(device, mechanism)
+                        } else if stored.unsupported.contains(mechanism.uid) {
+                            .notSupported(.tokenNotTaken(mechanism))
+                        } else {
+                            .unchanged
+                        }
                     return (place, DeviceTokenUpdate(mechanism: mechanism, outcome: outcome))
                 }
             }
@@ -115,24 +125,46 @@ extension Authenticator {
 }
 
 extension AccountRules {
-    /// Stores a token, with every push mechanism to be told if it is new. Returns the push mechanisms, and who is to be told.
+    /// Stores a token, with every push mechanism to be told if it is new. Returns the push mechanisms, and the token with who is
+    /// to be told.
     package static func setDeviceToken(
         _ token: String, now: Date, in records: any AccountWriter
-    ) throws(StoreError) -> (mechanisms: [Mechanism], outstanding: Set<String>) {
+    ) throws(StoreError) -> (mechanisms: [Mechanism], stored: StoredDeviceToken) {
         let stored = try records.deviceToken()
         let mechanisms = try records.mechanisms().filter { $0.push != nil }
-        let present = Set(mechanisms.map(\.uid))
-        if let stored, stored.token == token { return (mechanisms, stored.outstanding.intersection(present)) }
-        try records.save(StoredDeviceToken(token: token, timeAdded: now, outstanding: present))
-        return (mechanisms, present)
+        if let stored, stored.token == token { return (mechanisms, stored) }
+        let new = StoredDeviceToken(token: token, timeAdded: now, outstanding: Set(mechanisms.map(\.uid)))
+        try records.save(new)
+        return (mechanisms, new)
     }
 
-    /// Notes who has been told. If the token has changed meanwhile, that was another token.
-    package static func settleDeviceToken(
-        _ token: String, told: Set<String>, in records: any AccountWriter
+    /// Notes who has been told, and who cannot be. If the token has changed meanwhile, that was another token.
+    static func settleDeviceToken(
+        _ token: String, _ settled: [DeviceTokenUpdate], in records: any AccountWriter
     ) throws(StoreError) {
         guard var stored = try records.deviceToken(), stored.token == token else { return }
-        stored.outstanding.subtract(told)
+        for update in settled {
+            stored.outstanding.remove(update.mechanism.uid)
+            if case .notSupported = update.outcome { stored.unsupported.insert(update.mechanism.uid) }
+        }
+        try records.save(stored)
+    }
+
+    /// Notes that a server was told `token` when the mechanism was registered: it is told again if that has changed since.
+    static func noteTold(_ uid: String, _ token: String?, in records: any AccountWriter) throws(StoreError) {
+        guard var stored = try records.deviceToken() else { return }
+        let before = stored
+        stored.unsupported.remove(uid)
+        if stored.token == token { stored.outstanding.remove(uid) } else { stored.outstanding.insert(uid) }
+        if stored != before { try records.save(stored) }
+    }
+
+    /// Has the server of a push mechanism that came from elsewhere be told of the token by the next update: it knows another
+    /// device's, if any.
+    package static func noteUntold(_ mechanism: Mechanism, in records: any AccountWriter) throws(StoreError) {
+        guard mechanism.push != nil, var stored = try records.deviceToken() else { return }
+        stored.outstanding.insert(mechanism.uid)
+        stored.unsupported.remove(mechanism.uid)
         try records.save(stored)
     }
 }

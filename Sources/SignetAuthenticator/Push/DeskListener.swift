@@ -1,5 +1,6 @@
 public import SignetCore
 import SignetNetwork
+import SignetStorage
 
 /// Listens at a server's desk for the messages of one mechanism, and takes them in as they come (docs/desk.md).
 ///
@@ -15,9 +16,10 @@ public struct DeskListener: Sendable {
         case connected
         /// A message came, was verified and stored. It may be one that was known.
         case received(PushNotification)
-        /// A message came and was refused; nothing was stored.
+        /// A message came and was refused, or stands in the place of a damaged record; nothing was stored.
         case refused(any Error)
-        /// The connection ended or could not be made; it is tried again after `pause`.
+        /// The connection ended or could not be made, or the store was busy; it is tried again after `pause`, from the last message
+        /// that was taken in.
         case disconnected(any Error, pause: Duration)
     }
 
@@ -115,6 +117,9 @@ public struct DeskListener: Sendable {
             notification = try await authenticator.receive(delivery)
         } catch let error where error is PushMessageError || error is AuthenticatorError {
             return try await tell(.refused(error))
+        } catch let error as StoreError where error.isOfOneRecord {
+            // What stands in its place, or its mechanism, is damaged. The next message may be taken in.
+            return try await tell(.refused(error))
         }
         try await tell(.received(notification))
     }
@@ -129,12 +134,14 @@ extension AuthenticatorError {
 }
 
 extension Error {
-    /// Whether a listener should connect again: the network and the server may recover; a refusal, a failing store and a
-    /// caller that has had enough will not.
+    /// Whether a listener should connect again: the network, the server and a store that is busy may recover; a refusal, a store
+    /// that fails for good and a caller that has had enough will not.
     fileprivate var isWorthAnotherTry: Bool {
         switch self {
         case let error as TransportError: error.isRetryable
         case let error as AuthenticatorError: error.isRetryable
+        // The message was not taken in: it comes again.
+        case let error as StoreError: error.isRetryable
         default: false
         }
     }

@@ -83,10 +83,22 @@ public struct AccountArchive: Sendable, Hashable {
         try self.init(members: JSONMembers(ImportFormat.signet.json(content, part: "content").object ?? [:]))
     }
 
-    /// What it holds, to be imported.
-    public var content: ImportContent {
+    /// What it holds, to be imported, with push endpoints as they are acceptable unless somebody says otherwise.
+    public var content: ImportContent { content(policy: .secure) }
+
+    /// What it holds, to be imported. It is not trusted for having been encrypted: names, ids and addresses must be as an
+    /// enrolment URI may have them, and what is not is skipped.
+    /// - Parameter policy: Which push endpoints are acceptable.
+    public func content(policy: EndpointPolicy) -> ImportContent {
         var gathering = ImportGathering()
+        var known: Set<AccountID> = []
         for account in accounts {
+            guard account.isSafeToShow else {
+                gathering.refuse(account.id)
+                gathering.skip(.unsafe(account.id, type: "account"))
+                continue
+            }
+            known.insert(account.id)
             gathering.describe(account.id) { imported in
                 imported.displayIssuer = account.displayIssuer
                 imported.displayAccountName = account.displayAccountName
@@ -97,18 +109,62 @@ public struct AccountArchive: Sendable, Hashable {
                 imported.lockingPolicy = account.lockingPolicy
             }
         }
-        let known = Set(accounts.map(\.id))
         for mechanism in mechanisms {
             if !known.contains(mechanism.account) { gathering.refuse(mechanism.account) }
+            if let fault = mechanism.fault(under: policy) {
+                gathering.skip(fault)
+                continue
+            }
             var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
             imported.timeAdded = mechanism.timeAdded
             imported.userID = mechanism.userID
             imported.resourceID = mechanism.resourceID
             gathering.add(imported, to: mechanism.account)
         }
-        for notification in notifications { gathering.add(notification) }
+        for notification in notifications {
+            if notification.messageID.isSafeToShow {
+                gathering.add(notification)
+            } else {
+                gathering.skip(SkippedEntry("notification", type: "notification", .invalid, SkippedEntry.unsafeText))
+            }
+        }
         for entry in skipped { gathering.skip(entry) }
         return gathering.content
+    }
+}
+
+extension Account {
+    /// Whether every text of it may be shown.
+    fileprivate var isSafeToShow: Bool {
+        [id.issuer, id.accountName, displayIssuer, displayAccountName, imageURL, backgroundColor, lockingPolicy]
+            .allSatisfy { $0?.isSafeToShow ?? true }
+    }
+}
+
+extension Mechanism {
+    /// Why it cannot be taken from a file; nil when it can.
+    fileprivate func fault(under policy: EndpointPolicy) -> SkippedEntry? {
+        let type = kindName.rawValue
+        guard [uid, userID, resourceID, push?.platform].allSatisfy({ $0?.isSafeToShow ?? true }) else {
+            return .unsafe(account, type: type)
+        }
+        guard let push else { return nil }
+        for endpoint in [push.registrationEndpoint, push.authenticationEndpoint, push.deskEndpoint].compactMap({ $0 }) {
+            do {
+                _ = try Endpoint(endpoint.url, policy: policy)
+            } catch {
+                return SkippedEntry(account.reportName, type: type, .invalid, "endpoint: \(error.description)")
+            }
+        }
+        return nil
+    }
+}
+
+extension SkippedEntry {
+    fileprivate static let unsafeText = "a text of it contains control characters or changes the direction of the text"
+
+    fileprivate static func unsafe(_ id: AccountID, type: String) -> SkippedEntry {
+        SkippedEntry(id.reportName, type: type, .invalid, unsafeText)
     }
 }
 

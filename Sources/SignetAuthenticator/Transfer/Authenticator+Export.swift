@@ -5,8 +5,11 @@ public import SignetStorage
 public struct URIExport: Sendable {
     /// The URIs.
     public let uris: [String]
-    /// What the format has no place for, and what must not leave a lock.
+    /// What the format has no place for, what must not leave a lock, and what cannot be read.
     public let skipped: [SkippedEntry]
+
+    /// How many records cannot be read, so that nobody takes the list for a whole one.
+    public var damagedCount: Int { skipped.count { $0.reason == .damagedRecord } }
 }
 
 extension Authenticator {
@@ -59,6 +62,12 @@ extension Authenticator {
                             imageURL: enrolled.account.imageURL, backgroundColor: enrolled.account.backgroundColor,
                             policies: enrolled.account.policies)))
             }
+        }
+        for record in try await damagedRecords() where record.kind == .account || record.kind == .mechanism {
+            skipped.append(
+                SkippedEntry(
+                    "a record", type: record.kind.rawValue, .damagedRecord,
+                    "it cannot be read, and what belongs to it is not in the list; it was left as it is"))
         }
         return URIExport(uris: uris, skipped: skipped)
     }

@@ -50,7 +50,10 @@ extension Authenticator {
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
             let plan = try ImportPlan(content, now: now, in: records)
             for account in plan.accounts { try records.save(account) }
-            for mechanism in plan.mechanisms { try records.save(mechanism) }
+            for mechanism in plan.mechanisms {
+                try records.save(mechanism)
+                try AccountRules.noteUntold(mechanism, in: records)
+            }
             for notification in plan.notifications { try records.save(notification) }
             return plan.report
         }
@@ -66,6 +69,8 @@ struct ImportPlan {
     private var uids: Set<String> = []
     private var notificationIDs: Set<String> = []
     private let now: Date
+    /// Whether some mechanism here cannot be read; nil where nobody has asked yet.
+    private var hasDamagedMechanism: Bool?
 
     init(_ content: ImportContent, now: Date, in records: any AccountReader) throws(StoreError) {
         self.now = now
@@ -91,6 +96,12 @@ struct ImportPlan {
         for mechanism in imported.mechanisms {
             if let occupant = existing.first(where: { $0.kindName == mechanism.kindName }) {
                 skip(.occupied(id, by: occupant.kind, offered: mechanism.kind, where: "here"))
+            } else if mechanism.kindName == .hotp, try mayHoldDamagedMechanism(id, in: records) {
+                skip(
+                    SkippedEntry(
+                        id.reportName, type: "hotp", .damagedRecord,
+                        "a record here that cannot be read may be the same counter, which would go back; remove the account "
+                            + "first if the file's counter is the newest"))
             } else {
                 try add(mechanism, to: id, in: records)
             }
@@ -126,6 +137,25 @@ struct ImportPlan {
         uids.insert(mechanism.uid)
         mechanisms.append(mechanism)
         report.imported.append(ImportReport.Entry(account: id, kind: mechanism.kindName))
+    }
+
+    /// Whether a mechanism of the account cannot be read, or one of which nobody knows whose it is.
+    private mutating func mayHoldDamagedMechanism(
+        _ id: AccountID, in records: any AccountReader
+    ) throws(StoreError) -> Bool {
+        let isPossible: Bool
+        if let hasDamagedMechanism {
+            isPossible = hasDamagedMechanism
+        } else {
+            isPossible = try records.damagedRecords().contains { $0.kind == .mechanism }
+            hasDamagedMechanism = isPossible
+        }
+        guard isPossible else { return false }
+        guard let records = records as? any RecordBackedReader,
+            let uids = try MechanismIndex.uids(of: id, in: records.reader)
+        else { return try records.account(id) != nil }
+        for uid in uids where try Self.whole({ () throws(StoreError) in try records.mechanism(uid) }) == nil { return true }
+        return false
     }
 
     // MARK: Notifications

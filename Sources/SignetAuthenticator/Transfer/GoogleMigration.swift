@@ -17,6 +17,9 @@ struct GoogleMigration {
     /// More codes than anybody scans.
     private static let mostCodes = 1_000
 
+    /// How many entries it has, whatever becomes of them.
+    var entryCount: Int { entries.count }
+
     func add(to gathering: inout ImportGathering) {
         for entry in entries { entry.add(to: &gathering) }
     }
@@ -109,8 +112,22 @@ struct MigrationBatches {
         return payloads.insert(part.payload).inserted
     }
 
+    /// The most codes that are named one by one. An export that a person has scanned never misses so many.
+    private static let mostNamed = 1_000
+
     func addMissing(to gathering: inout ImportGathering) {
+        let missing = given.values.reduce(0) { $0 + $1.count - $1.indices.count }
         for (_, known) in given.sorted(by: { $0.key < $1.key }) {
+            guard missing <= Self.mostNamed else {
+                let count = known.count - known.indices.count
+                if count > 0 {
+                    gathering.skip(
+                        SkippedEntry(
+                            "\(count) of \(known.count) QR codes", type: "unknown", .missingPart,
+                            "these parts of the export were not given; give all its codes at once"))
+                }
+                continue
+            }
             for index in 0..<known.count where !known.indices.contains(index) {
                 gathering.skip(
                     SkippedEntry(

@@ -76,7 +76,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
             throw ImportError(.tooLarge, self, "file", "more than \(longest >> 20) MiB are not read")
         }
         return switch self {
-        case .signet: try AccountArchive(opening: bytes, with: passphrase).content
+        case .signet: try AccountArchive(opening: bytes, with: passphrase).content(policy: policy)
         case .forgerock: try LegacySDKFile.read(bytes, policy: policy)
         case .aegis: try AegisFile.read(bytes, passphrase: passphrase)
         case .twoFAS: try TwoFASFile.read(bytes, passphrase: passphrase)

@@ -8,7 +8,7 @@ enum URIList {
 
     /// `google` or `otpauth` by the first line that says anything; nil when it is no URI of these.
     static func detect(_ bytes: [UInt8]) -> ImportFormat? {
-        guard let line = lines(bytes).first(where: saysSomething).map(text) else { return nil }
+        guard let line = Lines(bytes).first(where: { saysSomething($0.text) }).map({ text($0.text) }) else { return nil }
         if hasScheme(migrationScheme, line) { return .google }
         return enrolmentSchemes.contains { hasScheme($0, line) } ? .otpauth : nil
     }
@@ -17,25 +17,44 @@ enum URIList {
         var gathering = ImportGathering()
         var batches = MigrationBatches()
         var count = 0
-        for (index, line) in lines(bytes).enumerated() where saysSomething(line) {
-            count += 1
-            guard count <= ImportFormat.mostEntries else {
-                throw ImportError(.tooLarge, format, "line \(index + 1)", "more than \(ImportFormat.mostEntries) entries")
-            }
+        for (number, line) in Lines(bytes) where saysSomething(line) {
             let uri = text(line)
-            if hasScheme(migrationScheme, uri) {
-                let part = try GoogleMigration.read(uri, line: index + 1)
+            let part = hasScheme(migrationScheme, uri) ? try GoogleMigration.read(uri, line: number) : nil
+            count += max(1, part?.entryCount ?? 1)
+            guard count <= ImportFormat.mostEntries else {
+                throw ImportError(.tooLarge, format, "line \(number)", "more than \(ImportFormat.mostEntries) entries")
+            }
+            if let part {
                 if batches.isNew(part) { part.add(to: &gathering) }
             } else {
-                add(uri, line: index + 1, to: &gathering, policy: policy)
+                add(uri, line: number, to: &gathering, policy: policy)
             }
         }
         batches.addMissing(to: &gathering)
         return gathering.content
     }
 
-    private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
-        bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    /// The lines of a file with their numbers, from 1, as an editor counts them. They end with LF, CR, or both.
+    private struct Lines: Sequence, IteratorProtocol {
+        private var rest: ArraySlice<UInt8>
+        private var number = 0
+
+        init(_ bytes: [UInt8]) {
+            rest = bytes[...]
+        }
+
+        mutating func next() -> (number: Int, text: ArraySlice<UInt8>)? {
+            guard !rest.isEmpty else { return nil }
+            number += 1
+            guard let end = rest.firstIndex(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else {
+                defer { rest = [] }
+                return (number, rest)
+            }
+            let line = rest[..<end]
+            let isPair = rest[end] == UInt8(ascii: "\r") && end + 1 < rest.endIndex && rest[end + 1] == UInt8(ascii: "\n")
+            rest = rest[(end + (isPair ? 2 : 1))...]
+            return (number, line)
+        }
     }
 
     private static func text(_ line: ArraySlice<UInt8>) -> String {

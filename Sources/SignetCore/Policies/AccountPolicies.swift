@@ -11,6 +11,22 @@ public protocol AccountPolicy: Sendable {
 public struct AccountPolicies: Sendable {
     /// In the order of their registration.
     public let policies: [any AccountPolicy]
+    /// Who judges instead, if somebody does.
+    private var judge: (@Sendable (Subject) async -> String?)?
+
+    /// What is judged as a whole.
+    package enum Subject: Sendable {
+        /// An account that is here.
+        case account(Account)
+        /// What an account would bring.
+        case enrollment([String: JSONValue])
+    }
+
+    /// A judge of its own, who names the policy that is not met: for the family whose evaluator is asked for whole accounts.
+    package init(judgedBy judge: @escaping @Sendable (Subject) async -> String?) {
+        policies = []
+        self.judge = judge
+    }
 
     /// Policies in the order in which they are asked. Of two with one name the last counts, in the place of the first.
     public init(_ policies: [any AccountPolicy]) {
@@ -49,6 +65,7 @@ public struct AccountPolicies: Sendable {
 
     /// The name of the first policy that is not met; nil when all are. Nothing is stored.
     public func violated(_ accountPolicies: [String: JSONValue]) async -> String? {
+        if let judge { return await judge(.enrollment(accountPolicies)) }
         for question in questions(accountPolicies) where await !question.policy.isMet(question.parameters) {
             return question.policy.name
         }
@@ -58,6 +75,7 @@ public struct AccountPolicies: Sendable {
     /// Why an account is locked at present; nil when it is not. What was done by hand comes first.
     public func lock(on account: Account) async -> AccountLock? {
         if let policy = account.lockingPolicy { return .byHand(policy: policy) }
+        if let judge { return await judge(.account(account)).map { .byPolicy($0) } }
         return await violated(account.policies).map { .byPolicy($0) }
     }
 }

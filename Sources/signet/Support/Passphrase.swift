@@ -30,8 +30,9 @@ struct PassphraseSource: Sendable {
     }
 
     /// A source of a passphrase that is to be used from now on: a person types it twice.
-    static func forNewPassphrase(_ descriptor: Int32?) -> PassphraseSource {
-        PassphraseSource(descriptor: descriptor, prompt: "New passphrase: ", isNew: descriptor == nil)
+    /// - Parameter option: The option of the verb that names the descriptor.
+    static func forNewPassphrase(_ descriptor: Int32?, option: String = "--new-passphrase-fd") -> PassphraseSource {
+        PassphraseSource(descriptor: descriptor, prompt: "New passphrase: ", isNew: descriptor == nil, option: option)
     }
 
     /// Whether there is anybody or anything to ask.

@@ -6,16 +6,15 @@ struct Selection {
     let account: EnrolledAccount
     let mechanism: Mechanism
 
-    /// The one mechanism of a wanted kind that `name` means: its account's name, its issuer, `issuer:account`, or its id,
-    /// without regard to case. Without a name there must be only one.
+    /// The one mechanism of a wanted kind that `name` means: its account's name, its issuer, `issuer:account`, or its id.
+    /// Case counts only where names differ by nothing else. Without a name there must be only one.
     static func find(
         _ name: String?, kinds: Set<Mechanism.KindName>, in accounts: [EnrolledAccount]
     ) throws -> Selection {
         let candidates = accounts.flatMap { account in
             account.mechanisms.filter { kinds.contains($0.kindName) }.map { Selection(account: account, mechanism: $0) }
         }
-        let wanted = name?.lowercased()
-        let matches = wanted.map { wanted in candidates.filter { $0.isCalled(wanted) } } ?? candidates
+        let matches = name.map { best(candidates, called: $0, \.names) } ?? candidates
         guard let match = matches.first else {
             let purpose = kinds == [.push] ? "takes push messages" : "makes codes"
             throw Failure(
@@ -28,15 +27,10 @@ struct Selection {
         return match
     }
 
-    /// The one account that `name` means: its name, its issuer, or `issuer:account`, without regard to case.
+    /// The one account that `name` means: its name, its issuer, or `issuer:account`. Case counts only where names
+    /// differ by nothing else.
     static func account(_ name: String, in accounts: [EnrolledAccount]) throws -> EnrolledAccount {
-        let wanted = name.lowercased()
-        let matches = accounts.filter { account in
-            let (id, shown) = (account.account.id, account.account)
-            return [
-                id.accountName, id.issuer, "\(id.issuer):\(id.accountName)", shown.displayIssuer, shown.displayAccountName,
-            ].contains { $0?.lowercased() == wanted }
-        }
+        let matches = best(accounts, called: name, \.names)
         guard let match = matches.first else { throw Failure(.notFound, "notFound", "there is no account called '\(name)'") }
         guard matches.count == 1 else {
             let names = matches.map { "\($0.account.id.issuer):\($0.account.id.accountName)" }.joined(separator: ", ")
@@ -47,11 +41,24 @@ struct Selection {
 
     var fullName: String { "\(account.account.id.issuer):\(account.account.id.accountName)" }
 
-    private func isCalled(_ name: String) -> Bool {
-        let id = account.account.id
-        return [
-            id.accountName, id.issuer, fullName, mechanism.uid, account.account.displayIssuer, account.account.displayAccountName,
-        ]
-        .contains { $0?.lowercased() == name }
+    private var names: [String] { account.names + [mechanism.uid] }
+
+    /// Those that bear a name as it was written; if there are none, those that bear it in another case.
+    private static func best<Candidate>(
+        _ candidates: [Candidate], called name: String, _ names: (Candidate) -> [String]
+    ) -> [Candidate] {
+        let exact = candidates.filter { names($0).contains(name) }
+        guard exact.isEmpty else { return exact }
+        let wanted = name.lowercased()
+        return candidates.filter { names($0).contains { $0.lowercased() == wanted } }
+    }
+}
+
+extension EnrolledAccount {
+    /// The names that a person may mean it by.
+    fileprivate var names: [String] {
+        let id = account.id
+        return [id.accountName, id.issuer, "\(id.issuer):\(id.accountName)"]
+            + [account.displayIssuer, account.displayAccountName].compactMap { $0 }
     }
 }

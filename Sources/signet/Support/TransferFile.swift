@@ -35,13 +35,20 @@ enum TransferFile {
 
     /// Says beforehand that a file is in the way, before anybody is asked for anything.
     static func checkIsFree(_ path: String, replacing: Bool) throws {
-        guard path != standardStream, !replacing, PrivateFile.exists(path) else { return }
-        throw occupied(path)
+        guard path != standardStream else { return }
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard replacing else { throw occupied(path) }
+        // The file would take the place of the link or the device, and what it stood for would not be written.
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.notAllowed, "file", "\(path) is no ordinary file, and was left as it is; name the file itself")
+        }
     }
 
     /// Writes a file of mode 0600: whole and durable under its name, or not there. What stands there is replaced only if that
     /// was asked for.
     static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws {
+        try checkIsFree(path, replacing: replacing)
         let unfinished = "\(path).\(RandomID.uuid().prefix(8)).new"
         try PrivateFile.create(unfinished, containing: bytes)
         do throws(StoreError) {

@@ -8,7 +8,7 @@ struct Export: AsyncParsableCommand {
         abstract: "Write the accounts that make codes as a list of otpauth URIs, for another authenticator.",
         discussion: """
             The list holds the secrets in clear, so it is asked for once more at the terminal, or with --yes. Push accounts and
-            locked ones are not in it. For a copy to keep, make a backup: 'signet backup create'.
+            locked ones are not in it; where records cannot be read it is written without them, with exit code 74. For a copy to keep, make a backup: 'signet backup create'.
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -47,6 +47,11 @@ struct Export: AsyncParsableCommand {
         } else {
             try TransferFile.write(list, to: file, replacing: replace)
             for line in report(export) { Console.line(line) }
+        }
+        guard export.damagedCount == 0 else {
+            throw Failure(
+                .store, "damagedRecords",
+                "the list is not whole: \(export.damagedCount.of("record")) cannot be read; see 'signet doctor'")
         }
     }
 

@@ -24,7 +24,8 @@ struct Init: ParsableCommand {
         guard !directory.holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(directory.path) already; nothing was changed")
         }
-        let custodians = Session.custodians(directory, options).asking(.forNewPassphrase(options.passphraseDescriptor))
+        let custodians = Session.custodians(directory, options).asking(
+            .forNewPassphrase(options.passphraseDescriptor, option: "--passphrase-fd"))
         let protection = try protect ?? firstUsable(custodians)
         let custodian = custodians.custodian(protection)
         _ = try directory.createVault(protection == .keyfile ? .keyFile : .custodian(custodian))

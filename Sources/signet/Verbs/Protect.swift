@@ -38,11 +38,25 @@ struct Protect: ParsableCommand {
         func run() throws {
             let session = try Session.open(options)
             let custodians = session.custodians.asking(.forNewPassphrase(newPassphraseDescriptor))
-            let custodian =
+            let slot =
                 protection == .keyfile
-                ? try KeyFile.create(path: custodians.directory.keyPath) : custodians.custodian(protection)
-            let slot = try session.vault.addSlot(custodian)
+                ? try addKeyFile(custodians.directory, to: session.vault)
+                : try session.vault.addSlot(custodians.custodian(protection))
             Console.line(json ? JSONText.line(slot.json) : "Added slot \(slot.text)")
+        }
+
+        /// A key that opens nothing is not left behind; one that may open the vault is.
+        private func addKeyFile(_ directory: VaultDirectory, to vault: Vault) throws -> VaultHeader.Slot {
+            let key = try KeyFile.create(path: directory.keyPath)
+            do throws(StoreError) {
+                return try vault.addSlot(key)
+            } catch {
+                let slots = try? directory.header().slots
+                if let slots, !slots.contains(where: { $0.custodian == Protection.keyfile.rawValue }) {
+                    PrivateFile.remove(directory.keyPath)
+                }
+                throw error
+            }
         }
     }
 

@@ -78,12 +78,15 @@ struct LiveDesk {
         }
     }
 
-    /// Listens at the desk until a message has come.
-    func nextMessage(for mechanism: SignetCore.Mechanism, _ authenticator: Authenticator) async throws {
+    /// Listens at the desk until a message has come that is the one.
+    func listen(
+        for mechanism: SignetCore.Mechanism, _ authenticator: Authenticator,
+        until isTheOne: @Sendable (SignetCore.PushNotification) -> Bool = { _ in true }
+    ) async throws {
         struct Enough: Error {}
         do {
             try await DeskListener(authenticator, mechanismUID: mechanism.uid).run { event in
-                if case .received = event { throw Enough() }
+                if case .received(let notification) = event, isTheOne(notification) { throw Enough() }
             }
         } catch is Enough {}
     }

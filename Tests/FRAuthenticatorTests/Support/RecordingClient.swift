@@ -33,6 +33,13 @@ final class Notebook: Sendable {
     /// How often something was changed since the last ``begin(_:)``.
     var changes: Int { state.withLock { $0.changes } }
 
+    /// Another notebook with the same content.
+    func copy() -> Notebook {
+        let (copy, content) = (Notebook(), content)
+        copy.state.withLock { $0.content = content }
+        return copy
+    }
+
     /// Forgets the calls, and fails as told from now on.
     func begin(_ fault: Fault? = nil) {
         state.withLock { state in

@@ -120,6 +120,31 @@ struct ClientFaultTests {
         #expect(cell.bytes == Data(item.utf8) && cell.saves == 0)
     }
 
+    @Test("what another client has stored in the same item is not overwritten: the call fails, and is made again")
+    func twoClients() async throws {
+        let cell = ItemCell()
+        cell.gate.close()
+        let (bench, oath) = (
+            try await PushBench { $0.storage = CellStorage(cell) },
+            try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        )
+        // Both have read the item before either stores it.
+        let pushing = Task { try await bench.client.setDeviceToken("token-1") }
+        let enrolling = Task { try await oath.addCredentialFromUri(Sample.totp) }
+        while cell.gate.waiting < 2 { await Task.yield() }
+        cell.gate.open()
+        let outcomes = await (pushing.result, enrolling.result)
+        if case .failure(let error) = outcomes.0 {
+            #expect((error as? PushError)?.isRetryable == true)
+            try await bench.client.setDeviceToken("token-1")
+        }
+        if case .failure = outcomes.1 {
+            try await oath.addCredentialFromUri(Sample.totp)
+        }
+        #expect(try await bench.client.getDeviceToken() == "token-1")
+        #expect(try await oath.getCredentials().count == 1)
+    }
+
     @Test("reading stores nothing, and what is stored cannot be seen in a description")
     func quiet() async throws {
         let cell = ItemCell()

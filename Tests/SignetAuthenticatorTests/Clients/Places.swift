@@ -77,6 +77,9 @@ final class ItemCell: Sendable {
 final class Gate: Sendable {
     private let state = Mutex<(isClosed: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
+    /// How many wait.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
     func close() { state.withLock { $0.isClosed = true } }
 
     func open() {

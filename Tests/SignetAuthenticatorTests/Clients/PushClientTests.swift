@@ -223,6 +223,28 @@ struct PushClientTests {
         #expect(bench.transport.requests.suffix(1).map(\.url) == ["https://other.example.test/push?_action=refresh"])
     }
 
+    @Test("a credential that is saved after the token was set is told of it")
+    func savedLater() async throws {
+        let bench = try await PushBench()
+        try await bench.client.setDeviceToken("token-1")
+        let saved = PushCredential(
+            issuer: "Other", accountName: "mira", serverEndpoint: "https://other.example.test/push", sharedSecret: Sample.secret)
+        try await bench.client.saveCredential(saved)
+        #expect(try await bench.client.setDeviceToken("token-1"))
+        #expect(bench.transport.requests.map(\.url) == ["https://other.example.test/push?_action=refresh"])
+    }
+
+    @Test("to clean up after nobody leaves nothing")
+    func cleanupOfNobody() async throws {
+        let inner = MemoryStore()
+        let bench = try await PushBench { $0.storage = AccountRecords(unsealed: inner) }
+        #expect(try await bench.client.cleanupNotifications(credentialId: "nobody") == 0)
+        let left = try inner.read { (records: any RecordReader) throws(StoreError) in
+            try records.records(.index, after: nil, limit: 9).count
+        }
+        #expect(left == 0)
+    }
+
     @Test("a registration that fails stores nothing, and the same URI can be tried again", arguments: [400, 404, 500])
     func registration(status: Int) async throws {
         let isRefusing = Toggle()

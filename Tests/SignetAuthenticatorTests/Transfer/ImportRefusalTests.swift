@@ -52,6 +52,41 @@ struct ImportRefusalTests {
         Row("SIGNETAR\u{0}", .malformed, "header"), Row("SIGNETAR\u{1}\u{1}", .damaged, "content"),
     ]
 
+    /// A QR code of Google's export: which of how many of which export it is, and so many empty entries.
+    private static func migration(batch: Int, count: Int, entries: Int = 0) -> String {
+        func varint(_ value: Int) -> [UInt8] {
+            value < 128 ? [UInt8(value)] : [UInt8(value & 127 | 128)] + varint(value >> 7)
+        }
+        var bytes: [UInt8] = [0x10, 1, 0x18] + varint(count) + [0x20, 0, 0x28] + varint(batch)
+        for _ in 0..<entries { bytes += [0x0A, 0] }
+        return "otpauth-migration://offline?data=" + Base64.encode(bytes, as: .url) + "\n"
+    }
+
+    @Test("of Google that claim to miss many codes are reported in a line each, not in one for each code")
+    func manyMissing() throws {
+        let text = (0..<500).map { Self.migration(batch: $0, count: 1_000) }.joined()
+        let content = try ImportFormat.google.read(Array(text.utf8))
+        #expect(content.skipped.count == 500)
+        #expect(content.skipped.first?.name == "999 of 1000 QR codes")
+        let few = try ImportFormat.google.read(Array(Self.migration(batch: 1, count: 3).utf8))
+        #expect(few.skipped.map(\.name) == ["QR code 2 of 3", "QR code 3 of 3"])
+    }
+
+    @Test("of Google have no more entries than any other file, however few lines they are")
+    func manyEntries() {
+        let text = (0..<60).map { Self.migration(batch: $0, count: 1, entries: 2_000) }.joined()
+        #expect {
+            try ImportFormat.google.read(Array(text.utf8))
+        } throws: { ($0 as? ImportError)?.code == .tooLarge }
+    }
+
+    @Test("name their lines as an editor counts them", arguments: ["\n", "\r\n", "\r"])
+    func lineNumbers(end: String) throws {
+        let lines = ["", "# a note", "", "otpauth://totp/a?secret=1", "", "hello", ""]
+        let content = try ImportFormat.otpauth.read(Array(lines.joined(separator: end).utf8))
+        #expect(content.skipped.map(\.name) == ["line 4", "line 6"])
+    }
+
     @Test("are refused by an error that names the part, and nothing of it", arguments: rows)
     func refused(row: Row) {
         do {

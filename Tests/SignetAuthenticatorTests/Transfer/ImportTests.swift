@@ -111,6 +111,65 @@ struct ImportTests {
         #expect(try await authenticator.archive(skippingDamaged: true).accounts.map(\.id) == [TransferFixture.alone])
     }
 
+    @Test("makes no counter beside one that cannot be read, and everything else")
+    func besideDamagedCounter() async throws {
+        let store = MemoryStore()
+        let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
+        let hotp = try await authenticator.enroll(uri: Sample.hotp).mechanisms[0]
+        try store.write { (records: any RecordWriter) throws(StoreError) in
+            try records.put([1], RecordKey(.mechanism, hotp.uid))
+        }
+        let report = try await authenticator.importAccounts(
+            ImportContent(
+                TransferFixture.account(
+                    TransferFixture.bank, try TransferFixture.hotp(counter: 2), try TransferFixture.totp()),
+                TransferFixture.account(TransferFixture.alone, try TransferFixture.hotp(counter: 2))))
+        #expect(report.skipped.map(\.reason) == [.damagedRecord])
+        #expect(report.imported.map(\.kind) == [.totp, .hotp])
+        // Whoever knows that the file's counter is the newest removes the account first.
+        try await authenticator.removeAccount(TransferFixture.bank)
+        let again = try await authenticator.importAccounts(
+            ImportContent(TransferFixture.account(TransferFixture.bank, try TransferFixture.hotp(counter: 9))))
+        #expect(again.imported.count == 1)
+    }
+
+    @Test("An archive that somebody else made is held to what a URI is held to")
+    func foreignArchive() async throws {
+        var sample = try ArchiveTests.sample()
+        guard let place = sample.mechanisms.firstIndex(where: { $0.push != nil }),
+            case .push(var settings) = sample.mechanisms[place].kind
+        else { throw AuthenticatorTestError.noPush }
+        settings.authenticationEndpoint = try Endpoint(stored: "http://elsewhere.example.test/push")
+        sample.mechanisms[place].kind = .push(settings)
+        let push = sample.mechanisms[place].account
+        let victim = try #require(sample.accounts.firstIndex { $0.id != push })
+        sample.accounts[victim].displayIssuer = "Harbor\u{202E}knaB"
+        let content = sample.content
+        let id = sample.accounts[victim].id
+        #expect(content.skipped.contains { $0.type == "push" && $0.reason == .invalid })
+        #expect(content.skipped.contains { $0.type == "account" && $0.reason == .invalid })
+        #expect(content.accounts.first { $0.id == id }?.mechanisms.isEmpty ?? true)
+        #expect(!content.accounts.flatMap(\.mechanisms).contains { $0.kindName == .push })
+        // Who trusts the host can say so.
+        let trusting = sample.content(policy: EndpointPolicy.allowingPlainHTTP(to: ["elsewhere.example.test"]))
+        #expect(trusting.accounts.flatMap(\.mechanisms).contains { $0.kindName == .push })
+    }
+
+    @Test("An otpauth list names what cannot be read")
+    func exportedBesideDamage() async throws {
+        let store = MemoryStore()
+        let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
+        _ = try await authenticator.enroll(uri: Sample.totp)
+        let hotp = try #require(try await authenticator.enroll(uri: Sample.hotp).mechanisms.first { $0.kindName == .hotp })
+        try store.write { (records: any RecordWriter) throws(StoreError) in
+            try records.put([1], RecordKey(.mechanism, hotp.uid))
+        }
+        let list = try await authenticator.otpauthURIs()
+        #expect(list.uris.count == 1)
+        #expect(list.damagedCount == 1)
+        #expect(list.skipped.rows == [["a record", "mechanism", "damagedRecord"]])
+    }
+
     @Test("puts back an archive as it was: accounts, push, locks, names and messages", arguments: StoreKind.allCases)
     func restored(kind: StoreKind) async throws {
         let sample = try ArchiveTests.sample()

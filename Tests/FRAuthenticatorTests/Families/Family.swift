@@ -1,0 +1,243 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+
+@testable import FRAuthenticator
+
+/// What a person has an app do with the accounts, in one family of the API: so that one set of cases tries both. Every failure is
+/// a ``Refusal``.
+protocol Family: Sendable {
+    /// How many messages of a mechanism it keeps, of `count` that came.
+    func kept(of count: Int) -> Int
+    /// What the family lists.
+    func listed() async throws -> Listing
+    func enrol(_ uri: String) async throws
+    func code(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws -> String
+    /// Takes a message in, and returns the id of its notification.
+    func receive(_ delivery: PushDelivery) async throws -> String
+    func approve(_ id: String, number: Int?) async throws
+    func deny(_ id: String) async throws
+    func rename(_ account: AccountID, to issuer: String) async throws
+    func lock(_ account: AccountID, policy: String) async throws
+    func unlock(_ account: AccountID) async throws
+    func remove(_ account: AccountID) async throws
+    /// Removes a mechanism; its account stays.
+    func remove(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws
+    func remove(notification id: String) async throws
+    /// Has servers told of the device's token; the first one is only kept.
+    func take(token: String) async throws
+    /// The device's token.
+    func token() async throws -> String?
+}
+
+/// What a family lists: names of accounts as they are shown, why they are locked, mechanisms and messages.
+struct Listing: Equatable {
+    var accounts: [String] = []
+    var mechanisms: [String] = []
+    var notifications: [String] = []
+}
+
+/// Why something was not done, in words that both families have.
+enum Refusal: Error, Hashable {
+    case duplicate, policyViolation, locked, alreadyLocked, notLocked, invalidPolicy, notPending, lacking, forged, unknown
+    case noToken, store, network
+    case other(String)
+
+    /// Runs `body`, and gives its failure the common name.
+    static func translating<R>(_ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch {
+            throw Refusal(error)
+        }
+    }
+
+    private init(_ error: any Error) {
+        self =
+            switch error {
+            case let refusal as Refusal: refusal
+            case let error as AuthenticatorError: Refusal(modern: error)
+            case is StoreError, is FRAError: .store
+            case is TransportError, is NetworkError: .network
+            case PushMessageError.signature, CryptoError.invalidJWT: .forged
+            case let error as MechanismError: Refusal(legacy: error)
+            case let error as AccountError: Refusal(legacy: error)
+            case let error as PushNotificationError: Refusal(legacy: error)
+            default: .other("\(error)")
+            }
+    }
+
+    private init(modern error: AuthenticatorError) {
+        self =
+            switch error.code {
+            case .duplicateMechanism: .duplicate
+            case .policyViolation: .policyViolation
+            case .accountLocked: .locked
+            case .alreadyLocked: .alreadyLocked
+            case .notLocked: .notLocked
+            case .invalidPolicy: .invalidPolicy
+            case .alreadyAnswered, .expired: .notPending
+            case .wrongNumber, .presenceRefused, .invalidName: .lacking
+            case .unknownAccount, .unknownMechanism, .unknownNotification: .unknown
+            case .registeredNotStored: .store
+            case .refusedByServer, .serverMisbehaved, .notSupported: .network
+            default: .other(error.description)
+            }
+    }
+
+    private init(legacy error: MechanismError) {
+        self =
+            switch error {
+            case .alreadyExists: .duplicate
+            case .failedToUpdateInformation: .store
+            case .invalidInformation: .lacking
+            default: .other(error.description)
+            }
+    }
+
+    private init(legacy error: AccountError) {
+        self =
+            switch error {
+            case .failToRegisterPolicyViolation: .policyViolation
+            case .accountLocked: .locked
+            case .failToLockAccountAlreadyLocked: .alreadyLocked
+            case .failToUnlockAccountNotLocked: .notLocked
+            case .failToLockInvalidPolicy, .failToLockMissingPolicyName: .invalidPolicy
+            }
+    }
+
+    private init(legacy error: PushNotificationError) {
+        self =
+            switch error {
+            case .missingDeviceToken: .noToken
+            case .notificationInvalidStatus: .notPending
+            case .storageError: .unknown
+            case .updateFailed: .network
+            }
+    }
+}
+
+/// Recognises everybody, for either family.
+struct Recognised: UserPresence, FRAUserPresence {
+    func confirm(_ notification: SignetCore.PushNotification) async throws {}
+    func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
+}
+
+/// The family of `Authenticator`.
+struct ModernFamily: Family {
+    private static let most = 3
+    private let authenticator: Authenticator
+
+    init(_ backing: LegacyEngine.Backing, _ transport: any HTTPTransport, _ clock: any WallClock) {
+        let store: any AccountStore =
+            switch backing {
+            case .client(let box): ClientStore(box)
+            case .records(let records): records
+            }
+        authenticator = Authenticator(
+            store: store, transport: transport, device: PushDevice(token: "unused", name: "Mira's desk"), clock: clock,
+            retention: .newest(Self.most))
+    }
+
+    func kept(of count: Int) -> Int { min(count, Self.most) }
+
+    func listed() async throws -> Listing {
+        try await Refusal.translating {
+            var listing = Listing()
+            for enrolled in try await authenticator.accounts() {
+                let account = enrolled.account
+                listing.accounts.append(
+                    [account.id.legacyIdentifier, account.displayIssuer ?? account.id.issuer, enrolled.lock?.policy ?? "free"]
+                        .joined(separator: "|"))
+                listing.mechanisms += enrolled.mechanisms.map { "\($0.uid) \($0.kindName.rawValue)" }
+            }
+            listing.notifications = try await authenticator.notifications().map {
+                "\($0.id) \($0.decision?.rawValue ?? "pending")"
+            }.sorted()
+            return listing
+        }
+    }
+
+    func enrol(_ uri: String) async throws {
+        try await Refusal.translating {
+            if try EnrollmentURI.parse(uri).push != nil,
+                try await authenticator.deviceToken() == nil
+            {
+                throw Refusal.noToken
+            }
+            _ = try await authenticator.enroll(uri: uri)
+        }
+    }
+
+    func code(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws -> String {
+        try await Refusal.translating { try await authenticator.code(for: mechanism(kind, of: account).uid).digits }
+    }
+
+    private func mechanism(
+        _ kind: SignetCore.Mechanism.KindName, of account: AccountID
+    ) async throws -> SignetCore.Mechanism {
+        guard let found = try await authenticator.account(account)?.mechanisms.first(where: { $0.kindName == kind }) else {
+            throw Refusal.unknown
+        }
+        return found
+    }
+
+    func receive(_ delivery: PushDelivery) async throws -> String {
+        try await Refusal.translating { try await authenticator.receive(delivery).id }
+    }
+
+    func approve(_ id: String, number: Int?) async throws {
+        try await Refusal.translating { _ = try await authenticator.approve(id, number: number, presence: Recognised()) }
+    }
+
+    func deny(_ id: String) async throws {
+        try await Refusal.translating { _ = try await authenticator.deny(id) }
+    }
+
+    func rename(_ account: AccountID, to issuer: String) async throws {
+        try await Refusal.translating {
+            _ = try await authenticator.rename(account, displayIssuer: issuer, displayAccountName: nil)
+        }
+    }
+
+    func lock(_ account: AccountID, policy: String) async throws {
+        try await Refusal.translating { _ = try await authenticator.lock(account, policy: policy) }
+    }
+
+    func unlock(_ account: AccountID) async throws {
+        try await Refusal.translating { _ = try await authenticator.unlock(account) }
+    }
+
+    func remove(_ account: AccountID) async throws {
+        try await Refusal.translating { try wasThere(await authenticator.removeAccount(account)) }
+    }
+
+    func remove(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws {
+        try await Refusal.translating {
+            try wasThere(await authenticator.removeMechanism(mechanism(kind, of: account).uid, keepingAccount: true))
+        }
+    }
+
+    private func wasThere(_ wasThere: Bool) throws { if !wasThere { throw Refusal.unknown } }
+
+    func remove(notification id: String) async throws {
+        try await Refusal.translating { try wasThere(await authenticator.removeNotification(id)) }
+    }
+
+    func take(token: String) async throws {
+        try await Refusal.translating {
+            for update in try await authenticator.updateDeviceToken(token) {
+                switch update.outcome {
+                case .done, .unchanged: continue
+                case .notSupported, .refused, .retryable: throw Refusal.network
+                }
+            }
+        }
+    }
+
+    func token() async throws -> String? {
+        try await Refusal.translating { try await authenticator.deviceToken()?.token }
+    }
+}

@@ -1,0 +1,206 @@
+import SignetAuthenticator
+import SignetCore
+import SignetTesting
+import Testing
+
+/// Something that a person has done in an app, which both families do alike.
+struct FamilyCase: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// What must have been before.
+    let prepare: @Sendable (Stage) async throws -> Void
+    /// What is done. It may be done again after it has failed.
+    let act: @Sendable (Stage) async throws -> Void
+    /// What it is refused with, every time; nil when it is done.
+    var refusal: Refusal?
+    /// What it is refused with when it was done before.
+    var again: Refusal?
+    /// Whether servers are told of a token.
+    var tellsServers = false
+    /// Whether what is stored of the account is what the act leaves. What is refused leaves what was there.
+    let isDone: @Sendable (_ before: Place.State, _ after: Place.State, Stage) throws -> Bool
+
+    var testDescription: String { name }
+
+    init(
+        _ name: String, again: Refusal? = nil, tellsServers: Bool = false,
+        prepare: @escaping @Sendable (Stage) async throws -> Void = { _ in },
+        act: @escaping @Sendable (Stage) async throws -> Void,
+        isDone: @escaping @Sendable (Place.State, Place.State, Stage) throws -> Bool
+    ) {
+        (self.name, self.again, self.prepare, self.act, self.isDone) = (name, again, prepare, act, isDone)
+        self.tellsServers = tellsServers
+    }
+
+    /// An act that is refused, and changes nothing.
+    init(
+        _ name: String, refused refusal: Refusal, prepare: @escaping @Sendable (Stage) async throws -> Void,
+        act: @escaping @Sendable (Stage) async throws -> Void
+    ) {
+        self.init(name, prepare: prepare, act: act) { before, after, _ in before == after }
+        self.refusal = refusal
+    }
+}
+
+extension FamilyCase {
+    static let all = enrolments + codes + accounts + removals + messages + tokens
+
+    static let enrolments: [FamilyCase] = [
+        FamilyCase("time-based codes are enrolled", again: .duplicate) {
+            try await $0.enrol(.totp)
+        } isDone: { _, after, stage in
+            after.kinds == [.totp] && after.accounts[0].timeAdded == stage.server.clock.now
+        },
+        FamilyCase("counter-based codes are enrolled", again: .duplicate) {
+            try await $0.enrol(.hotp)
+        } isDone: { _, after, _ in
+            after.kinds == [.hotp] && after.counter == 7
+        },
+        FamilyCase("push is enrolled", again: .duplicate) {
+            try await $0.enrol(.push)
+        } isDone: { _, after, _ in
+            after.kinds == [.push] && after.accounts.count == 1
+        },
+        FamilyCase("codes and push are enrolled together", again: .duplicate) {
+            try await $0.enrol(.combined)
+        } isDone: { _, after, _ in
+            after.kinds == [.push, .totp] && after.accounts.count == 1
+        },
+        FamilyCase("an account keeps its names, its lock and its time when more is enrolled", again: .duplicate) { stage in
+            try await stage.enrol(.underPolicy)
+            try await stage.family.rename(stage.account, to: "Harbour")
+            try await stage.family.lock(stage.account, policy: "custom")
+            stage.server.clock.advance(by: 60)
+        } act: {
+            try await $0.enrol(.push)
+        } isDone: { before, after, _ in
+            guard let old = before.accounts.first, let new = after.accounts.first else { return false }
+            return Set(after.kinds) == [.totp, .push] && after.mechanisms.contains(before.mechanisms[0])
+                && new.displayIssuer == "Harbour" && new.lockingPolicy == "custom" && new.timeAdded == old.timeAdded
+                && new.policies == old.policies
+        },
+        duplicate("time-based codes", [.totp], then: .totp), duplicate("counter-based codes", [.hotp], then: .hotp),
+        duplicate("push", [.push], then: .push), duplicate("codes, with push that is new", [.totp], then: .combined),
+        FamilyCase("what is under a policy that the device does not meet is not enrolled", refused: .policyViolation) { _ in
+        } act: {
+            try await $0.enrol(.underUnmetPolicy)
+        },
+    ]
+
+    private static func duplicate(_ what: String, _ first: [Offer], then second: Offer) -> FamilyCase {
+        FamilyCase("\(what), that are there already, are not enrolled again", refused: .duplicate) { stage in
+            for offer in first { try await stage.enrol(offer) }
+        } act: {
+            try await $0.enrol(second)
+        }
+    }
+
+    static let codes: [FamilyCase] = [
+        FamilyCase("a time-based code is made of the time") {
+            try await $0.enrol(.totp)
+        } act: {
+            $0.show(try await $0.family.code(.totp, of: $0.account))
+        } isDone: { before, after, stage in
+            let expected = after.mechanisms.first?.oath?.code(at: stage.server.clock.now).digits
+            return before == after && stage.codes.allSatisfy { $0 == expected }
+        },
+        FamilyCase("a counter-based code is durable before it is shown, and never shown twice") {
+            try await $0.enrol(.hotp)
+        } act: {
+            $0.show(try await $0.family.code(.hotp, of: $0.account))
+        } isDone: { before, after, stage in
+            // What follows from the counters 7, 8 and 9; one may be skipped.
+            let known = ["099169": UInt64(7), "802135": 8, "594937": 9]
+            let shown = stage.codes.map { known[$0] ?? 0 }
+            guard let next = after.counter, let last = shown.last else { return false }
+            return shown == shown.sorted() && Set(shown).count == shown.count && shown[0] >= 7 && last < next
+        },
+        whileLocked("codes are given") { $0.show(try await $0.family.code(.hotp, of: $0.account)) },
+        whileLocked("time-based codes are given") { $0.show(try await $0.family.code(.totp, of: $0.account)) },
+    ]
+
+    /// What a lock refuses.
+    private static func whileLocked(_ what: String, _ act: @escaping @Sendable (Stage) async throws -> Void) -> FamilyCase {
+        FamilyCase("no \(what) while the account is locked", refused: .locked) { stage in
+            try await stage.enrol(.underPolicy, .hotp, .push)
+            try await stage.receive()
+            try await stage.family.lock(stage.account, policy: "custom")
+        } act: {
+            try await act($0)
+        }
+    }
+
+    static let accounts: [FamilyCase] = [
+        FamilyCase("an account gets another name") {
+            try await $0.enrol(.combined)
+        } act: {
+            try await $0.family.rename($0.account, to: "Harbour")
+        } isDone: { before, after, _ in
+            var expected = before
+            expected.accounts[0].displayIssuer = "Harbour"
+            return after == expected
+        },
+        whileLocked("names are changed") { try await $0.family.rename($0.account, to: "Harbour") },
+        FamilyCase("an account is locked", again: .alreadyLocked) {
+            try await $0.enrol(.underPolicy)
+        } act: {
+            try await $0.family.lock($0.account, policy: "custom")
+        } isDone: { before, after, _ in
+            var expected = before
+            expected.accounts[0].lockingPolicy = "custom"
+            return after == expected
+        },
+        FamilyCase("an account is unlocked", again: .notLocked) {
+            try await $0.enrol(.underPolicy)
+            try await $0.family.lock($0.account, policy: "custom")
+        } act: {
+            try await $0.family.unlock($0.account)
+        } isDone: { before, after, _ in
+            var expected = before
+            expected.accounts[0].lockingPolicy = nil
+            return after == expected
+        },
+        FamilyCase("a locked account is not locked again", refused: .alreadyLocked) {
+            try await $0.enrol(.underPolicy)
+            try await $0.family.lock($0.account, policy: "custom")
+        } act: {
+            try await $0.family.lock($0.account, policy: "custom")
+        },
+        FamilyCase("what is not locked is not unlocked", refused: .notLocked) {
+            try await $0.enrol(.totp)
+        } act: {
+            try await $0.family.unlock($0.account)
+        },
+    ]
+
+    /// An account with all that there can be.
+    private static let furnished: @Sendable (Stage) async throws -> Void = { stage in
+        try await stage.enrol(.totp, .hotp, .push)
+        try await stage.receive()
+        try await stage.receive(.number(choices: [34, 56, 82]))
+    }
+
+    static let removals: [FamilyCase] = [
+        FamilyCase("an account goes with all that is its own", again: .unknown, prepare: furnished) {
+            try await $0.family.remove($0.account)
+        } isDone: { _, after, _ in
+            after.accounts.isEmpty && after.mechanisms.isEmpty && after.notifications.isEmpty
+        },
+        FamilyCase("a push mechanism goes with its messages, and its account stays", again: .unknown, prepare: furnished) {
+            try await $0.family.remove(.push, of: $0.account)
+        } isDone: { before, after, _ in
+            Set(after.kinds) == [.totp, .hotp] && after.notifications.isEmpty && after.accounts == before.accounts
+        },
+        FamilyCase("a mechanism for codes goes, and the messages stay", again: .unknown, prepare: furnished) {
+            try await $0.family.remove(.hotp, of: $0.account)
+        } isDone: { before, after, _ in
+            Set(after.kinds) == [.totp, .push] && after.notifications == before.notifications
+                && after.accounts == before.accounts
+        },
+        FamilyCase("a message goes, and the others stay", again: .unknown, prepare: furnished) {
+            try await $0.family.remove(notification: $0.notification)
+        } isDone: { before, after, stage in
+            after.notifications == before.notifications.filter { $0.id != stage.notification }
+                && after.notifications.count == 1 && after.mechanisms == before.mechanisms
+        },
+    ]
+}

@@ -1,0 +1,151 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@testable import FRAuthenticator
+
+/// One set of cases for both families, over each place, with a server that runs, and with every call of the place failing in turn.
+@Suite("Both families")
+struct FamilyTests {
+    /// A family over a place.
+    struct Setting: Sendable, CustomTestStringConvertible {
+        let family: FamilyKind
+        let place: Place.Kind
+        var testDescription: String { "\(family), \(place)" }
+    }
+
+    static let settings = FamilyKind.allCases.flatMap { family in
+        Place.Kind.allCases.map { Setting(family: family, place: $0) }
+    }
+
+    @Test("do the same with a real server", arguments: FamilyCase.all, settings)
+    func real(row: FamilyCase, setting: Setting) async throws {
+        try await LiveDesk.with { desk in
+            try await TemporaryDirectory.with(inMemory: true) { directory in
+                let stage = try Stage(setting.family, Place(setting.place, in: directory), await RealServer(desk))
+                try await stage.family.take(token: "token-1")
+                try await check(row, stage)
+            }
+        }
+    }
+
+    /// Does a case, once and once more.
+    private func check(_ row: FamilyCase, _ stage: Stage) async throws {
+        // This server cannot be told of tokens, and says so.
+        let refusal = row.tellsServers ? .network : row.refusal
+        try await row.prepare(stage)
+        let before = try stage.state()
+        await expect(refusal, "at first") { try await row.act(stage) }
+        let after = try stage.state()
+        #expect(try row.isDone(before, after, stage), "\(after)")
+        // What the family lists is what is stored.
+        let listing = try await stage.family.listed()
+        #expect(listing.accounts.count == after.accounts.count)
+        #expect(Set(listing.mechanisms) == Set(after.mechanisms.map { "\($0.uid) \($0.kindName.rawValue)" }))
+        #expect(
+            listing.notifications == after.notifications.map { "\($0.id) \($0.decision?.rawValue ?? "pending")" }.sorted())
+        await expect(refusal ?? row.again, "again") { try await row.act(stage) }
+        #expect(try row.isDone(before, stage.state(), stage))
+    }
+
+    /// Expects a refusal, or none.
+    private func expect(_ refusal: Refusal?, _ place: Comment, _ body: () async throws -> Void) async {
+        do {
+            try await body()
+            #expect(refusal == nil, place)
+        } catch {
+            #expect(error as? Refusal == refusal, place)
+        }
+    }
+
+    @Test(
+        "keep what they have, and what they do is done or not, whatever call fails", arguments: FamilyCase.all,
+        settings.filter { $0.place != .sqliteClient })
+    func faults(row: FamilyCase, setting: Setting) async throws {
+        for late in [false, true] {
+            var number = 0
+            var wasHit = true
+            while wasHit {
+                number += 1
+                try await TemporaryDirectory.with(inMemory: true) { directory in
+                    let stage = try Stage(setting.family, Place(setting.place, in: directory), WillingServer())
+                    wasHit = try await check(row, stage, failingAt: number, late: late)
+                }
+                try #require(number < 200, "the case never ends without a fault")
+            }
+            // A case reads at least, where reading can fail.
+            #expect(number > 1 || late || setting.place.isClient)
+        }
+    }
+
+    /// Does a case with one call failing, and then again. Returns whether there was such a call.
+    private func check(_ row: FamilyCase, _ stage: Stage, failingAt number: Int, late: Bool) async throws -> Bool {
+        let place: Comment = "call \(number), late: \(late)"
+        try await furnish(stage)
+        try await row.prepare(stage)
+        let (everything, before) = (try stage.place.state(), try stage.state())
+        let countdown = stage.place.fail(at: number, late: late)
+        var failure: Refusal?
+        do {
+            try await row.act(stage)
+        } catch let refusal as Refusal {
+            failure = refusal
+        }
+        stage.place.heal()
+        let between = try stage.place.state()
+        // What is somebody else's is as it was, and nothing is without what it belongs to.
+        #expect(between.without(stage.account) == everything.without(stage.account), place)
+        #expect(!between.hasOrphans && between.damaged == 0, place)
+        if countdown.wasHit {
+            #expect(failure == nil || failure == .store || failure == row.refusal, place)
+        } else {
+            #expect(failure == row.refusal, place)
+        }
+        let after = try stage.state()
+        let isDone = failure == nil && row.refusal == nil
+        #expect(try isDone ? row.isDone(before, after, stage) : before == after || late, place)
+        // And it can be done after all; what was durable all the same is there.
+        do {
+            try await row.act(stage)
+            #expect(row.refusal == nil, place)
+        } catch let refusal as Refusal {
+            #expect(refusal == row.refusal || refusal == row.again && (isDone || late), place)
+        }
+        #expect(try row.isDone(before, stage.state(), stage), place)
+        #expect(try stage.place.state().without(stage.account) == everything.without(stage.account), place)
+        return countdown.wasHit
+    }
+
+    /// What else the person has: codes that have moved on, push with messages, and another name.
+    private func furnish(_ stage: Stage) async throws {
+        let family = stage.family
+        try await family.take(token: "token-1")
+        let other = AccountID(issuer: "Quay Bank", accountName: "mira")
+        try await family.enrol(
+            Sample.combined.replacing("Harbor%20Bank", with: "Quay%20Bank")
+                .replacing(Sample.base64("Harbor Bank"), with: Sample.base64("Quay Bank")).replacing("REGISTER:1", with: "R:2"))
+        try await family.enrol(Sample.hotp.replacing("Harbor", with: "Quay"))
+        _ = try await family.code(.hotp, of: other)
+        try await family.rename(other, to: "Quay")
+        guard let push = try stage.place.state().of(other).mechanisms.first(where: { $0.kindName == .push }) else {
+            throw Unexpected()
+        }
+        for id in ["1", "2"] {
+            let delivery = PushDelivery(messageId: "Q:\(id)", message: try Sample.message(to: push.uid))
+            let notification = try await family.receive(delivery)
+            if id == "1" { try await family.approve(notification, number: nil) }
+        }
+    }
+}
+
+extension Place.State {
+    /// Whether something is stored without what it belongs to.
+    fileprivate var hasOrphans: Bool {
+        let (ids, uids) = (Set(accounts.map(\.id)), Set(mechanisms.map(\.uid)))
+        return !mechanisms.allSatisfy { ids.contains($0.account) }
+            || !notifications.allSatisfy { uids.contains($0.message.mechanismUID) }
+    }
+}

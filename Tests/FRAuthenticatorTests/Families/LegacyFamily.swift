@@ -1,0 +1,167 @@
+import Foundation
+import Logging
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+
+@testable import FRAuthenticator
+
+/// The family of `FRAClient`. What it answers with false or nil is a failure here, with the reason that the client kept.
+struct LegacyFamily: Family {
+    private let client: FRAClient
+    private let failures = Tally()
+
+    init(_ backing: LegacyEngine.Backing, _ transport: any HTTPTransport, _ clock: any WallClock) {
+        var settings = Bench.settings(transport, ManualClock(Sample.start))
+        settings.clock = clock
+        let failures = failures
+        settings.logger = Logger(label: "test", factory: { _ in CountingLog(lines: failures) })
+        client = FRAClient(
+            LegacyEngine(
+                backing: backing, policies: PolicyBox(FRAPolicyEvaluator()), presence: Recognised(), settings: settings))
+    }
+
+    /// It keeps every message.
+    func kept(of count: Int) -> Int { count }
+
+    func listed() async throws -> Listing {
+        var listing = Listing()
+        for account in client.getAllAccounts() {
+            listing.accounts.append(
+                [account.identifier, account.displayIssuer ?? "", account.lockingPolicy ?? "free"].joined(separator: "|"))
+            for mechanism in account.mechanisms {
+                listing.mechanisms.append("\(mechanism.mechanismUUID) \(mechanism.type)")
+                listing.notifications += ((mechanism as? PushMechanism)?.notifications ?? []).map {
+                    "\($0.identifier) \($0.isPending ? "pending" : $0.isApproved ? "approved" : "denied")"
+                }
+            }
+        }
+        listing.notifications.sort()
+        return listing
+    }
+
+    func enrol(_ uri: String) async throws {
+        try await Refusal.translating { _ = try await client.createMechanismFromUri(uri) }
+    }
+
+    /// What a call gave; otherwise why it gave nothing, if it noted a failure.
+    private func given<Value>(_ call: () throws -> Value?) throws -> Value {
+        let before = failures.value
+        if let value = try call() { return value }
+        guard failures.value > before, let error = client.lastStorageError else { throw Refusal.unknown }
+        throw error
+    }
+
+    private func done(_ call: () throws -> Bool) throws { _ = try given { try call() ? true : nil } }
+
+    private func account(_ id: AccountID) throws -> Account {
+        try given { client.getAccount(identifier: id.legacyIdentifier) }
+    }
+
+    private func notification(_ id: String) throws -> PushNotification {
+        try given { client.getNotification(identifier: id) }
+    }
+
+    private func mechanism(_ kind: SignetCore.Mechanism.KindName, of id: AccountID) throws -> Mechanism {
+        let account = try account(id)
+        return try given { account.mechanisms.first { $0.type == kind.rawValue } }
+    }
+
+    func code(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws -> String {
+        try await Refusal.translating {
+            let mechanism = try mechanism(kind, of: account)
+            return try given { mechanism as? OathMechanism }.generateCode().code
+        }
+    }
+
+    func receive(_ delivery: PushDelivery) async throws -> String {
+        try await Refusal.translating { try client.handleMessage(delivery.messageId, delivery.message).identifier }
+    }
+
+    func approve(_ id: String, number: Int?) async throws {
+        try await Refusal.translating {
+            let notification = try notification(id)
+            switch notification.pushType {
+            case .default: try await notification.accept()
+            case .challenge: try await notification.accept(challengeResponse: number.map(String.init) ?? "")
+            case .biometric: try await notification.accept(title: "Login", allowDeviceCredentials: true)
+            }
+        }
+    }
+
+    func deny(_ id: String) async throws {
+        try await Refusal.translating { try await notification(id).deny() }
+    }
+
+    func rename(_ id: AccountID, to issuer: String) async throws {
+        try await Refusal.translating {
+            let account = try account(id)
+            account.displayIssuer = issuer
+            try done { try client.updateAccount(account: account) }
+        }
+    }
+
+    func lock(_ id: AccountID, policy: String) async throws {
+        try await Refusal.translating {
+            let account = try account(id)
+            try done { try client.lockAccount(account: account, policy: NamedPolicy(name: policy)) }
+        }
+    }
+
+    func unlock(_ id: AccountID) async throws {
+        try await Refusal.translating {
+            let account = try account(id)
+            try done { try client.unlockAccount(account: account) }
+        }
+    }
+
+    func remove(_ id: AccountID) async throws {
+        try await Refusal.translating {
+            let account = try account(id)
+            try done { client.removeAccount(account: account) }
+        }
+    }
+
+    func remove(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws {
+        try await Refusal.translating {
+            let mechanism = try mechanism(kind, of: account)
+            try done { client.removeMechanism(mechanism: mechanism) }
+        }
+    }
+
+    func remove(notification id: String) async throws {
+        try await Refusal.translating {
+            let notification = try notification(id)
+            try done { client.removeNotification(notification: notification) }
+        }
+    }
+
+    func take(token: String) async throws {
+        try await Refusal.translating {
+            if try client.engine.token() == nil { return try client.registerForRemoteNotifications(token) }
+            try await client.updateDeviceToken(token)
+        }
+    }
+
+    func token() async throws -> String? { try await Refusal.translating { try client.engine.token()?.token } }
+}
+
+/// Counts the lines that are logged.
+private struct CountingLog: LogHandler {
+    let lines: Tally
+    var metadata = Logger.Metadata()
+    var logLevel = Logger.Level.info
+
+    init(lines: Tally) {
+        self.lines = lines
+    }
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { lines.add() }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Synchronization
+
+@testable import FRAuthenticator
+
+/// One run of a case: a family over a place, and a server.
+final class Stage: Sendable {
+    let family: any Family
+    let place: Place
+    let server: any CaseServer
+    private let notes = Mutex((notification: "", delivery: PushDelivery?.none, codes: [String]()))
+
+    init(_ makeFamily: FamilyKind, _ place: Place, _ server: any CaseServer) throws {
+        family = try makeFamily.family(over: place.opened(), server)
+        (self.place, self.server) = (place, server)
+    }
+
+    /// Whose account the case is about.
+    var account: AccountID { server.account }
+    /// What is stored of that account.
+    func state() throws -> Place.State { try place.state().of(account) }
+
+    /// The notification that the case is about.
+    var notification: String {
+        get { notes.withLock { $0.notification } }
+        set { notes.withLock { $0.notification = newValue } }
+    }
+    /// The message that the case is about.
+    var delivery: PushDelivery {
+        get throws {
+            guard let delivery = notes.withLock({ $0.delivery }) else { throw Unexpected() }
+            return delivery
+        }
+    }
+    /// The codes that were shown.
+    var codes: [String] { notes.withLock { $0.codes } }
+    func show(_ code: String) { notes.withLock { $0.codes.append(code) } }
+
+    func enrol(_ offers: Offer...) async throws {
+        for offer in offers { try await family.enrol(try await server.uri(offer)) }
+    }
+
+    /// Has the server send a message.
+    @discardableResult func login(_ kind: PushKind = .tap) async throws -> PushDelivery {
+        guard let mechanism = try state().mechanisms.first(where: { $0.kindName == .push }) else { throw Unexpected() }
+        let delivery = try await server.message(kind, to: mechanism)
+        notes.withLock { $0.delivery = delivery }
+        return delivery
+    }
+
+    /// Has the server send a message, which is taken in.
+    func receive(_ kind: PushKind = .tap) async throws { notification = try await family.receive(login(kind)) }
+}
+
+enum FamilyKind: String, CaseIterable, Sendable {
+    case modern, legacy
+
+    func family(over backing: LegacyEngine.Backing, _ server: any CaseServer) throws -> any Family {
+        switch self {
+        case .modern: ModernFamily(backing, server.transport, server.clock)
+        case .legacy: LegacyFamily(backing, server.transport, server.clock)
+        }
+    }
+}
+
+/// What a server offers to enrol.
+enum Offer: Sendable {
+    case totp, hotp, push, combined
+    /// Codes that need no server, under a policy that nobody here judges.
+    case underPolicy
+    /// Codes under a policy that this device does not meet.
+    case underUnmetPolicy
+}
+
+/// The server's side of a case.
+protocol CaseServer: Sendable {
+    var account: AccountID { get }
+    var transport: any HTTPTransport { get }
+    var clock: ManualClock { get }
+    func uri(_ offer: Offer) async throws -> String
+    func message(_ kind: PushKind, to mechanism: SignetCore.Mechanism) async throws -> PushDelivery
+    /// The number that the login page shows for the last message.
+    var number: Int { get }
+}
+
+extension CaseServer {
+    /// The URIs that need no server.
+    func localURI(_ offer: Offer) -> String? {
+        let account = account
+        func uri(_ type: String, _ rest: String) -> String {
+            let label = [account.issuer, account.accountName].map { $0.replacing(" ", with: "%20") }
+            return "otpauth://\(type)/\(label[0]):\(label[1])?secret=\(Sample.oathSecret)&issuer=\(label[0])\(rest)"
+        }
+        return switch offer {
+        case .totp: uri("totp", "")
+        case .hotp: uri("hotp", "&counter=7")
+        case .underPolicy: uri("totp", "&policies=\(Sample.base64(#"{"custom":{}}"#))")
+        case .underUnmetPolicy: uri("totp", "&policies=\(Sample.base64(#"{"biometricAvailable":{}}"#))")
+        case .push, .combined: nil
+        }
+    }
+}
+
+/// An AM server that says yes to everything.
+final class WillingServer: CaseServer {
+    let account = AccountID(issuer: "Harbor Bank", accountName: "mira")
+    let clock = ManualClock(Sample.start)
+    let transport: any HTTPTransport = ScriptedTransport(Bench.accept)
+    let number = 56
+    private let messages = Mutex(0)
+
+    func uri(_ offer: Offer) async throws -> String {
+        switch offer {
+        case .push: Sample.push
+        case .combined: Sample.combined
+        default: localURI(offer) ?? ""
+        }
+    }
+
+    func message(_ kind: PushKind, to mechanism: SignetCore.Mechanism) async throws -> PushDelivery {
+        let number = messages.withLock { count in
+            count += 1
+            return count
+        }
+        let message = try Sample.message(to: mechanism.uid, kind: kind, sentAt: clock.now)
+        return PushDelivery(messageId: "AUTHENTICATE:\(number)", message: message)
+    }
+}
+
+/// A desk server on a port of this machine.
+final class RealServer: CaseServer {
+    let account: AccountID
+    let clock = ManualClock(Date(timeIntervalSince1970: SystemWallClock().now.timeIntervalSince1970.rounded(.down)))
+    private let desk: LiveDesk
+    private let shown = Mutex(0)
+    private let heard = Mutex<Set<String>>([])
+
+    /// - Parameter desk: The server that runs.
+    init(_ desk: LiveDesk) async throws {
+        self.desk = desk
+        let uri = try await desk.enrol("PushRegistration") { $0 }
+        account = try EnrollmentURI.parse(uri).account
+    }
+
+    var transport: any HTTPTransport { desk.transport }
+    var number: Int { shown.withLock { $0 } }
+
+    func uri(_ offer: Offer) async throws -> String {
+        switch offer {
+        case .push: try await desk.enrol("PushRegistration") { $0 }
+        case .combined: try await desk.enrol("CombinedRegistration") { $0 }
+        default: localURI(offer) ?? ""
+        }
+    }
+
+    func message(_ kind: PushKind, to mechanism: SignetCore.Mechanism) async throws -> PushDelivery {
+        let journey =
+            switch kind {
+            case .tap: "PushLogin"
+            case .number: "PushNumberLogin"
+            case .biometric: "PushBiometricLogin"
+            }
+        let waiting = try await desk.begin(journey)
+        shown.withLock { $0 = waiting.number.flatMap { Int($0) } ?? 0 }
+        // Another device of the same person listens, and tells what it has heard, unopened.
+        let ear = Ear()
+        let records = AccountRecords(unsealed: MemoryStore())
+        try records.write { (records: any AccountWriter) throws(StoreError) in try records.save(mechanism) }
+        let listener = Authenticator(
+            store: records, transport: desk.transport, device: PushDevice(token: "", name: "ear"), platforms: [ear])
+        let known = heard.withLock { $0 }
+        try await desk.listen(for: mechanism, listener) { !known.contains($0.messageID) }
+        guard let delivery = ear.last else { throw Unexpected() }
+        heard.withLock { _ = $0.insert(delivery.messageId) }
+        return delivery
+    }
+}
+
+/// Hears messages as they come, and leaves them to others.
+final class Ear: PushPlatform {
+    let name = "ear"
+    private let heard = Mutex<PushDelivery?>(nil)
+    var last: PushDelivery? { heard.withLock { $0 } }
+
+    func claimedMechanismUID(of delivery: PushDelivery) throws -> String? {
+        heard.withLock { $0 = delivery }
+        return nil
+    }
+    func register(
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushWire
+    ) async throws -> Endpoint? { nil }
+    func open(_ delivery: PushDelivery, for mechanism: SignetCore.Mechanism) throws -> PushMessage { throw Unexpected() }
+    func send(
+        _ answer: PushAnswer, to notification: SignetCore.PushNotification, of mechanism: SignetCore.Mechanism,
+        over wire: PushWire
+    ) async throws {}
+    func update(_ device: PushDevice, of mechanism: SignetCore.Mechanism, over wire: PushWire) async throws {}
+}

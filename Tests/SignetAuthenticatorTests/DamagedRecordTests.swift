@@ -1,0 +1,118 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+/// One record that cannot be read is in nobody's way, and goes when it is asked to.
+@Suite("A damaged record")
+struct DamagedRecordTests {
+    private let inner = MemoryStore()
+    private let bench: Bench
+
+    init() {
+        bench = Bench(store: AccountRecords(unsealed: inner))
+    }
+
+    private func damage(_ key: RecordKey) throws {
+        try inner.write { (records: any RecordWriter) throws(StoreError) in try records.put([1, 2, 3], key) }
+    }
+
+    @Test("of the device token stops no enrolment, is told of, and is kept when another token comes")
+    func token() async throws {
+        _ = try await bench.authenticator.updateDeviceToken("token-2")
+        try damage(RecordKey(.deviceToken, "current"))
+        #expect(try await bench.authenticator.damagedRecords().map(\.kind) == [.deviceToken])
+        let push = try await bench.enrollPush()
+        #expect(try await bench.authenticator.updateDeviceToken("token-2").map(\.mechanism.uid) == [push.uid])
+        #expect(try bench.state().token?.token == "token-2")
+        #expect(try await bench.authenticator.damagedRecords().isEmpty)
+        let kept = try inner.read { (records: any RecordReader) throws(StoreError) in
+            try records.records(.quarantined, after: nil, limit: 9)
+        }
+        #expect(try kept.map { try $0.content.get() } == [[1, 2, 3]])
+    }
+
+    @Test("of an account goes with the account")
+    func account() async throws {
+        let push = try await bench.enrollPush()
+        _ = try await bench.authenticator.receive(try bench.delivery(to: push))
+        try damage(RecordKey(.account, Sample.account.issuer, Sample.account.accountName))
+        #expect(try await bench.authenticator.removeAccount(Sample.account))
+        #expect(try bench.state() == Bench().state())
+        #expect(try await bench.authenticator.damagedRecords().isEmpty)
+        #expect(try await !bench.authenticator.removeAccount(Sample.account))
+    }
+
+    @Test("of a mechanism goes with the mechanism and its messages, and the account stays")
+    func mechanism() async throws {
+        _ = try await bench.authenticator.enroll(uri: Sample.totp)
+        let push = try #require(try await bench.authenticator.enroll(uri: Sample.push).mechanisms.first { $0.push != nil })
+        _ = try await bench.authenticator.receive(try bench.delivery(to: push))
+        try damage(RecordKey(.mechanism, push.uid))
+        #expect(try await bench.authenticator.removeMechanism(push.uid))
+        let state = try bench.state()
+        #expect(state.mechanisms.map(\.kindName) == [.totp] && state.accounts.count == 1 && state.notifications.isEmpty)
+        #expect(try await bench.authenticator.damagedRecords().isEmpty)
+        #expect(try await bench.enrollPush().uid == push.uid)
+    }
+
+    @Test("of a message goes with the message, and the others stay")
+    func notification() async throws {
+        let push = try await bench.enrollPush()
+        let first = try await bench.authenticator.receive(try bench.delivery(to: push, id: "1"))
+        let second = try await bench.authenticator.receive(try bench.delivery(to: push, id: "2"))
+        try damage(RecordKey(.notification, first.id))
+        #expect(try await bench.authenticator.removeNotification(first.id))
+        #expect(try await bench.authenticator.notifications(of: push.uid) == [second])
+        #expect(try await bench.authenticator.damagedRecords().isEmpty)
+    }
+
+    @Test("of a message, or a store that is busy, ends no listening: the one is told of, the other waited for")
+    func listening() async throws {
+        try await LiveDesk.with { desk in
+            let mechanism = try await desk.enrollPush()
+            for _ in 0..<2 { _ = try await desk.begin("PushLogin") }
+            let inner = MemoryStore()
+            let store = FaultyStore(inner)
+            let records = AccountRecords(unsealed: store)
+            try records.write { (records: any AccountWriter) throws(StoreError) in try records.save(mechanism) }
+            let transport = AsyncHTTPTransport()
+            let authenticator = Authenticator(store: records, transport: transport, device: LiveDesk.device)
+            // The first message meets a store that is busy once.
+            store.heal()
+            store.inject(StoreFault(.busy, at: .commit, .call(1)))
+            let seen = Seen()
+            await #expect(throws: Enough.self) {
+                try await DeskListener(authenticator, mechanismUID: mechanism.uid).run { event in
+                    switch event {
+                    case .disconnected(let error, _): _ = seen.add("\((error as? StoreError)?.code ?? .failed)")
+                    case .received(let notification): if seen.add(notification.messageID) == 3 { throw Enough() }
+                    case .connected, .refused: break
+                    }
+                }
+            }
+            #expect(seen.all.first == "busy")
+            // Both come again to who listens anew; one of them stands in the way.
+            let stored = try await authenticator.notifications()
+            try inner.write { (records: any RecordWriter) throws(StoreError) in
+                try records.put([1, 2, 3], RecordKey(.notification, stored[1].id))
+            }
+            let later = Seen()
+            await #expect(throws: Enough.self) {
+                try await DeskListener(authenticator, mechanismUID: mechanism.uid).run { event in
+                    switch event {
+                    case .refused(let error): if later.add("\((error as? StoreError)?.code ?? .failed)") == 2 { throw Enough() }
+                    case .received(let notification): if later.add(notification.id) == 2 { throw Enough() }
+                    case .connected, .disconnected: break
+                    }
+                }
+            }
+            #expect(Set(later.all) == ["corrupt", stored[0].id])
+            await transport.close()
+        }
+    }
+}
