@@ -34,6 +34,10 @@ public struct ServerConfiguration: Sendable {
     public var cookieIsHTTPOnly = true
     /// The issuer in enrolment URIs and in the text of push messages.
     public var issuer = "Signet Desk"
+    /// The domain that WebAuthn credentials are made for; nil for the host of the public address, or `localhost`.
+    public var webAuthnRelyingParty: String?
+    /// The origins that answers of WebAuthn may come from, besides pages of that domain: those of apps.
+    public var webAuthnOrigins: [String] = []
     /// The colour of enrolled accounts: hexadecimal digits, `#` optional.
     public var backgroundColor = "519387"
     /// The address that clients reach the server at, with the context path, for example `https://login.example.test/am`;

@@ -42,6 +42,21 @@ struct Refusal: Error, Sendable, Hashable {
         .unauthorized,
         "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired.")
 
+    /// Identity management does not take an object: the attribute, and what it does not comply with.
+    static func policyFailure(_ attribute: String, _ policies: [AttributePolicy]) -> Refusal {
+        Refusal(
+            .forbidden, "Policy validation failed",
+            detail: [
+                "result": .bool(false),
+                "failedPolicyRequirements": .array([
+                    .object([
+                        "property": .string(attribute),
+                        "policyRequirements": .array(policies.map(\.requirementAndParameters)),
+                    ])
+                ]),
+            ])
+    }
+
     static func loginFailure(because reason: String, tree: String) -> Refusal {
         var refusal = Refusal(.unauthorized, "Login failure", detail: ["failureUrl": .string("")])
         refusal.reason = "\(tree): \(reason)"
