@@ -103,7 +103,9 @@ let package = Package(
         // The server for the desk, and the command line.
         .target(
             name: "SignetServer",
-            dependencies: ["SignetCore", crypto, hummingbird, httpTypes, nioCore, logging, lifecycle, unixSignals],
+            dependencies: [
+                "SignetCore", crypto, cryptoExtras, jwtKit, hummingbird, httpTypes, nioCore, logging, lifecycle, unixSignals,
+            ],
             swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the verbs that need them.
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
@@ -170,7 +172,10 @@ let package = Package(
         .testTarget(name: "SignetTestingTests", dependencies: ["SignetTesting"], swiftSettings: rules),
         .testTarget(
             name: "SignetServerTests",
-            dependencies: ["SignetServer", "SignetCore", hummingbird, hummingbirdTesting, httpTypes, nioCore, logging],
+            dependencies: [
+                "SignetServer", "SignetCore", cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes, nioCore,
+                logging,
+            ],
             swiftSettings: rules),
     ]
 )

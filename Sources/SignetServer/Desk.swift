@@ -14,16 +14,23 @@ final class Desk: Sendable {
     let contextPath: String
     let clock: any WallClock
     let logger: Logger
+    let signer: TokenSigner
     private let realms: Set<RealmPath>
     private let state: Mutex<DeskState>
 
     init(_ configuration: ServerConfiguration, clock: any WallClock, logger: Logger, trees: [JourneyTree] = JourneyTree.builtIn) {
         state = Mutex(
-            DeskState(users: configuration.users, trees: trees, baseURL: configuration.baseURL(port: configuration.port)))
+            DeskState(
+                users: configuration.users, clients: configuration.clients, trees: trees,
+                baseURL: configuration.baseURL(port: configuration.port)))
         realms = Set(configuration.realms.map { RealmPath($0) })
         contextPath = configuration.normalContextPath
+        signer = TokenSigner(configuration.signingKey)
         var configuration = configuration
-        configuration.users = []  // The state has all that is needed of them.
+        // Others have all that is needed of them.
+        configuration.users = []
+        configuration.clients = []
+        configuration.signingKey = nil
         self.configuration = configuration
         self.clock = clock
         self.logger = logger

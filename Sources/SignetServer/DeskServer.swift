@@ -10,8 +10,7 @@ import UnixSignals
 /// It speaks what AM speaks (protocol/journey.md, protocol/authenticator.md) and hands push messages to desktop authenticators
 /// over streams of its own (docs/desk.md). Everything it knows is in memory for now, and gone when the server is.
 ///
-/// The journeys are `Login`, `PushRegistration`, `PushLogin`, `PushNumberLogin`, `PushBiometricLogin`, `OATHRegistration`,
-/// `OATHLogin` and `CombinedRegistration`.
+/// docs/server.md tells which endpoints and journeys it has.
 public struct DeskServer: Sendable {
     let desk: Desk
 
@@ -22,6 +21,15 @@ public struct DeskServer: Sendable {
     ///   - logger: where it tells what happens. No secret, code, token or message goes there.
     public init(configuration: ServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger) {
         desk = Desk(configuration, clock: clock, logger: logger)
+    }
+
+    /// The links of the letters that were sent to a user, the newest last: what a test follows instead of reading mail. The 16
+    /// newest are kept.
+    /// - Parameters:
+    ///   - user: the user's name.
+    ///   - realm: the realm the user lives in, as a path.
+    public func letters(to user: String, realm: String = "/") -> [String] {
+        desk.transact { state, _ in state.outbox[UserKey(realm: RealmPath(realm), name: user)] }
     }
 
     /// Serves until the task is cancelled. Open desk streams end at once then.

@@ -9,23 +9,31 @@ import Foundation
 /// Everything a desk server knows, as one value: who there is, what they carry, and what is going on. It is changed by rules
 /// that take the moment as a parameter, and guarded as a whole by one lock, so every rule is a transaction.
 struct DeskState: Sendable {
-    let directory: Directory
+    var directory: Directory
+    let clients: ClientRegistry
     let trees: [String: JourneyTree]
     let authIDKey = Secret.random(byteCount: 32)
     var devices = DeviceRegistry()
     var registrations = RegistrationLedger()
     var pushes = PushLedger()
     var journeys = ExpiringTable<String, JourneyState>(capacity: 10_000)
+    var suspensions = ExpiringTable<BearerKey, JourneyState>(capacity: 10_000)
+    var outbox = Outbox()
     var nonces = NonceBook()
     var streams = StreamRegistry()
+    var sessions = SessionLedger()
+    var tokens = TokenLedger()
+    var consents = ConsentBook()
+    var deviceCodes = DeviceCodeLedger()
     /// The address clients reach the server at, with the context path.
     var baseURL: String
 
     /// A secret that is nobody's, to do the work of a check with when there is no one to check.
     private let decoy = Secret.random(byteCount: 32)
 
-    init(users: [User], trees: [JourneyTree], baseURL: String) {
+    init(users: [User], clients: [RegisteredClient] = [], trees: [JourneyTree], baseURL: String) {
         directory = Directory(users)
+        self.clients = ClientRegistry(clients)
         self.trees = Dictionary(trees.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
         self.baseURL = baseURL
     }
@@ -45,7 +53,10 @@ extension DeskState {
             streams.endAll(old.mechanismUID)
             pushes.forget(mechanismUID: old.mechanismUID, at: now)
         }
-        if let oath = pending.oathDevice { devices.save(oath, for: device.owner) }
+        if var oath = pending.oathDevice {
+            oath.registeredAt = now
+            devices.save(oath, for: device.owner)
+        }
         registrations.complete(body.messageId, at: now)
         return device
     }

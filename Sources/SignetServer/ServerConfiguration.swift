@@ -13,10 +13,31 @@ public struct ServerConfiguration: Sendable {
     public var realms: [String] = ["/", "/alpha"]
     /// Who can log in. Of two users with the same name and realm the last one counts.
     public var users: [User] = []
+    /// The OAuth 2.0 clients. Of two with the same id and realm the last one counts.
+    public var clients: [RegisteredClient] = []
+    /// How long tokens and codes are good for, unless the client says otherwise.
+    public var lifetimes = TokenLifetimes()
+    /// How many seconds a device waits between two questions whether its code was approved; at least 1.
+    public var devicePollInterval = 5
+    /// The RSA key, of 2048 bits or more, that signs id_tokens: PEM, PKCS #8 or PKCS #1. When nil one is made when it is first
+    /// needed, and gone when the server is.
+    public var signingKey: Secret?
+    /// After how many seconds without a request a session ends; at least 1.
+    public var sessionIdleTime = 1800
+    /// After how many seconds a session ends in any case; at least 1.
+    public var sessionMaximumTime = 7200
     /// The name of the cookie that carries the session token.
     public var cookieName = "iPlanetDirectoryPro"
+    /// The `Domain` of that cookie; nil for none, so that it goes back to this host only.
+    public var cookieDomain: String?
+    /// Whether scripts in a page are kept from reading that cookie.
+    public var cookieIsHTTPOnly = true
     /// The issuer in enrolment URIs and in the text of push messages.
     public var issuer = "Signet Desk"
+    /// The domain that WebAuthn credentials are made for; nil for the host of the public address, or `localhost`.
+    public var webAuthnRelyingParty: String?
+    /// The origins that answers of WebAuthn may come from, besides pages of that domain: those of apps.
+    public var webAuthnOrigins: [String] = []
     /// The colour of enrolled accounts: hexadecimal digits, `#` optional.
     public var backgroundColor = "519387"
     /// The address that clients reach the server at, with the context path, for example `https://login.example.test/am`;
@@ -26,6 +47,10 @@ public struct ServerConfiguration: Sendable {
     public var pushTimeout = 120
     /// How many seconds a journey may take; at least 1.
     public var journeyTimeout = 300
+    /// How many seconds a link that goes on with a suspended journey is good for; at least 1.
+    public var suspensionTimeout = 300
+    /// The journey that policy advice about one transaction asks for.
+    public var transactionJourney = "Login"
     /// The routing cookie, `name=value`, that devices and browsers are given; nil for none.
     public var loadBalancerCookie: String? = "amlbcookie=01"
     /// How long a client is told to wait between two polls. When nil it is told what AM tells: 5 seconds in the first quarter
@@ -50,12 +75,20 @@ public struct User: Sendable, Hashable {
     public var password: Secret
     /// The realm the user lives in, as a path.
     public var realm: String
+    /// What `userinfo` tells: standard claims by name, for example `email` (OpenID Connect Core 1.0 section 5.1).
+    public var claims: [String: JSONValue]
+    /// Whether the right password is refused too.
+    public var isLocked: Bool
 
     /// A user of the top realm, unless another is given.
-    public init(name: String, password: Secret, realm: String = "/") {
+    public init(
+        name: String, password: Secret, realm: String = "/", claims: [String: JSONValue] = [:], isLocked: Bool = false
+    ) {
         self.name = name
         self.password = password
         self.realm = realm
+        self.claims = claims
+        self.isLocked = isLocked
     }
 }
 

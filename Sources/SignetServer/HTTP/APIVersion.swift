@@ -52,10 +52,16 @@ struct AcceptAPIVersion: Sendable, Hashable {
 
     /// Checks that the resource of version `served` is what the client wants; without a header it wants the newest.
     static func check(_ header: String?, served: APIVersion) throws(Refusal) {
-        guard let header, let requested = try AcceptAPIVersion(header).resource else { return }
-        guard served.accepts(requested) else {
+        _ = try check(header, served: [served])
+    }
+
+    /// Which of the versions `served`, the newest first, the client wants.
+    static func check(_ header: String?, served: [APIVersion]) throws(Refusal) -> APIVersion {
+        guard let header, let requested = try AcceptAPIVersion(header).resource else { return served[0] }
+        guard let version = served.first(where: { $0.accepts(requested) }) else {
             throw Refusal(.notFound, "Accept-API-Version: Requested version \"\(requested)\" does not match any routes.")
         }
+        return version
     }
 }
 

@@ -25,6 +25,9 @@ struct DeskResponder: HTTPResponder {
         } catch let refusal as Refusal {
             if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
             return try JSONReply.make(refusal, version: version)
+        } catch let refusal as OAuthRefusal {
+            desk.logger.info("OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
+            return try refusal.response
         } catch {
             desk.logger.error("a request could not be answered", metadata: ["error": "\(type(of: error))"])
             return try JSONReply.make(Refusal(.internalServerError, "The request could not be answered."), version: version)
@@ -43,17 +46,53 @@ struct DeskResponder: HTTPResponder {
             throw Refusal.resourceNotFound
         }
         guard desk.has(address.realm) else { throw Refusal.unknownRealm(address.realm) }
+        switch address.resource.family {
+        case .json:
+            version = address.resource.newestVersion
+            return try await json(reader, address)
+        case .oauth2: return try await oauth(reader, address)
+        }
+    }
+
+    private func json(_ reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
         switch address.resource {
-        case .authenticate:
-            let resource = AuthenticateResource(desk: desk)
-            version = resource.version
-            return try await resource.respond(to: reader, realm: address.realm)
-        case .pushMessage:
-            let resource = PushMessageResource(desk: desk)
-            version = resource.version
-            return try await resource.respond(to: reader, realm: address.realm)
-        case .pushDesk:
-            return try PushDeskResource(desk: desk).respond(to: reader, realm: address.realm)
+        case .authenticate: try await AuthenticateResource(desk: desk).respond(to: reader, realm: address.realm)
+        case .sessions, .session: try await SessionsResource(desk: desk).respond(to: reader, address)
+        case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice:
+            try await UserDevicesResource(desk: desk).respond(to: reader, address)
+        case .pushMessage: try await PushMessageResource(desk: desk).respond(to: reader, realm: address.realm)
+        case .pushDesk: try PushDeskResource(desk: desk).respond(to: reader, realm: address.realm)
+        default: throw Refusal.resourceNotFound
+        }
+    }
+
+    private func oauth(_ reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
+        let realm = address.realm
+        return switch address.resource {
+        case .authorize: try await AuthorizeResource(desk: desk).respond(to: reader, realm: realm)
+        case .accessToken: try await TokenResource(desk: desk).respond(to: reader, realm: realm)
+        case .revocation: try await RevocationResource(desk: desk).respond(to: reader, realm: realm)
+        case .introspection: try await IntrospectionResource(desk: desk).respond(to: reader, realm: realm)
+        case .userInfo: try await UserInfoResource(desk: desk).respond(to: reader, realm: realm)
+        case .endSession: try await EndSessionResource(desk: desk).respond(to: reader, realm: realm)
+        case .keys: try await DiscoveryResource(desk: desk).keys(reader)
+        case .discovery: try DiscoveryResource(desk: desk).respond(to: reader, realm: realm)
+        case .deviceCode: try await DeviceCodeResource(desk: desk).respond(to: reader, realm: realm)
+        case .deviceUser: try await DeviceUserResource(desk: desk).respond(to: reader, realm: realm)
+        default: throw Refusal.resourceNotFound
+        }
+    }
+}
+
+extension ResourceAddress.Resource {
+    /// The newest version of a resource that has versions: what an answer names that comes before one was chosen.
+    fileprivate var newestVersion: APIVersion? {
+        switch self {
+        case .authenticate: AuthenticateResource.version
+        case .sessions, .session: SessionsResource.versions.first
+        case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice: UserDevicesResource.version
+        case .pushMessage: PushMessageResource.version
+        default: nil
         }
     }
 }

@@ -5,7 +5,7 @@ import SignetCore
 
 /// `POST /json/.../push/sns/message`: devices register and answer (protocol/authenticator.md sections 3.6 and 4.4).
 struct PushMessageResource: Sendable {
-    let version = APIVersion(1, 0)
+    static let version = APIVersion(1, 0)
     let desk: Desk
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
@@ -13,7 +13,7 @@ struct PushMessageResource: Sendable {
         guard reader.header("if-match") == nil, reader.header("if-none-match") == nil else {
             throw Refusal(.preconditionFailed, "The resource has no revisions.")
         }
-        try AcceptAPIVersion.check(reader.header("accept-api-version"), served: version)
+        try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
         guard let name = reader.query("_action"), !name.isEmpty else { throw Refusal.badRequest }
         guard let action = PushAction(rawValue: name) else {
             throw Refusal(.notImplemented, "The action is not supported here.")
@@ -39,7 +39,7 @@ struct PushMessageResource: Sendable {
         desk.logger.info("push device registered", metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
         var headers: HTTPFields = [:]
         headers.set("Link", "<\(address)>; rel=\"\(DeskProof.linkRelation)\"")
-        return try JSONReply.make(.ok, JSONValue.object([:]), headers: headers, version: version)
+        return try JSONReply.make(.ok, JSONValue.object([:]), headers: headers, version: Self.version)
     }
 
     private func authenticate(_ body: PushRequestBody, realm: RealmPath) throws -> Response {
@@ -47,6 +47,6 @@ struct PushMessageResource: Sendable {
             try state.pushes.answer(body, realm: realm, at: moment.now)
         }
         desk.logger.info("push answered", metadata: ["realm": "\(realm)", "answer": "\(answer)"])
-        return try JSONReply.make(.ok, JSONValue.object([:]), version: version)
+        return try JSONReply.make(.ok, JSONValue.object([:]), version: Self.version)
     }
 }

@@ -29,12 +29,33 @@ struct Refusal: Error, Sendable, Hashable {
 
     /// AM's answer to every push request that it does not take: it never says why.
     static let badRequest = Refusal(.badRequest, "Bad request.")
+    static let accessDenied = Refusal(.unauthorized, "Access Denied")
     static let resourceNotFound = Refusal(.notFound, "Resource not found.")
     static let journeyTimedOut = Refusal(.unauthorized, "Session has timed out", detail: ["errorCode": .string("110")])
     static let unwritable = Refusal(.internalServerError, "The step cannot be written.")
     static let noSuchJourney = Refusal(.badRequest, "No Configuration found")
     static let foreignJourney = Refusal(.badRequest, "Authentication Error: the journey belongs to another realm")
     static let invalidAuthID = Refusal(.badRequest, "Authentication Error: Invalid AuthId Signature")
+
+    static let lockedOut = Refusal(.unauthorized, "User Locked Out.", detail: ["failureUrl": .string("")])
+    static let suspensionNotFound = Refusal(
+        .unauthorized,
+        "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired.")
+
+    /// Identity management does not take an object: the attribute, and what it does not comply with.
+    static func policyFailure(_ attribute: String, _ policies: [AttributePolicy]) -> Refusal {
+        Refusal(
+            .forbidden, "Policy validation failed",
+            detail: [
+                "result": .bool(false),
+                "failedPolicyRequirements": .array([
+                    .object([
+                        "property": .string(attribute),
+                        "policyRequirements": .array(policies.map(\.requirementAndParameters)),
+                    ])
+                ]),
+            ])
+    }
 
     static func loginFailure(because reason: String, tree: String) -> Refusal {
         var refusal = Refusal(.unauthorized, "Login failure", detail: ["failureUrl": .string("")])

@@ -40,4 +40,17 @@ struct RequestReader: Sendable {
             throw Refusal(.contentTooLarge, "The request's body is larger than \(largestBody) bytes.")
         }
     }
+
+    /// The body as a JSON object, empty where there is no body: SDKs send nothing, no bytes, or `{}` when they have nothing to say.
+    func json() async throws -> JSONValue {
+        let bytes = try await body()
+        guard saysJSON || (bytes.isEmpty && header("content-type") == nil) else {
+            throw Refusal(.unsupportedMediaType, "The request's body is not application/json.")
+        }
+        guard !bytes.isEmpty else { return .object([:]) }
+        guard let json = try? JSON.value(of: bytes), json.object != nil else {
+            throw Refusal(.badRequest, "The request's body is not a JSON object.")
+        }
+        return json
+    }
 }

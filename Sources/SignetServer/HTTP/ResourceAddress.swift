@@ -1,33 +1,50 @@
 import SignetCore
 
-/// What a path asks for, and in which realm (protocol/journey.md section 1.2).
+/// What a path asks for, and in which realm (protocol/journey.md sections 1.1 and 1.2).
 struct ResourceAddress: Sendable, Hashable {
     enum Resource: CaseIterable {
         case authenticate
+        case sessions
+        case session
+        case secondFactorDevices
+        case secondFactorDevice
+        case profileDevices
+        case profileDevice
         case pushMessage
         case pushDesk
+        case authorize
+        case accessToken
+        case revocation
+        case introspection
+        case userInfo
+        case endSession
+        case keys
+        case discovery
+        case deviceCode
+        case deviceUser
+    }
 
-        var path: [String] {
-            switch self {
-            case .authenticate: ["authenticate"]
-            case .pushMessage: ["push", "sns", "message"]
-            case .pushDesk: ["push", "desk"]
-            }
-        }
+    /// The two trees of resources that AM has.
+    enum Family: String {
+        case json
+        case oauth2
     }
 
     let resource: Resource
     let realm: RealmPath
+    /// What stands in the places of the pattern's `*`, in order.
+    let arguments: [String]
 
-    init(_ resource: Resource, realm: RealmPath) {
+    init(_ resource: Resource, realm: RealmPath, arguments: [String] = []) {
         self.resource = resource
         self.realm = realm
+        self.arguments = arguments
     }
 
     /// Reads a path below the context path. Nil when there is no such resource.
     ///
     /// The realm may be written `/json/realms/root/realms/alpha`, `/json/realms/alpha`, `/json/alpha`, or stand in the query;
-    /// one in the path wins.
+    /// one in the path wins. So it is below `/oauth2`.
     init?(path: some StringProtocol, realmParameter: String?) {
         var segments: [String] = []
         for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
@@ -35,16 +52,21 @@ struct ResourceAddress: Sendable, Hashable {
             segments.append(segment)
         }
         if segments.last == "" { segments.removeLast() }
-        guard segments.first == "json", !segments.contains(""),
-            let resource = Resource.allCases.first(where: { segments.dropFirst().ends(with: $0.path) }),
-            let realm = Self.realm(segments.dropFirst().dropLast(resource.path.count))
+        guard let family = segments.first.flatMap(Family.init), !segments.contains(""),
+            let resource = Resource.allCases.first(where: { $0.family == family && $0.matches(segments.dropFirst()) }),
+            let realm = Self.realm(segments.dropFirst().dropLast(resource.pattern.count))
         else { return nil }
-        self.init(resource, realm: realm == .root ? RealmPath(realmParameter ?? "/") : realm)
+        let arguments = zip(resource.pattern, segments.suffix(resource.pattern.count)).filter { $0.0 == Resource.any }.map(\.1)
+        self.init(resource, realm: realm == .root ? RealmPath(realmParameter ?? "/") : realm, arguments: arguments)
     }
 
-    /// The path below the context path, in the short form that AM itself puts into enrolment URIs.
+    /// The path below the context path: for JSON in the short form that AM itself puts into enrolment URIs, for OAuth 2.0 in the
+    /// long form of its discovery documents.
     var path: String {
-        "/json\(realm.urlPath)/\(resource.path.joined(separator: "/"))"
+        var rest = arguments[...]
+        let steps = resource.pattern.map { $0 == Resource.any ? (rest.popFirst() ?? $0).percentEncoded() : $0 }
+        let prefix = resource.family == .json ? "/json\(realm.urlPath)" : realm.issuerPath
+        return "\(prefix)/\(steps.joined(separator: "/"))"
     }
 
     private static func realm(_ segments: ArraySlice<String>) -> RealmPath? {
@@ -58,8 +80,49 @@ struct ResourceAddress: Sendable, Hashable {
     }
 }
 
-extension BidirectionalCollection where Element: Equatable {
-    fileprivate func ends(with other: some BidirectionalCollection<Element>) -> Bool {
-        reversed().starts(with: other.reversed())
+extension ResourceAddress.Resource {
+    /// Stands for any one segment.
+    static let any = "*"
+
+    var family: ResourceAddress.Family {
+        switch self {
+        case .authenticate, .sessions, .session, .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice,
+            .pushMessage, .pushDesk:
+            .json
+        case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery, .deviceCode,
+            .deviceUser:
+            .oauth2
+        }
+    }
+
+    /// The segments that a path to the resource ends with.
+    var pattern: [String] {
+        switch self {
+        case .authenticate: ["authenticate"]
+        case .sessions: ["sessions"]
+        case .session: ["sessions", Self.any]
+        case .secondFactorDevices: ["users", Self.any, "devices", "2fa", Self.any]
+        case .secondFactorDevice: ["users", Self.any, "devices", "2fa", Self.any, Self.any]
+        case .profileDevices: ["users", Self.any, "devices", "profile"]
+        case .profileDevice: ["users", Self.any, "devices", "profile", Self.any]
+        case .pushMessage: ["push", "sns", "message"]
+        case .pushDesk: ["push", "desk"]
+        case .authorize: ["authorize"]
+        case .accessToken: ["access_token"]
+        case .revocation: ["token", "revoke"]
+        case .introspection: ["introspect"]
+        case .userInfo: ["userinfo"]
+        case .endSession: ["connect", "endSession"]
+        case .keys: ["connect", "jwk_uri"]
+        case .discovery: [".well-known", "openid-configuration"]
+        case .deviceCode: ["device", "code"]
+        case .deviceUser: ["device", "user"]
+        }
+    }
+
+    fileprivate func matches(_ segments: ArraySlice<String>) -> Bool {
+        let pattern = pattern
+        guard segments.count >= pattern.count else { return false }
+        return zip(pattern, segments.suffix(pattern.count)).allSatisfy { $0 == Self.any || $0 == $1 }
     }
 }

@@ -1,54 +1,110 @@
 /// The journeys that every desk server has.
 extension JourneyTree {
-    static let builtIn: [JourneyTree] = [
-        login, pushRegistration, combinedRegistration, oathRegistration, oathLogin, push("PushLogin", .tap),
-        push("PushNumberLogin", .number), push("PushBiometricLogin", .biometric),
-    ]
+    static let builtIn: [JourneyTree] =
+        [
+            login, registration, emailLogin, questionLogin, pushRegistration, combinedRegistration, oathRegistration, oathLogin,
+            push("PushLogin", .tap), push("PushNumberLogin", .number), push("PushBiometricLogin", .biometric),
+            checked("DeviceBinding", DeviceBindingNode()), checked("DeviceSigning", DeviceSigningVerifierNode()),
+            JourneyTree("DeviceLogin", entry: "sign", nodes: ["sign": node(DeviceSigningVerifierNode())]),
+            checked("WebAuthnRegistration", WebAuthnRegistrationNode()), checked("WebAuthnLogin", WebAuthnAuthenticationNode()),
+            checked("WebAuthnRegistration70", WebAuthnRegistrationNode(form: .legacy)),
+            checked("WebAuthnLogin70", WebAuthnAuthenticationNode(form: .legacy)),
+            checked("WebAuthnRegistration65", WebAuthnRegistrationNode(form: .script)),
+            checked("WebAuthnLogin65", WebAuthnAuthenticationNode(form: .script)),
+            checked("Locked", RefusalNode(refusal: .lockedOut)),
+            checked("PolicyFailure", RefusalNode(refusal: .policyFailure("mail", [.required, .emailAddress]))),
+            checked("Failure", RetryLimitDecisionNode(attempts: 1)),
+        ] + CallbackCatalogue.trees
 
     /// The journey of a request that names none.
     static let standard = "Login"
 
-    private static let login = afterPassword("Login", then: .success, [:])
+    private static let login = afterPassword("Login", (.success, [:]))
 
-    private static let pushRegistration = afterPassword(
-        "PushRegistration", then: .node("register"),
-        ["register": JourneyNode(PushRegistrationNode(), [.success: .success, .failure: .failure, .timeOut: .failure])])
-
-    private static let combinedRegistration = afterPassword(
-        "CombinedRegistration", then: .node("register"),
-        [
-            "register": JourneyNode(
-                PushRegistrationNode(withOATH: true), [.success: .success, .failure: .failure, .timeOut: .failure])
+    /// Somebody new: the page has a validated name and password, attributes, a question and terms.
+    private static let registration = JourneyTree(
+        "Registration", entry: "page",
+        nodes: [
+            "page": JourneyNode(
+                PageNode(
+                    collectors: [
+                        NewCredentialCollector.username, NewCredentialCollector.password,
+                        AttributeCollector(
+                            attribute: "givenName", prompt: "First Name", policies: [.required]),
+                        AttributeCollector(
+                            attribute: "mail", prompt: "Email Address", policies: [.required, .emailAddress]),
+                        SecurityQuestionsCollector(), TermsCollector(),
+                    ], stage: "Registration", header: "Sign Up", description: "Tell us who you are"),
+                [.outcome: .node("create")]),
+            "create": JourneyNode(CreateUserNode(), [.success: .success, .failure: .failure]),
         ])
 
-    private static let oathRegistration = afterPassword(
-        "OATHRegistration", then: .node("register"),
-        codeNodes(onSuccess: .node("store")).merging([
-            "register": JourneyNode(OATHRegistrationNode(), [.success: .node("code"), .failure: .failure]),
-            "store": JourneyNode(OATHDeviceStorageNode(), [.success: .success, .failure: .failure]),
-        ]) { $1 })
+    /// A name, and a link in a letter.
+    private static let emailLogin = JourneyTree(
+        "EmailLogin", entry: "name",
+        nodes: [
+            "name": JourneyNode(CollectorNode(collector: UsernameCollector()), [.outcome: .node("letter")]),
+            "letter": JourneyNode(EmailSuspendNode(), [.outcome: .success]),
+        ])
 
-    private static let oathLogin = afterPassword("OATHLogin", then: .node("code"), codeNodes(onSuccess: .success))
+    /// A name, and the answer to one of the person's questions: three times if need be.
+    private static let questionLogin = JourneyTree(
+        "QuestionLogin", entry: "name",
+        nodes: [
+            "name": JourneyNode(CollectorNode(collector: UsernameCollector()), [.outcome: .node("question")]),
+            "question": JourneyNode(SecurityQuestionNode(), [.isTrue: .success, .isFalse: .node("attempts")]),
+            "attempts": JourneyNode(RetryLimitDecisionNode(attempts: 3), [.retry: .node("question"), .reject: .failure]),
+        ])
+
+    private static let pushRegistration = checked("PushRegistration", PushRegistrationNode())
+    private static let combinedRegistration = checked("CombinedRegistration", PushRegistrationNode(withOATH: true))
+
+    private static let oathRegistration = afterPassword(
+        "OATHRegistration",
+        (
+            .node("register"),
+            codeNodes(onSuccess: .node("store")).merging([
+                "register": JourneyNode(OATHRegistrationNode(), [.success: .node("code"), .failure: .failure]),
+                "store": node(OATHDeviceStorageNode()),
+            ]) { $1 }
+        ))
+
+    private static let oathLogin = afterPassword("OATHLogin", (.node("code"), codeNodes(onSuccess: .success)))
 
     private static func push(_ name: String, _ type: PushSenderNode.PushType) -> JourneyTree {
         afterPassword(
-            name, then: .node("send"),
-            [
-                "send": JourneyNode(PushSenderNode(type: type), [.sent: .node("wait"), .notRegistered: .failure]),
-                "wait": JourneyNode(PushWaitNode(), [.done: .node("verify")]),
-                "verify": JourneyNode(
-                    PushResultVerifierNode(),
-                    [.success: .success, .failure: .failure, .expired: .failure, .waiting: .node("wait")]),
-            ])
+            name,
+            (
+                .node("send"),
+                [
+                    "send": JourneyNode(PushSenderNode(type: type), [.sent: .node("wait"), .notRegistered: .failure]),
+                    "wait": JourneyNode(PushWaitNode(), [.done: .node("verify")]),
+                    "verify": JourneyNode(
+                        PushResultVerifierNode(),
+                        [.success: .success, .failure: .failure, .expired: .failure, .waiting: .node("wait")]),
+                ]
+            ))
     }
 
-    /// A page for name and password, then what `target` names.
-    private static func afterPassword(_ name: String, then target: NodeTarget, _ nodes: [String: JourneyNode]) -> JourneyTree {
+    /// A page for name and password, then one node that must succeed.
+    private static func checked(_ name: String, _ kind: any NodeKind) -> JourneyTree {
+        afterPassword(name, (.node("then"), ["then": node(kind)]))
+    }
+
+    /// A node of which only the outcome Success is one.
+    private static func node(_ kind: any NodeKind) -> JourneyNode {
+        let outcomes = kind.outcomes.map { ($0, $0 == .success ? NodeTarget.success : .failure) }
+        return JourneyNode(kind, Dictionary(outcomes, uniquingKeysWith: { _, last in last }))
+    }
+
+    /// A page for name and password, then what `rest` begins with.
+    static func afterPassword(_ name: String, _ rest: (target: NodeTarget, nodes: [String: JourneyNode])) -> JourneyTree {
         let password = [
-            "page": JourneyNode(PageNode(collectors: [.username, .password]), [.outcome: .node("password")]),
-            "password": JourneyNode(DataStoreDecisionNode(), [.isTrue: target, .isFalse: .failure]),
+            "page": JourneyNode(
+                PageNode(collectors: [UsernameCollector(), PasswordCollector()]), [.outcome: .node("password")]),
+            "password": JourneyNode(DataStoreDecisionNode(), [.isTrue: rest.target, .isFalse: .failure]),
         ]
-        return JourneyTree(name, entry: "page", nodes: password.merging(nodes) { $1 })
+        return JourneyTree(name, entry: "page", nodes: password.merging(rest.nodes) { $1 })
     }
 
     /// A code, three times if need be.

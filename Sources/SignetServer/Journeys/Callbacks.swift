@@ -52,9 +52,40 @@ extension JourneyCallback.Field {
     }
 }
 
+extension JourneyCallback {
+    /// A callback of any type. Inputs are named by what follows the `IDToken1` of their name: nothing, for most.
+    static func any(
+        _ type: String, _ output: KeyValuePairs<String, JSONValue>, _ input: KeyValuePairs<String, JSONValue>? = nil
+    ) -> JourneyCallback {
+        JourneyCallback(
+            type: type, output: output.map { Field(name: $0.key, value: $0.value) },
+            input: input.map { $0.map { Field(name: $0.key, value: $0.value) } })
+    }
+
+    /// A text to show: `0` informs, `1` warns, `2` tells of an error, and `4` is a script for browsers.
+    static func text(_ message: String, type: Int, in callback: String = "TextOutputCallback") -> JourneyCallback {
+        .any(callback, ["message": .string(message), "messageType": .string(String(type))])
+    }
+
+    /// Several buttons; 100 means that nothing was pressed.
+    static func confirmation(_ options: [String], default standard: Int, type: Int = 0) -> JourneyCallback {
+        .any(
+            "ConfirmationCallback",
+            [
+                "prompt": .string(""), "messageType": .integer(Int64(type)), "options": .texts(options),
+                "optionType": .integer(-1), "defaultOption": .integer(Int64(standard)),
+            ], ["": .integer(100)])
+    }
+}
+
+extension JSONValue {
+    /// An array of strings.
+    static func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+}
+
 /// What a client filled in: the callbacks as they were sent, with the client's values in place of the server's.
 struct Answers: Sendable {
-    private let inputs: [[JSONValue]]
+    private let inputs: [[JourneyCallback.Field]]
 
     /// Takes the values by the names of the inputs, from wherever the client put them. What the client left out stays as it
     /// was sent: every SDK drops some callback or other (protocol/journey.md section 2.1).
@@ -62,12 +93,39 @@ struct Answers: Sendable {
         let fields = (filledIn?.array ?? []).flatMap { $0["input"]?.array ?? [] }
         let values = Dictionary(
             fields.compactMap { field in field["name"]?.string.map { ($0, field["value"] ?? .null) } }, uniquingKeysWith: { $1 })
-        inputs = sent.map { callback in (callback.input ?? []).map { values[$0.name] ?? $0.value } }
+        inputs = sent.map { callback in
+            (callback.input ?? []).map { JourneyCallback.Field(name: $0.name, value: values[$0.name] ?? $0.value) }
+        }
     }
 
-    /// The text in the only input of the callback at `index`; a number is taken as its digits.
-    func text(_ index: Int) -> String {
-        guard inputs.indices.contains(index), let value = inputs[index].first else { return "" }
+    private init(inputs: ArraySlice<[JourneyCallback.Field]>) {
+        self.inputs = Array(inputs)
+    }
+
+    /// The answers to the callbacks from the one at `offset` on, `count` of them.
+    func part(from offset: Int, count: Int) -> Answers {
+        Answers(inputs: inputs.dropFirst(offset).prefix(count))
+    }
+
+    /// An input of the callback at `index`: the first one, or that whose name ends in `suffix`.
+    func value(_ index: Int, _ suffix: String = "") -> JSONValue? {
+        guard inputs.indices.contains(index) else { return nil }
+        guard !suffix.isEmpty else { return inputs[index].first?.value }
+        return inputs[index].first { $0.name.hasSuffix(suffix) }?.value
+    }
+
+    /// The text in an input; a number is taken as its digits.
+    func text(_ index: Int, _ suffix: String = "") -> String {
+        guard let value = value(index, suffix) else { return "" }
         return value.string ?? value.wholeNumber.map { String($0) } ?? ""
+    }
+
+    /// The whole number in an input, also when it is spelled as text, as one SDK does.
+    func number(_ index: Int) -> Int? { value(index)?.wholeNumber.flatMap { Int(exactly: $0) } }
+
+    /// The truth value in an input, also when it is spelled as text.
+    func truth(_ index: Int, _ suffix: String = "") -> Bool {
+        let value = value(index, suffix)
+        return value?.bool ?? (value?.string?.lowercased() == "true")
     }
 }

@@ -14,6 +14,10 @@ struct JourneyStart: Sendable {
     var indexType: String
     var noSession: Bool
     var userAgent: String?
+    /// Whether to walk though a session says that it was walked before.
+    var isForced = false
+    /// The session tokens that the request shows.
+    var sessionTokens: [String] = []
 }
 
 /// A request to go on.
@@ -35,10 +39,15 @@ enum JourneyReply: Sendable {
 extension DeskState {
     mutating func begin(_ start: JourneyStart, _ moment: Moment) throws(Refusal) -> JourneyReply {
         guard let tree = trees[start.tree ?? JourneyTree.standard] else { throw .noSuchJourney }
-        let journey = JourneyState(
+        let shown = session(start.sessionTokens, in: start.realm, at: moment.now)
+        if let shown, !start.isForced, start.tree.map(shown.session.trees.contains) ?? true {
+            return .loggedIn(shown.session.user, tree: tree.name, token: start.noSession ? nil : shown.token)
+        }
+        var journey = JourneyState(
             id: RandomID.token(), realm: start.realm, tree: tree.name, indexType: start.indexType,
-            expiresAt: moment.now.addingTimeInterval(Double(max(1, moment.configuration.journeyTimeout))),
+            expiresAt: moment.journeyEnd,
             userAgent: start.userAgent, noSession: start.noSession, nodeID: tree.entry)
+        journey.shownToken = shown.map { Secret($0.token.utf8) }
         return try walk(journey, answers: nil, moment)
     }
 
@@ -56,6 +65,18 @@ extension DeskState {
         return try walk(taken, answers: Answers(journey.asked, filledIn: request.callbacks), moment)
     }
 
+    /// Goes on with a journey that was suspended. A link is good once.
+    mutating func resume(_ token: String, in realm: RealmPath, _ moment: Moment) throws(Refusal) -> JourneyReply {
+        let key = BearerKey(token)
+        guard suspensions.value(for: key, at: moment.now)?.realm == realm,
+            var journey = suspensions.remove(key, at: moment.now)
+        else { throw .suspensionNotFound }
+        _ = journeys.remove(journey.id, at: moment.now)
+        journey.expiresAt = moment.journeyEnd
+        journey.memory = .resumed
+        return try walk(journey, answers: nil, moment)
+    }
+
     /// The most nodes that are passed without asking anything: a tree that runs in a circle ends here.
     private static var longestWalk: Int { 100 }
 
@@ -67,13 +88,15 @@ extension DeskState {
             let visit = NodeVisit(nodeID: journey.nodeID, answers: answers, moment: moment)
             switch node.kind.process(visit, &journey, &self) {
             case .ask(let page): return try ask(page, &journey, moment)
+            case .suspend(let page, let token): return try suspend(page, token, &journey, moment)
+            case .refuse(let refusal): throw refusal
             case .fail(let reason): throw .loginFailure(because: reason, tree: journey.tree)
             case .leave(let outcome):
                 journey.memory = .nothing
                 answers = nil
                 switch node.outcomes[outcome] {
                 case .node(let next): journey.nodeID = next
-                case .success: return try finish(journey)
+                case .success: return try finish(journey, moment)
                 case .failure, nil: throw .loginFailure(because: "\(node.kind.name): \(outcome.rawValue)", tree: journey.tree)
                 }
             }
@@ -91,10 +114,50 @@ extension DeskState {
                 authId: authID, callbacks: journey.asked, stage: page.stage, header: page.header, description: page.description))
     }
 
-    private func finish(_ journey: JourneyState) throws(Refusal) -> JourneyReply {
+    private mutating func suspend(
+        _ page: Page, _ token: String, _ journey: inout JourneyState, _ moment: Moment
+    ) throws(Refusal) -> JourneyReply {
+        journey.memory = .suspended
+        let reply = try ask(page, &journey, moment)
+        let end = moment.now.addingTimeInterval(Double(max(1, moment.configuration.suspensionTimeout)))
+        suspensions.insert(journey, for: BearerKey(token), until: end, at: moment.now)
+        return reply
+    }
+
+    private mutating func finish(_ journey: JourneyState, _ moment: Moment) throws(Refusal) -> JourneyReply {
         guard let user = journey.user, directory.contains(user) else {
             throw .loginFailure(because: "there is no such user", tree: journey.tree)
         }
-        return .loggedIn(user, tree: journey.tree, token: journey.noSession ? nil : RandomID.token())
+        guard directory[user]?.isLocked != true else { throw .lockedOut }
+        guard !journey.noSession else { return .loggedIn(user, tree: journey.tree, token: nil) }
+        if let token = journey.shownToken?.text, sessions.use(token, in: journey.realm, at: moment.now)?.user == user {
+            sessions.upgrade(token, tree: journey.tree, at: moment.now)
+            return .loggedIn(user, tree: journey.tree, token: token)
+        }
+        return .loggedIn(user, tree: journey.tree, token: sessions.open(user, tree: journey.tree, moment))
+    }
+}
+
+extension Moment {
+    /// From here on a journey that goes on now is over.
+    var journeyEnd: Date { now.addingTimeInterval(Double(max(1, configuration.journeyTimeout))) }
+}
+
+extension Secret {
+    /// The bytes as text.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// The letters that were sent. A desk has no post: who tests a journey looks here for the link.
+struct Outbox: Sendable {
+    /// The most that are kept for one person.
+    static let size = 16
+
+    private var links: [UserKey: [String]] = [:]
+
+    subscript(user: UserKey) -> [String] { links[user] ?? [] }
+
+    mutating func send(_ link: String, to user: UserKey) {
+        links[user] = ((links[user] ?? []) + [link]).suffix(Self.size)
     }
 }

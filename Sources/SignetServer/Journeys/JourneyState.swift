@@ -25,11 +25,13 @@ struct JourneyState: Sendable {
     let realm: RealmPath
     let tree: String
     let indexType: String
-    let expiresAt: Date
+    var expiresAt: Date
     /// What the client calls itself; it is shown to the person who is asked to approve.
     let userAgent: String?
     var noSession: Bool
     var nodeID: String
+    /// The token of the session that the journey was begun with.
+    var shownToken: Secret?
     /// Good for one answer; every step has its own.
     var oneTimeKey = RandomID.token()
     /// The callbacks of the last step.
@@ -43,6 +45,10 @@ struct JourneyState: Sendable {
     var pushMessageID: String?
     var pendingOATH: OATHDevice?
     var failures: [String: Int] = [:]
+    /// What was collected about the person, by attribute.
+    var attributes: [String: JSONValue] = [:]
+    /// Answers to questions, not yet the person's.
+    var securityAnswers: [String: Secret] = [:]
 
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
 }
@@ -51,6 +57,14 @@ enum NodeMemory: Sendable {
     case nothing
     case waiting(PollingWait)
     case registering(messageID: String, PollingWait)
+    /// Somebody waits for a letter.
+    case suspended
+    /// Somebody came back with the link in the letter.
+    case resumed
+    /// The challenge that was shown.
+    case challenged([UInt8])
+    /// The question that was shown.
+    case questioned(String)
 }
 
 /// One wait between two polls, and the rule against those who do not wait (protocol/authenticator.md section 3.6).

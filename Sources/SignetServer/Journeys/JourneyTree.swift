@@ -53,21 +53,29 @@ enum NodeTarget: Sendable, Hashable {
     case failure
 }
 
-/// The outcomes of AM's nodes, by the names its documentation gives them.
-enum NodeOutcome: String, Sendable, Hashable {
-    case outcome = "Outcome"
-    case isTrue = "True"
-    case isFalse = "False"
-    case success = "Success"
-    case failure = "Failure"
-    case timeOut = "Time Out"
-    case sent = "Sent"
-    case notRegistered = "Not Registered"
-    case done = "Done"
-    case expired = "Expired"
-    case waiting = "Waiting"
-    case retry = "Retry"
-    case reject = "Reject"
+/// The outcomes of AM's nodes, by the names its documentation gives them. A node whose author names the outcomes has others.
+struct NodeOutcome: RawRepresentable, Sendable, Hashable {
+    let rawValue: String
+
+    init(rawValue: String) { self.rawValue = rawValue }
+    init(_ name: String) { rawValue = name }
+
+    static let outcome = NodeOutcome("Outcome")
+    static let isTrue = NodeOutcome("True")
+    static let isFalse = NodeOutcome("False")
+    static let success = NodeOutcome("Success")
+    static let failure = NodeOutcome("Failure")
+    static let timeOut = NodeOutcome("Time Out")
+    static let sent = NodeOutcome("Sent")
+    static let notRegistered = NodeOutcome("Not Registered")
+    static let done = NodeOutcome("Done")
+    static let exited = NodeOutcome("Exited")
+    static let expired = NodeOutcome("Expired")
+    static let waiting = NodeOutcome("Waiting")
+    static let retry = NodeOutcome("Retry")
+    static let reject = NodeOutcome("Reject")
+    static let abort = NodeOutcome("Abort")
+    static let unsupported = NodeOutcome("Unsupported")
 }
 
 /// What a node does. A kind is a value: its properties are what a tree's author can set.
@@ -94,8 +102,12 @@ enum NodeAction: Sendable {
     case ask(Page)
     /// Go on to where the outcome leads.
     case leave(NodeOutcome)
+    /// Show this, and go on when somebody comes with the token.
+    case suspend(Page, token: String)
     /// End the login; the reason is for the log.
     case fail(String)
+    /// End the login, and say why.
+    case refuse(Refusal)
 }
 
 /// What a node shows at once.

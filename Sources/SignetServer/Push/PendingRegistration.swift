@@ -63,7 +63,8 @@ struct PendingRegistration: Sendable {
         return PushDevice(
             owner: user, secret: invitation.secret, mechanismUID: registration.mechanismUid, deviceID: registration.deviceId,
             deviceName: registration.deviceName, deviceType: registration.deviceType,
-            communicationType: registration.communicationType, communicationID: "desk:\(resourceID)", resourceID: resourceID)
+            communicationType: registration.communicationType, communicationID: "desk:\(resourceID)", resourceID: resourceID,
+            registeredAt: now)
     }
 
     private static func registration(_ claims: SignedClaims) throws(PushRefusal) -> PushClaims.Registration {

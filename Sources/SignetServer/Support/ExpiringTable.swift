@@ -34,6 +34,11 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         slots[key] = Slot(value: value, expiresAt: expiresAt)
     }
 
+    /// As ``insert(_:for:until:at:)``, but what is there is never forgotten earlier than it would have been.
+    mutating func extend(_ value: Value, for key: Key, until expiresAt: Date, at now: Date) {
+        insert(value, for: key, until: max(expiresAt, slots[key]?.expiresAt ?? expiresAt), at: now)
+    }
+
     /// Changes a value in place. Nil when it is not there.
     mutating func update<R>(_ key: Key, at now: Date, _ change: (inout Value) -> R) -> R? {
         guard var slot = slots[key], now < slot.expiresAt else { return nil }

@@ -19,4 +19,10 @@ struct RealmPath: Sendable, Hashable, CustomStringConvertible {
 
     /// The realm as a part of a URL's path: empty for the top one, `/alpha` below it.
     var urlPath: String { names.map { "/\($0.percentEncoded())" }.joined() }
+
+    /// What an issuer's address adds to the server's: `/oauth2`, or `/oauth2/realms/root/realms/alpha`, as AM prints it.
+    var issuerPath: String {
+        guard !names.isEmpty else { return "/oauth2" }
+        return "/oauth2/realms/root" + names.map { "/realms/\($0.percentEncoded())" }.joined()
+    }
 }

@@ -1,5 +1,11 @@
 import SignetCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A push device, as it described itself when it registered (protocol/authenticator.md section 3.6).
 struct PushDevice: Sendable, Hashable {
     let owner: UserKey
@@ -12,25 +18,49 @@ struct PushDevice: Sendable, Hashable {
     /// The address that the transport delivers to; here the device's place at the desk.
     let communicationID: String
     let resourceID: String
+    var registeredAt: Date
 }
 
 /// A device that makes one-time codes.
 struct OATHDevice: Sendable, Hashable {
     var verifier: OATHVerifier
     let resourceID: String
+    /// When it was saved; nil before that.
+    var registeredAt: Date?
 }
 
-/// The devices of every user: one for push and one for codes each, as OpenAM keeps them. A new one takes the old one's place.
+/// A device of another kind: a key that binds it, a WebAuthn credential, or a profile.
+struct OtherDevice: Sendable, Hashable {
+    let kind: DeviceKind
+    /// Nobody else's, and never that of another device.
+    let resourceID: String
+    var name: String
+    let registeredAt: Date
+    var lastUsedAt: Date
+    /// What is known of it besides, by the names the devices resource gives it.
+    var details: [String: JSONValue] = [:]
+    /// What proves that an answer is its own; nil for a profile.
+    var key: DevicePublicKey?
+}
+
+/// The devices of every user: one for push and one for codes each, as OpenAM keeps them, where a new one takes the old one's
+/// place, and any number of others.
 struct DeviceRegistry: Sendable {
     private var push: [UserKey: PushDevice] = [:]
     private var oath: [UserKey: OATHDevice] = [:]
+    private var others: [UserKey: [OtherDevice]] = [:]
     private var owners: [String: UserKey] = [:]
+
+    /// The most devices of one kind that a person can have of those that can be many. One more takes the oldest one's place.
+    static let mostOfAKind = 32
 
     func pushDevice(of user: UserKey) -> PushDevice? { push[user] }
 
     func pushDevice(mechanismUID: String) -> PushDevice? { owners[mechanismUID].flatMap { push[$0] } }
 
     func oathDevice(of user: UserKey) -> OATHDevice? { oath[user] }
+
+    func others(_ kind: DeviceKind, of user: UserKey) -> [OtherDevice] { (others[user] ?? []).filter { $0.kind == kind } }
 
     /// Whether the mechanism's id is another user's.
     func isTaken(mechanismUID: String, for user: UserKey) -> Bool {
@@ -47,5 +77,97 @@ struct DeviceRegistry: Sendable {
 
     mutating func save(_ device: OATHDevice, for user: UserKey) {
         oath[user] = device
+    }
+
+    /// Stores a device, in the place of the one with the same id if there is one.
+    mutating func save(_ device: OtherDevice, for user: UserKey) {
+        var devices = (others[user] ?? []).filter { $0.resourceID != device.resourceID }
+        let alike = devices.filter { $0.kind == device.kind }
+        if alike.count >= Self.mostOfAKind, let oldest = alike.first {
+            devices.removeAll { $0.resourceID == oldest.resourceID }
+        }
+        others[user] = devices + [device]
+    }
+
+    // MARK: Self-service
+
+    mutating func rename(_ kind: DeviceKind, _ id: String, of user: UserKey, to name: String) {
+        guard let index = others[user]?.firstIndex(where: { $0.kind == kind && $0.isNamed(id) }) else { return }
+        others[user]?[index].name = name
+    }
+
+    /// Removes a device. What it returns is a push device, which has messages and streams.
+    mutating func remove(_ kind: DeviceKind, _ id: String, of user: UserKey) -> PushDevice? {
+        switch kind {
+        case .oath:
+            if oath[user]?.resourceID == id { oath[user] = nil }
+        case .push:
+            guard let device = push[user], device.resourceID == id else { return nil }
+            push[user] = nil
+            owners[device.mechanismUID] = nil
+            return device
+        case .binding, .webauthn, .profile:
+            others[user]?.removeAll { $0.kind == kind && $0.isNamed(id) }
+        }
+        return nil
+    }
+
+    func description(_ kind: DeviceKind, _ id: String, of user: UserKey) -> JSONValue? {
+        if kind == .binding || kind == .webauthn || kind == .profile {
+            return others(kind, of: user).first { $0.isNamed(id) }?.description
+        }
+        return descriptions(kind, of: user).first { $0["_id"]?.string == id }
+    }
+
+    /// The devices as the devices resource shows them. No secret is among it.
+    func descriptions(_ kind: DeviceKind, of user: UserKey) -> [JSONValue] {
+        switch kind {
+        case .oath:
+            return (oath[user].map { [$0] } ?? []).map { device in
+                .device(device.resourceID, name: "OATH Device", registeredAt: device.registeredAt, lastUsedAt: nil)
+            }
+        case .push:
+            return (push[user].map { [$0] } ?? []).map { device in
+                .device(device.resourceID, name: device.deviceName, registeredAt: device.registeredAt, lastUsedAt: nil)
+            }
+        case .binding, .webauthn, .profile: return others(kind, of: user).map(\.description)
+        }
+    }
+}
+
+extension OtherDevice {
+    /// Whether `id` means this device: a WebAuthn device can also be asked for by its credential's id.
+    fileprivate func isNamed(_ id: String) -> Bool {
+        resourceID == id || (kind == .webauthn && details["credentialId"]?.string == id)
+    }
+
+    fileprivate var description: JSONValue {
+        guard kind == .profile else {
+            return .device(resourceID, name: name, registeredAt: registeredAt, lastUsedAt: lastUsedAt, details)
+        }
+        var members = details
+        members["_id"] = .string(resourceID)
+        members["alias"] = .string(name)
+        members["lastSelectedDate"] = .milliseconds(lastUsedAt)
+        return .object(members)
+    }
+}
+
+extension JSONValue {
+    fileprivate static func device(
+        _ id: String, name: String, registeredAt: Date?, lastUsedAt: Date?, _ details: [String: JSONValue] = [:]
+    ) -> JSONValue {
+        var members = details
+        members["_id"] = .string(id)
+        members["uuid"] = .string(id)
+        members["deviceName"] = .string(name)
+        members["createdDate"] = registeredAt.map { .milliseconds($0) }
+        members["lastAccessDate"] = (lastUsedAt ?? registeredAt).map { .milliseconds($0) }
+        return .object(members)
+    }
+
+    /// A moment in milliseconds since 1970.
+    fileprivate static func milliseconds(_ date: Date) -> JSONValue {
+        .integer(Int64((date.timeIntervalSince1970 * 1000).rounded()))
     }
 }

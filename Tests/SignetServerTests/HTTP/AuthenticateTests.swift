@@ -60,7 +60,11 @@ struct AuthenticateTests {
         "What this server cannot begin is refused, not replaced by something else",
         arguments: [
             ("authIndexType=service&authIndexValue=Nonsense", 400, "No Configuration found"),
-            ("authIndexType=composite_advice&authIndexValue=x", 400, "This server has no authentication index but service."),
+            ("authIndexType=composite_advice&authIndexValue=x", 400, "The policy advice is malformed."),
+            (
+                "authIndexType=module&authIndexValue=DataStore", 400,
+                "This server has no authentication index but service and composite_advice."
+            ),
             (
                 "suspendedId=abc", 401,
                 "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired."

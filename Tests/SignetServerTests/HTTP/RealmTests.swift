@@ -16,6 +16,11 @@ struct RealmTests {
             ("/json/realms/root/authenticate", "/alpha", "/alpha"), ("/json/alpha/authenticate", "/", "/alpha"),
             ("/json/realms/root/realms/a/realms/b/authenticate", nil, "/a/b"), ("/json/a/b/authenticate", nil, "/a/b"),
             ("/json/realms/root/authenticate/", nil, "/"), ("/json/my%20realm/authenticate", nil, "/my realm"),
+            ("/oauth2/authorize", nil, "/"), ("/oauth2/realms/root/authorize", nil, "/"),
+            ("/oauth2/realms/root/realms/alpha/access_token", nil, "/alpha"), ("/oauth2/realms/alpha/userinfo", nil, "/alpha"),
+            ("/oauth2/alpha/connect/endSession", nil, "/alpha"), ("/oauth2/token/revoke", "/alpha", "/alpha"),
+            ("/json/realms/root/realms/alpha/sessions/", nil, "/alpha"),
+            ("/json/realms/alpha/users/mira/devices/2fa/push", nil, "/alpha"),
             ("/json/alpha/push/sns/message", nil, "/alpha"), ("/json/realms/root/push/desk", nil, "/"),
         ] as [(String, String?, String)])
     func forms(path: String, parameter: String?, realm: String) throws {
@@ -27,7 +32,8 @@ struct RealmTests {
         arguments: [
             "/json", "/json/", "/json/realms/authenticate", "/json/realms/root/realms/authenticate", "/json//authenticate",
             "/json/realms//authenticate", "/authenticate", "/json/realms/root/alpha/authenticate", "/json/%zz/authenticate",
-            "/json/push/sns", "json/authenticate",
+            "/json/push/sns", "json/authenticate", "/oauth2/authenticate", "/json/authorize", "/oauth2",
+            "/oauth2/realms/authorize",
         ])
     func noForm(path: String) {
         #expect(ResourceAddress(path: path, realmParameter: nil) == nil)
@@ -41,7 +47,8 @@ struct RealmTests {
     @Test(
         "The path that the server writes is read back", arguments: ResourceAddress.Resource.allCases, ["/", "/alpha", "/a b/ü"])
     func roundTrip(resource: ResourceAddress.Resource, realm: String) {
-        let address = ResourceAddress(resource, realm: RealmPath(realm))
+        let arguments = resource.pattern.filter { $0 == "*" }.indices.map { "a/ü \($0)" }
+        let address = ResourceAddress(resource, realm: RealmPath(realm), arguments: arguments)
         #expect(ResourceAddress(path: address.path, realmParameter: nil) == address)
     }
 

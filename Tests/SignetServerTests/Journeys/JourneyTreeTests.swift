@@ -32,11 +32,14 @@ struct JourneyTreeTests {
 
     @Test("The documented journeys are there")
     func names() {
+        let names = JourneyTree.builtIn.map(\.name)
+        #expect(Set(names).count == names.count)
         #expect(
-            Set(JourneyTree.builtIn.map(\.name)) == [
-                "Login", "PushRegistration", "PushLogin", "PushNumberLogin", "PushBiometricLogin", "OATHRegistration",
-                "OATHLogin",
-                "CombinedRegistration",
+            Set(names).subtracting(CallbackCatalogue.entries.map(\.type)) == [
+                "Login", "Registration", "EmailLogin", "QuestionLogin", "PushRegistration", "PushLogin", "PushNumberLogin",
+                "PushBiometricLogin", "OATHRegistration", "OATHLogin", "CombinedRegistration", "DeviceBinding", "DeviceSigning",
+                "DeviceLogin", "WebAuthnRegistration", "WebAuthnLogin", "WebAuthnRegistration70", "WebAuthnLogin70",
+                "WebAuthnRegistration65", "WebAuthnLogin65", "Locked", "PolicyFailure", "Failure", "Everything",
             ])
     }
 
@@ -81,8 +84,8 @@ struct JourneyTreeTests {
                 JourneyTree(
                     "T", entry: "name",
                     nodes: [
-                        "name": JourneyNode(CollectorNode(collector: .username), [.outcome: .node("password")]),
-                        "password": JourneyNode(CollectorNode(collector: .password), [.outcome: .node("check")]),
+                        "name": JourneyNode(CollectorNode(collector: UsernameCollector()), [.outcome: .node("password")]),
+                        "password": JourneyNode(CollectorNode(collector: PasswordCollector()), [.outcome: .node("check")]),
                         "check": JourneyNode(DataStoreDecisionNode(), [.isTrue: .success, .isFalse: .failure]),
                     ])
             ], baseURL: "http://127.0.0.1/am")

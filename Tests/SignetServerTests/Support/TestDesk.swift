@@ -51,10 +51,14 @@ extension ServerConfiguration {
         ServerConfiguration { configuration in
             configuration.users = [
                 User(name: "mira", password: Secret(TestDesk.password.utf8)),
-                User(name: "noa", password: Secret("staple".utf8)),
+                User(
+                    name: "noa", password: Secret("staple".utf8),
+                    claims: ["given_name": "Noa", "email": "noa@example.test", "department": "Lab"]),
                 User(name: "mira", password: Secret("other".utf8), realm: "/alpha"),
             ]
             configuration.pollInterval = .seconds(1)
+            configuration.clients = TestDesk.clients
+            configuration.signingKey = TestDesk.signingKey
             configure(&configuration)
         }
     }

@@ -96,7 +96,8 @@ struct OATHDeviceStorageNode: NodeKind {
     var outcomes: Set<NodeOutcome> { [.success, .failure] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        guard let user = journey.user, let device = journey.pendingOATH else { return .leave(.failure) }
+        guard let user = journey.user, var device = journey.pendingOATH else { return .leave(.failure) }
+        device.registeredAt = visit.moment.now
         desk.devices.save(device, for: user)
         journey.pendingOATH = nil
         return .leave(.success)

@@ -1,0 +1,108 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+/// `/json/.../users/{user}/devices/...`: people look after their own devices (protocol/journey.md section 1.5).
+struct UserDevicesResource: Sendable {
+    static let version = APIVersion(1, 0)
+    let desk: Desk
+
+    func respond(to reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
+        try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
+        let tokens = reader.sessionTokens(desk.configuration.cookieName)
+        let owner = UserKey(realm: address.realm, name: address.arguments[0])
+        let shown = desk.transact { state, moment in state.session(tokens, in: address.realm, at: moment.now) }
+        guard let shown else { throw Refusal.accessDenied }
+        guard shown.session.user == owner else { throw Refusal(.forbidden, "User not permitted") }
+        guard let kind = DeviceKind(address) else { throw Refusal.resourceNotFound }
+        guard let id = address.deviceID else {
+            try reader.require(.get)
+            guard reader.query("_queryFilter") != nil || reader.query("_queryId") != nil else { throw Refusal.badRequest }
+            let devices = desk.transact { state, _ in state.devices.descriptions(kind, of: owner) }
+            return try JSONReply.make(.ok, Self.page(devices), version: Self.version)
+        }
+        switch reader.request.method {
+        case .get: return try get(kind, id, owner)
+        case .delete: return try delete(kind, id, owner)
+        case .put: return try await put(kind, id, owner, reader)
+        default: throw Refusal.methodNotAllowed(.get)
+        }
+    }
+
+    private func get(_ kind: DeviceKind, _ id: String, _ owner: UserKey) throws -> Response {
+        let device = desk.transact { state, _ in state.devices.description(kind, id, of: owner) }
+        guard let device else { throw Refusal.resourceNotFound }
+        return try JSONReply.make(.ok, device, version: Self.version)
+    }
+
+    private func delete(_ kind: DeviceKind, _ id: String, _ owner: UserKey) throws -> Response {
+        let device = desk.transact { state, moment in
+            let device = state.devices.description(kind, id, of: owner)
+            if let removed = state.devices.remove(kind, id, of: owner) {
+                state.streams.endAll(removed.mechanismUID)
+                state.pushes.forget(mechanismUID: removed.mechanismUID, at: moment.now)
+            }
+            return device
+        }
+        guard let device else { throw Refusal.resourceNotFound }
+        desk.logger.info("device removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)"])
+        return try JSONReply.make(.ok, device, version: Self.version)
+    }
+
+    /// Takes a new name, and nothing else: what a device is, it said when it was registered.
+    private func put(
+        _ kind: DeviceKind, _ id: String, _ owner: UserKey, _ reader: RequestReader
+    ) async throws -> Response {
+        guard kind.canBeRenamed else { throw Refusal(.notImplemented, "The device cannot be changed.") }
+        let body = try await reader.json()
+        guard let name = body[kind.nameMember]?.string, name.utf8.count <= 4096 else { throw Refusal.badRequest }
+        let device = desk.transact { state, _ in
+            state.devices.rename(kind, id, of: owner, to: name)
+            return state.devices.description(kind, id, of: owner)
+        }
+        guard let device else { throw Refusal.resourceNotFound }
+        return try JSONReply.make(.ok, device, version: Self.version)
+    }
+
+    private static func page(_ devices: [JSONValue]) -> JSONValue {
+        .object([
+            "result": .array(devices), "resultCount": .integer(Int64(devices.count)), "pagedResultsCookie": .null,
+            "totalPagedResultsPolicy": .string("NONE"), "totalPagedResults": .integer(-1),
+            "remainingPagedResults": .integer(-1),
+        ])
+    }
+}
+
+/// The kinds of devices that a person can have.
+enum DeviceKind: String, Sendable, CaseIterable {
+    case oath
+    case push
+    case binding
+    case webauthn
+    case profile
+
+    init?(_ address: ResourceAddress) {
+        switch address.resource {
+        case .profileDevices, .profileDevice: self = .profile
+        default:
+            guard let kind = DeviceKind(rawValue: address.arguments[1]), kind != .profile else { return nil }
+            self = kind
+        }
+    }
+
+    var canBeRenamed: Bool { self != .oath && self != .push }
+
+    /// The member that holds the name that the person gave it.
+    var nameMember: String { self == .profile ? "alias" : "deviceName" }
+}
+
+extension ResourceAddress {
+    /// The id of the one device that is meant; nil when all are.
+    fileprivate var deviceID: String? {
+        switch resource {
+        case .secondFactorDevice, .profileDevice: arguments.last
+        default: nil
+        }
+    }
+}

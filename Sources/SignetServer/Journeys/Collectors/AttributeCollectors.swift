@@ -1,0 +1,142 @@
+import SignetCore
+
+/// Asks for an attribute, until it complies with the policies; with `validateOnly` it is only looked at, so that a person sees
+/// while typing what is wrong (protocol/journey.md section 2.6).
+struct AttributeCollector: Collector {
+    enum Kind: Sendable, Hashable {
+        case text
+        case number
+        case truth
+
+        fileprivate var type: String {
+            switch self {
+            case .text: "StringAttributeInputCallback"
+            case .number: "NumberAttributeInputCallback"
+            case .truth: "BooleanAttributeInputCallback"
+            }
+        }
+
+        fileprivate var nothing: JSONValue {
+            switch self {
+            case .text: .string("")
+            case .number: .number(0)
+            case .truth: .bool(false)
+            }
+        }
+
+        /// The value of this kind that the client means; nil when it sent something else.
+        fileprivate func value(_ sent: JSONValue?) -> JSONValue? {
+            switch (self, sent) {
+            case (.text, .string), (.number, .integer), (.number, .number), (.truth, .bool): sent
+            case (.number, .string(let text)): Double(text).map { .number($0) }
+            case (.truth, .string(let text)): ["true": .bool(true), "false": .bool(false)][text]
+            default: nil
+            }
+        }
+    }
+
+    var attribute: String
+    var prompt: String
+    var kind = Kind.text
+    var policies: [AttributePolicy] = []
+
+    var name: String { "AttributeCollectorNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+        [shown(journey.attributes[attribute] ?? kind.nothing, failures: [], isChecked: false)]
+    }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        guard let value = kind.value(answers.value(0)) else {
+            return .again([shown(kind.nothing, failures: [.validType(kind.typeName)], isChecked: false)])
+        }
+        let failures = policies.filter { !$0.accepts(value, attribute: attribute, in: journey.realm, desk) }
+        let isChecked = answers.truth(0, "validateOnly")
+        guard failures.isEmpty, !isChecked else { return .again([shown(value, failures: failures, isChecked: isChecked)]) }
+        journey.attributes[attribute] = value
+        return .taken
+    }
+
+    private func shown(_ value: JSONValue, failures: [AttributePolicy], isChecked: Bool) -> JourneyCallback {
+        .any(
+            kind.type,
+            [
+                "name": .string(attribute), "prompt": .string(prompt), "required": .bool(policies.contains(.required)),
+                "policies": AttributePolicy.description(of: policies, name: attribute),
+                "failedPolicies": .texts(failures.map(\.failure)), "validateOnly": .bool(isChecked), "value": value,
+            ], ["": value, "validateOnly": .bool(isChecked)])
+    }
+}
+
+extension AttributeCollector.Kind {
+    fileprivate var typeName: String {
+        switch self {
+        case .text: "string"
+        case .number: "number"
+        case .truth: "boolean"
+        }
+    }
+}
+
+/// Asks for the name or the password of somebody who is to be a user.
+struct NewCredentialCollector: Collector {
+    enum Kind: Sendable, Hashable {
+        case username
+        case password
+    }
+
+    var kind: Kind
+    var policies: [AttributePolicy]
+
+    static let username = NewCredentialCollector(
+        kind: .username, policies: [.required, .minimumLength(3), .maximumLength(64), .unique])
+    static let password = NewCredentialCollector(
+        kind: .password, policies: [.required, .minimumLength(8), .capitals(1), .digits(1)])
+
+    var name: String { kind == .username ? "ValidatedUsernameNode" : "ValidatedPasswordNode" }
+    private var attribute: String { kind == .username ? "userName" : "password" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+        [shown(kind == .username ? journey.username ?? "" : "", failures: [], isChecked: false)]
+    }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        let text = answers.text(0)
+        let failures = policies.filter { !$0.accepts(.string(text), attribute: attribute, in: journey.realm, desk) }
+        let isChecked = answers.truth(0, "validateOnly")
+        guard failures.isEmpty, !isChecked else { return .again([shown(text, failures: failures, isChecked: isChecked)]) }
+        switch kind {
+        case .username: journey.username = text
+        case .password: journey.password = Secret(text.utf8)
+        }
+        return .taken
+    }
+
+    /// The callback as it is shown, with a policy that is said to have failed.
+    func example(failing policy: AttributePolicy?) -> JourneyCallback {
+        shown("", failures: policy.map { [$0] } ?? [], isChecked: false)
+    }
+
+    private func shown(_ text: String, failures: [AttributePolicy], isChecked: Bool) -> JourneyCallback {
+        let policies = AttributePolicy.description(of: policies, name: attribute)
+        let failed = JSONValue.texts(failures.map(\.failure))
+        // A password is never sent back.
+        switch kind {
+        case .username:
+            return .any(
+                "ValidatedCreateUsernameCallback",
+                [
+                    "policies": policies, "failedPolicies": failed, "validateOnly": .bool(isChecked),
+                    "prompt": .string("Username"),
+                    "value": .string(text),
+                ], ["": .string(text), "validateOnly": .bool(isChecked)])
+        case .password:
+            return .any(
+                "ValidatedCreatePasswordCallback",
+                [
+                    "echoOn": .bool(false), "policies": policies, "failedPolicies": failed, "validateOnly": .bool(isChecked),
+                    "prompt": .string("Password"),
+                ], ["": .string(""), "validateOnly": .bool(isChecked)])
+        }
+    }
+}

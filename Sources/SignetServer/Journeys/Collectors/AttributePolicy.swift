@@ -1,0 +1,125 @@
+import SignetCore
+
+/// What an attribute must be like, in the words of AM's identity management (protocol/journey.md section 2.6).
+enum AttributePolicy: Sendable, Hashable {
+    case required
+    case minimumLength(Int)
+    case maximumLength(Int)
+    /// No other user of the realm has that name.
+    case unique
+    case capitals(Int)
+    case digits(Int)
+    case emailAddress
+    case minimum(Double)
+    case maximum(Double)
+    /// The value is of a JSON type.
+    case validType(String)
+
+    /// Whether a value complies. One that is empty complies with everything but ``required``, as there.
+    func accepts(_ value: JSONValue, attribute: String, in realm: RealmPath, _ desk: DeskState) -> Bool {
+        let text = value.string ?? ""
+        if self == .required { return value != .null && value != .string("") }
+        guard value != .string("") else { return true }
+        switch self {
+        case .required: return true
+        case .minimumLength(let length): return text.count >= length
+        case .maximumLength(let length): return text.count <= length
+        case .unique: return !desk.directory.contains(UserKey(realm: realm, name: text))
+        case .capitals(let count): return text.count { $0.isUppercase } >= count
+        case .digits(let count): return text.count { $0.isNumber } >= count
+        case .emailAddress: return text.isEmailAddress
+        case .minimum(let limit): return (value.double ?? -.infinity) >= limit
+        case .maximum(let limit): return (value.double ?? .infinity) <= limit
+        case .validType: return false
+        }
+    }
+
+    /// The key that clients make a sentence of.
+    var requirement: String {
+        switch self {
+        case .required: "REQUIRED"
+        case .minimumLength: "MIN_LENGTH"
+        case .maximumLength: "MAX_LENGTH"
+        case .unique: "UNIQUE"
+        case .capitals: "AT_LEAST_X_CAPITAL_LETTERS"
+        case .digits: "AT_LEAST_X_NUMBERS"
+        case .emailAddress: "VALID_EMAIL_ADDRESS_FORMAT"
+        case .minimum: "MINIMUM_NUMBER_VALUE"
+        case .maximum: "MAXIMUM_NUMBER_VALUE"
+        case .validType: "VALID_TYPE"
+        }
+    }
+
+    private var id: String {
+        switch self {
+        case .required: "not-empty"
+        case .minimumLength: "minimum-length"
+        case .maximumLength: "maximum-length"
+        case .unique: "unique"
+        case .capitals: "at-least-X-capitals"
+        case .digits: "at-least-X-numbers"
+        case .emailAddress: "valid-email-address-format"
+        case .minimum: "minimum-number-value"
+        case .maximum: "maximum-number-value"
+        case .validType: "valid-type"
+        }
+    }
+
+    private var parameters: [String: JSONValue]? {
+        switch self {
+        case .required, .unique, .emailAddress: nil
+        case .minimumLength(let length): ["minLength": .integer(Int64(length))]
+        case .maximumLength(let length): ["maxLength": .integer(Int64(length))]
+        case .capitals(let count): ["numCaps": .integer(Int64(count))]
+        case .digits(let count): ["numNums": .integer(Int64(count))]
+        case .minimum(let limit): ["minimum": .number(limit)]
+        case .maximum(let limit): ["maximum": .number(limit)]
+        case .validType(let type): ["types": .array([.string(type)])]
+        }
+    }
+
+    /// A failure as an element of `failedPolicies`: JSON in a string.
+    var failure: String { JSON.text(of: requirementAndParameters) }
+
+    /// A failure as an element of `failedPolicyRequirements`.
+    var requirementAndParameters: JSONValue {
+        var members: [String: JSONValue] = ["policyRequirement": .string(requirement)]
+        members["params"] = parameters.map { .object($0) }
+        return .object(members)
+    }
+
+    /// The member `policies` of a callback.
+    static func description(of policies: [AttributePolicy], name: String) -> JSONValue {
+        .object([
+            "policyRequirements": .texts(policies.map(\.requirement)), "fallbackPolicies": .null, "name": .string(name),
+            "policies": .array(
+                policies.map { policy in
+                    var members: [String: JSONValue] = [
+                        "policyId": .string(policy.id), "policyRequirements": .texts([policy.requirement]),
+                    ]
+                    members["params"] = policy.parameters.map { .object($0) }
+                    return .object(members)
+                }), "conditionalPolicies": .null,
+        ])
+    }
+}
+
+extension JSONValue {
+    fileprivate var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+}
+
+extension String {
+    /// A name, an `@` and a domain with a dot; whether somebody reads the letters is another question.
+    fileprivate var isEmailAddress: Bool {
+        let parts = split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !contains(where: \.isWhitespace) else { return false }
+        let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
+    }
+}

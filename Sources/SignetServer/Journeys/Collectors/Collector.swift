@@ -1,0 +1,243 @@
+import SignetCore
+
+/// Asks for one thing on a page, alone or among others: AM's collector nodes.
+protocol Collector: Sendable {
+    /// AM's name of the node.
+    var name: String { get }
+    /// What it shows. It says the same as long as nothing was taken in between.
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback]
+    /// Takes what the client filled in; the first of the answers is to the first of its own callbacks.
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake
+}
+
+/// What came of an answer.
+enum Intake: Sendable {
+    case taken
+    /// It will not do, or was only to be looked at: show these instead.
+    case again([JourneyCallback])
+    /// The login ends here.
+    case refuse(Refusal)
+}
+
+/// Several collectors on one page.
+struct PageNode: NodeKind {
+    var collectors: [any Collector]
+    var stage: String? = "UsernamePassword"
+    var header: String? = "Sign In"
+    var description: String? = "With your name and password"
+
+    var name: String { "PageNode" }
+    var outcomes: Set<NodeOutcome> { [.outcome] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        let asked = collectors.map { $0.callbacks(journey, desk) }
+        guard let answers = visit.answers else { return ask(asked) }
+        var shown = asked
+        var isDone = true
+        var offset = 0
+        for (index, collector) in collectors.enumerated() {
+            let part = answers.part(from: offset, count: asked[index].count)
+            offset += asked[index].count
+            switch collector.take(part, &journey, &desk) {
+            case .taken: break
+            case .again(let callbacks):
+                shown[index] = callbacks
+                isDone = false
+            case .refuse(let refusal): return .refuse(refusal)
+            }
+        }
+        return isDone ? .leave(.outcome) : ask(shown)
+    }
+
+    private func ask(_ callbacks: [[JourneyCallback]]) -> NodeAction {
+        .ask(Page(callbacks: callbacks.flatMap { $0 }, stage: stage, header: header, description: description))
+    }
+}
+
+/// A collector without a page around it.
+struct CollectorNode: NodeKind {
+    var collector: any Collector
+
+    var name: String { collector.name }
+    var outcomes: Set<NodeOutcome> { [.outcome] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        PageNode(collectors: [collector], stage: nil, header: nil, description: nil).process(visit, &journey, &desk)
+    }
+}
+
+/// Asks for a user's name.
+struct UsernameCollector: Collector {
+    var name: String { "UsernameCollectorNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] { [.name(prompt: "User Name")] }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        journey.username = answers.text(0)
+        return .taken
+    }
+}
+
+/// Asks for a password.
+struct PasswordCollector: Collector {
+    var name: String { "PasswordCollectorNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] { [.password(prompt: "Password")] }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        journey.password = Secret(answers.text(0).utf8)
+        return .taken
+    }
+}
+
+/// Asks for a text.
+struct TextCollector: Collector {
+    var attribute: String
+    var prompt: String
+    var standard = ""
+
+    var name: String { "InputCollectorNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+        [.any("TextInputCallback", ["prompt": .string(prompt), "defaultText": .string(standard)], ["": .string("")])]
+    }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        journey.attributes[attribute] = .string(answers.text(0))
+        return .taken
+    }
+}
+
+/// Shows callbacks of any kind, and keeps what comes back under its own name, without looking at it: AM's scripted nodes. What
+/// only other systems can check is shown this way too, for example a reCAPTCHA.
+struct ScriptedCollector: Collector {
+    var attribute: String
+    var shown: [JourneyCallback]
+
+    var name: String { "ScriptedDecisionNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] { shown }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        let values = shown.indices.compactMap { answers.value($0) }
+        if !values.isEmpty { journey.attributes[attribute] = .array(values) }
+        return .taken
+    }
+}
+
+/// Asks to accept terms, until they are.
+struct TermsCollector: Collector {
+    var version = "1.0"
+    var terms = "Use it at your desk."
+    /// When they were made, in the form of RFC 3339.
+    var createdAt = "2024-01-31T10:00:00.000Z"
+
+    var name: String { "AcceptTermsAndConditionsNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+        [
+            .any(
+                "TermsAndConditionsCallback",
+                ["version": .string(version), "terms": .string(terms), "createDate": .string(createdAt)], ["": .bool(false)])
+        ]
+    }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        guard answers.truth(0) else { return .again(callbacks(journey, desk)) }
+        journey.attributes["termsAccepted"] = .string(version)
+        return .taken
+    }
+}
+
+/// Asks whether data may be shared, until it may if that is required.
+struct ConsentCollector: Collector {
+    var mapping = "managedUser_crm"
+    var displayName = "CRM"
+    var message = "Share your profile"
+    var fields = ["mail", "givenName"]
+    var isRequired = false
+
+    var name: String { "ConsentNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+        [
+            .any(
+                "ConsentMappingCallback",
+                [
+                    "name": .string(mapping), "displayName": .string(displayName), "icon": .string(""),
+                    "accessLevel": .string("Actual Profile"), "isRequired": .bool(isRequired), "message": .string(message),
+                    "fields": .texts(fields),
+                ], ["": .bool(false)])
+        ]
+    }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        let isGiven = answers.truth(0)
+        guard isGiven || !isRequired else { return .again(callbacks(journey, desk)) }
+        journey.attributes["consent-\(mapping)"] = .bool(isGiven)
+        return .taken
+    }
+}
+
+/// Asks for questions, and the answers that only the person knows.
+struct SecurityQuestionsCollector: Collector {
+    var questions = ["What was your first pet?", "Where were you born?"]
+    var allowsOwn = true
+    var count = 1
+
+    var name: String { "KbaCreateNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+        (0..<count).map { _ in
+            .any(
+                "KbaCreateCallback",
+                [
+                    "prompt": .string("Select a security question"), "predefinedQuestions": .texts(questions),
+                    "allowUserDefinedQuestions": .bool(allowsOwn),
+                ], ["question": .string(""), "answer": .string("")])
+        }
+    }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        var taken: [String: Secret] = [:]
+        for index in 0..<count {
+            let question = answers.text(index, "question")
+            let answer = answers.text(index, "answer")
+            guard !question.isEmpty, !answer.isEmpty, question.utf8.count <= 1024, allowsOwn || questions.contains(question)
+            else { return .again(callbacks(journey, desk)) }
+            taken[question] = Secret(answer.utf8)
+        }
+        // The same question twice is one question.
+        guard taken.count == count else { return .again(callbacks(journey, desk)) }
+        journey.securityAnswers = taken
+        return .taken
+    }
+}
+
+/// Asks for what the device tells about itself, and keeps it as a device of the person's.
+struct DeviceProfileCollector: Collector {
+    var wantsMetadata = true
+    var wantsLocation = true
+    var message = "Collecting profile ..."
+
+    var name: String { "DeviceProfileCollectorNode" }
+
+    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+        [
+            .any(
+                "DeviceProfileCallback",
+                ["metadata": .bool(wantsMetadata), "location": .bool(wantsLocation), "message": .string(message)],
+                ["": .string("")])
+        ]
+    }
+
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+        guard let profile = try? JSON.value(of: answers.text(0).utf8), profile.isStorable,
+            let identifier = profile["identifier"]?.string, !identifier.isEmpty
+        else { return .again(callbacks(journey, desk)) }
+        var kept: [String: JSONValue] = ["identifier": .string(identifier)]
+        for name in ["metadata", "location"] { kept[name] = profile[name]?.object.map { .object($0) } }
+        journey.attributes["deviceProfile"] = .object(kept)
+        return .taken
+    }
+}

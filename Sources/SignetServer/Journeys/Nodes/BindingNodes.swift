@@ -1,0 +1,125 @@
+import SignetCore
+
+/// What a client says when a device did not do what it was asked to.
+enum ClientError {
+    static func outcome(_ text: String) -> NodeOutcome {
+        switch text {
+        case "Timeout": .timeOut
+        case "Abort": .abort
+        case "Unsupported": .unsupported
+        case "ClientNotRegistered": .notRegistered
+        default: .failure
+        }
+    }
+
+    static let outcomes: Set<NodeOutcome> = [.success, .failure, .timeOut, .abort, .unsupported, .notRegistered]
+}
+
+/// Has a device make a key, and binds it to the person.
+struct DeviceBindingNode: NodeKind {
+    /// `BIOMETRIC_ONLY`, `BIOMETRIC_ALLOW_FALLBACK`, `APPLICATION_PIN` or `NONE`.
+    var authenticationType = "NONE"
+    /// Seconds.
+    var timeout = 60
+
+    var name: String { "DeviceBindingNode" }
+    var outcomes: Set<NodeOutcome> { ClientError.outcomes }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
+        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+            let challenge = RandomID.bytes(32)
+            journey.memory = .challenged(challenge)
+            return .ask(Page(callbacks: [callback(user, challenge)]))
+        }
+        let error = answers.text(0, "clientError")
+        guard error.isEmpty else { return .leave(ClientError.outcome(error)) }
+        guard let statement = SignedStatement(answers.text(0, "jws")), let jwk = statement.header["jwk"],
+            let key = DevicePublicKey(jwk: jwk), statement.isSigned(with: key),
+            let keyID = statement.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
+            statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
+        else { return .leave(.failure) }
+        // A key that is known is another device's, whoever shows it.
+        guard !desk.devices.others(.binding, of: user).contains(where: { $0.boundKeyID == keyID || $0.key == key }) else {
+            return .leave(.failure)
+        }
+        let name = answers.text(0, "deviceName")
+        desk.devices.save(
+            OtherDevice(
+                kind: .binding, resourceID: RandomID.uuid(), name: String((name.isEmpty ? "Device" : name).prefix(256)),
+                registeredAt: visit.moment.now, lastUsedAt: visit.moment.now,
+                details: [
+                    "deviceId": .string(String(answers.text(0, "deviceId").prefix(256))),
+                    "key": .object(["kid": .string(keyID), "alg": .string(key.algorithm)]),
+                ], key: key), for: user)
+        return .leave(.success)
+    }
+
+    private func callback(_ user: UserKey, _ challenge: [UInt8]) -> JourneyCallback {
+        .any(
+            "DeviceBindingCallback",
+            [
+                "userId": .string(user.universalID), "username": .string(user.name),
+                "authenticationType": .string(authenticationType), "challenge": .string(Base64.encode(challenge, as: .standard)),
+                "title": .string("Authentication required"), "subtitle": .string("Cryptography device binding"),
+                "description": .string("Please complete with biometric to proceed"), "timeout": .integer(Int64(timeout)),
+                "attestation": .bool(false),
+            ], ["jws": .string(""), "deviceName": .string(""), "deviceId": .string(""), "clientError": .string("")])
+    }
+}
+
+/// Has a bound device sign a challenge. When nobody has said who they are, the device does.
+struct DeviceSigningVerifierNode: NodeKind {
+    /// Seconds.
+    var timeout = 60
+
+    var name: String { "DeviceSigningVerifierNode" }
+    var outcomes: Set<NodeOutcome> { ClientError.outcomes }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        if let user = journey.user, desk.devices.others(.binding, of: user).isEmpty { return .leave(.notRegistered) }
+        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+            let challenge = RandomID.bytes(32)
+            journey.memory = .challenged(challenge)
+            return .ask(Page(callbacks: [callback(journey.user, challenge)]))
+        }
+        let error = answers.text(0, "clientError")
+        guard error.isEmpty else { return .leave(ClientError.outcome(error)) }
+        guard let statement = SignedStatement(answers.text(0, "jws")),
+            let user = journey.user ?? UserKey(universalID: statement.claims["sub"]?.string ?? "", realm: journey.realm),
+            var device = desk.devices.others(.binding, of: user).first(where: {
+                $0.boundKeyID == statement.header["kid"]?.string
+            }),
+            let key = device.key, statement.isSigned(with: key),
+            statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
+        else { return .leave(.failure) }
+        device.lastUsedAt = visit.moment.now
+        desk.devices.save(device, for: user)
+        journey.username = user.name
+        return .leave(.success)
+    }
+
+    private func callback(_ user: UserKey?, _ challenge: [UInt8]) -> JourneyCallback {
+        .any(
+            "DeviceSigningVerifierCallback",
+            [
+                "userId": .string(user?.universalID ?? ""), "challenge": .string(Base64.encode(challenge, as: .standard)),
+                "title": .string("Authentication required"), "subtitle": .string("Cryptography device binding"),
+                "description": .string("Please complete with biometric to proceed"), "timeout": .integer(Int64(timeout)),
+            ], ["jws": .string(""), "clientError": .string("")])
+    }
+}
+
+extension OtherDevice {
+    /// The id of the key that binds the device.
+    fileprivate var boundKeyID: String? { details["key"]?["kid"]?.string }
+}
+
+extension UserKey {
+    /// Reads a distinguished name back. Nil when it is not one of the realm.
+    fileprivate init?(universalID: String, realm: RealmPath) {
+        guard universalID.hasPrefix("id="), let end = universalID.firstRange(of: ",ou=user,")?.lowerBound else { return nil }
+        self.init(realm: realm, name: String(universalID[..<end].dropFirst("id=".count)))
+        guard self.universalID == universalID else { return nil }
+    }
+}

@@ -1,0 +1,214 @@
+import Crypto
+import SignetCore
+
+/// How a step says what an authenticator is to do: each version of AM has its own way (protocol/journey.md section 2.7).
+enum WebAuthnForm: Sendable, Hashable {
+    /// AM 7.1 and later: metadata with members for apps, those for browsers besides.
+    case current
+    /// AM up to 7.0: metadata with members that are pieces of JavaScript.
+    case legacy
+    /// AM 6.5: a script for browsers.
+    case script
+}
+
+/// Has an authenticator make a credential. What it says of its maker is not looked at.
+struct WebAuthnRegistrationNode: NodeKind {
+    var form = WebAuthnForm.current
+    /// `required`, `preferred` or `discouraged`.
+    var userVerification = "preferred"
+
+    var name: String { "WebAuthnRegistrationNode" }
+    var outcomes: Set<NodeOutcome> { [.success, .failure, .unsupported, .clientError] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
+        let party = RelyingParty(visit.moment)
+        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+            let challenge = RandomID.bytes(32)
+            journey.memory = .challenged(challenge)
+            let known = desk.devices.others(.webauthn, of: user).compactMap(\.credentialID)
+            let step = WebAuthnStep(challenge: challenge, party: party, userVerification: userVerification, known: known)
+            return .ask(step.registration(of: user, form))
+        }
+        do {
+            let answer = try WebAuthnAnswer(answers.text(1))
+            guard answer.isFor("webauthn.create", challenge, party), let attestation = answer.numbers(0) else {
+                return .leave(.failure)
+            }
+            var rest = attestation[...]
+            guard let bytes = CBOR.read(&rest)?[.text("authData")]?.bytes, let data = AuthenticatorData(bytes),
+                data.isGood(for: party, verified: userVerification == "required"), let credential = data.credential
+            else { return .leave(.failure) }
+            let id = Base64.encode(credential.id, as: .url)
+            guard !desk.devices.others(.webauthn, of: user).contains(where: { $0.credentialID == credential.id }) else {
+                return .leave(.failure)
+            }
+            desk.devices.save(
+                OtherDevice(
+                    kind: .webauthn, resourceID: RandomID.uuid(),
+                    name: String((answer.text(2) ?? "New Security Key").prefix(256)),
+                    registeredAt: visit.moment.now, lastUsedAt: visit.moment.now,
+                    details: ["credentialId": .string(id), "signCount": .integer(Int64(data.counter))], key: credential.key),
+                for: user)
+            return .leave(.success)
+        } catch {
+            return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .clientError)
+        }
+    }
+}
+
+/// Has an authenticator sign with one of the person's credentials.
+struct WebAuthnAuthenticationNode: NodeKind {
+    var form = WebAuthnForm.current
+    /// `required`, `preferred` or `discouraged`.
+    var userVerification = "preferred"
+
+    var name: String { "WebAuthnAuthenticationNode" }
+    var outcomes: Set<NodeOutcome> { [.success, .failure, .unsupported, .clientError, .notRegistered] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let user = journey.user else { return .leave(.failure) }
+        let known = desk.devices.others(.webauthn, of: user)
+        guard !known.isEmpty else { return .leave(.notRegistered) }
+        let party = RelyingParty(visit.moment)
+        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+            let challenge = RandomID.bytes(32)
+            journey.memory = .challenged(challenge)
+            let ids = known.compactMap(\.credentialID)
+            let step = WebAuthnStep(challenge: challenge, party: party, userVerification: userVerification, known: ids)
+            return .ask(step.authentication(form))
+        }
+        do {
+            let answer = try WebAuthnAnswer(answers.text(1))
+            guard answer.isFor("webauthn.get", challenge, party), let bytes = answer.numbers(0),
+                let signature = answer.numbers(1), let id = answer.text(2).flatMap({ try? Base64.decode($0) }),
+                var device = known.first(where: { $0.credentialID == id }), let key = device.key,
+                let data = AuthenticatorData(bytes), data.isGood(for: party, verified: userVerification == "required"),
+                key.accepts(derSignature: signature, of: bytes + Array(SHA256.hash(data: answer.clientData)))
+            else { return .leave(.failure) }
+            // A counter that does not grow is that of a copy (WebAuthn section 6.1.1); zero is no counter.
+            let last = device.details["signCount"]?.wholeNumber ?? 0
+            guard data.counter == 0 && last == 0 || Int64(data.counter) > last else { return .leave(.failure) }
+            device.details["signCount"] = .integer(Int64(data.counter))
+            device.lastUsedAt = visit.moment.now
+            desk.devices.save(device, for: user)
+            return .leave(.success)
+        } catch {
+            return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .clientError)
+        }
+    }
+}
+
+extension NodeOutcome {
+    static let clientError = NodeOutcome("Client Error")
+}
+
+extension OtherDevice {
+    fileprivate var credentialID: [UInt8]? { details["credentialId"]?.string.flatMap { try? Base64.decode($0) } }
+}
+
+/// The callbacks of a step for an authenticator: what it is to do, and the place for its answer.
+struct WebAuthnStep: Sendable {
+    let challenge: [UInt8]
+    let party: RelyingParty
+    let userVerification: String
+    /// The ids of the person's credentials.
+    let known: [[UInt8]]
+
+    func registration(of user: UserKey, _ form: WebAuthnForm) -> Page {
+        let userID = Base64.encode(Array(user.name.utf8), as: .standard)
+        let selection: JSONValue = .object([
+            "userVerification": .string(userVerification), "requireResidentKey": .bool(false),
+        ])
+        let algorithms: JSONValue = .array([.object(["type": .string("public-key"), "alg": .integer(-7)])])
+        if form == .script {
+            return script(
+                """
+                var publicKey = { challenge: new Int8Array([\(challenge.signedList)]).buffer,
+                  rp: { id: "\(party.id)", name: "\(party.name.scriptText)" },
+                  user: { id: Uint8Array.from("\(userID)", function (c) { return c.charCodeAt(0) }), \
+                name: "\(user.name.scriptText)", displayName: "\(user.name.scriptText)" },
+                  pubKeyCredParams: [ { "type": "public-key", "alg": -7 } ], timeout: 60000, attestation: "none",
+                  excludeCredentials: [\(legacyList)], authenticatorSelection: \(JSON.text(of: selection)) };
+                """)
+        }
+        var data = common("webauthn_registration")
+        data.merge([
+            "relyingPartyName": .string(party.name), "userName": .string(user.name), "displayName": .string(user.name),
+            "userId": .string(userID), "attestationPreference": .string("none"),
+            "relyingPartyId": .string("id: \"\(party.id)\","), "authenticatorSelection": .string(JSON.text(of: selection)),
+            "pubKeyCredParams": .string("[ { \"type\": \"public-key\", \"alg\": -7 } ]"),
+            "excludeCredentials": .string(known.isEmpty ? "" : "excludeCredentials: [\(legacyList)]"),
+        ]) { $1 }
+        if form == .current {
+            data.merge([
+                "_relyingPartyId": .string(party.id), "_authenticatorSelection": selection, "_pubKeyCredParams": algorithms,
+                "_excludeCredentials": list, "supportsJsonResponse": .bool(true),
+            ]) { $1 }
+        }
+        return metadata(data)
+    }
+
+    func authentication(_ form: WebAuthnForm) -> Page {
+        if form == .script {
+            return script(
+                """
+                var acceptableCredentials = [\(legacyList)];
+                var options = { challenge: new Int8Array([\(challenge.signedList)]).buffer, timeout: 60000,
+                  userVerification: "\(userVerification)", rpId: "\(party.id)", allowCredentials: acceptableCredentials };
+                """)
+        }
+        var data = common("webauthn_authentication")
+        data["relyingPartyId"] = .string("rpId: \"\(party.id)\",")
+        data["allowCredentials"] = .string("allowCredentials: [\(legacyList)]")
+        data["acceptableCredentials"] = .string(legacyList)
+        if form == .current {
+            data.merge([
+                "_relyingPartyId": .string(party.id), "_allowCredentials": list, "supportsJsonResponse": .bool(true),
+            ]) { $1 }
+        }
+        return metadata(data)
+    }
+
+    private func common(_ action: String) -> [String: JSONValue] {
+        [
+            "_action": .string(action), "_type": .string("WebAuthn"),
+            "challenge": .string(Base64.encode(challenge, as: .standard)),
+            "timeout": .string("60000"), "userVerification": .string(userVerification),
+        ]
+    }
+
+    private func metadata(_ data: [String: JSONValue]) -> Page {
+        Page(callbacks: [.any("MetadataCallback", ["data": .object(data)]), Self.outcome])
+    }
+
+    private func script(_ text: String) -> Page {
+        Page(callbacks: [.text(text, type: 4), Self.outcome])
+    }
+
+    private static let outcome = JourneyCallback.hidden(id: "webAuthnOutcome", value: "false")
+
+    private var list: JSONValue {
+        .array(
+            known.map { id in
+                let numbers = id.map { JSONValue.integer(Int64(Int8(bitPattern: $0))) }
+                return .object(["type": .string("public-key"), "id": .array(numbers)])
+            })
+    }
+
+    private var legacyList: String {
+        known.map { "{ \"type\": \"public-key\", \"id\": new Int8Array([\($0.signedList)]).buffer }" }.joined(separator: ", ")
+    }
+}
+
+extension [UInt8] {
+    /// The bytes as signed numbers.
+    fileprivate var signedList: String { map { String(Int8(bitPattern: $0)) }.joined(separator: ", ") }
+}
+
+extension String {
+    /// The text for between the quotes of a script: nothing in it ends the text or the script.
+    fileprivate var scriptText: String {
+        String(JSON.text(of: .string(self)).dropFirst().dropLast()).replacing("<", with: "\\u003c")
+    }
+}

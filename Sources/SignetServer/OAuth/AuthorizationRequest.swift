@@ -1,0 +1,160 @@
+import HTTPTypes
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Where the answer to an authorization request goes, as soon as that is certain.
+struct AuthorizationReturn: Sendable, Hashable {
+    let client: RegisteredClient
+    let redirectURI: String
+    /// Whether the request named the address itself.
+    let wasNamed: Bool
+    let state: String?
+    let issuer: String
+
+    /// Finds the client and the address. Until both are certain nobody is sent anywhere: the address may be a thief's.
+    init(_ parameters: Parameters, in realm: RealmPath, _ clients: ClientRegistry, issuer: String) throws(OAuthRefusal) {
+        let id = try parameters.required("client_id")
+        guard let client = clients[ClientKey(realm: realm, id: id)] else {
+            throw OAuthRefusal(.badRequest, "invalid_client", "Client authentication failed")
+        }
+        if let named = parameters["redirect_uri"] {
+            guard client.mayRedirect(to: named) else {
+                throw OAuthRefusal(
+                    .badRequest, "redirect_uri_mismatch", "The redirection URI provided does not match a pre-registered value.")
+            }
+            (redirectURI, wasNamed) = (named, true)
+        } else {
+            guard client.redirectURIs.count == 1 else { throw .invalidRequest("Missing parameter, 'redirect_uri'") }
+            (redirectURI, wasNamed) = (client.redirectURIs[0], false)
+        }
+        self.client = client
+        self.issuer = issuer
+        state = parameters["state"]
+    }
+
+    /// The address with an answer: `iss`, `state` and `client_id` besides what it is about (RFC 9207, and AM).
+    func location(_ answer: [(String, String)]) -> String {
+        let all = answer + [("iss", issuer)] + (state.map { [("state", $0)] } ?? []) + [("client_id", client.id)]
+        let query = all.map { "\($0)=\($1.percentEncoded())" }.joined(separator: "&")
+        return redirectURI + (redirectURI.contains("?") ? "&" : "?") + query
+    }
+}
+
+/// Why a client gets no code: it is told so at its own address (RFC 6749 section 4.1.2.1).
+struct AuthorizationRefusal: Error, Sendable, Hashable {
+    let code: String
+    let message: String
+
+    static func invalidRequest(_ message: String) -> AuthorizationRefusal {
+        AuthorizationRefusal(code: "invalid_request", message: message)
+    }
+}
+
+/// What a client asks for.
+struct AuthorizationRequest: Sendable, Hashable {
+    enum Prompt: String, Sendable {
+        case none
+        case login
+        case consent
+        case selectAccount = "select_account"
+    }
+
+    let scopes: [String]
+    let nonce: String?
+    let challenge: String?
+    let prompts: Set<Prompt>
+    /// The most seconds since the person logged in.
+    let maxAge: Double?
+
+    init(_ parameters: Parameters, of client: RegisteredClient) throws(AuthorizationRefusal) {
+        switch parameters["response_type"] {
+        case "code": break
+        case nil: throw .invalidRequest("Missing parameter, 'response_type'")
+        default: throw AuthorizationRefusal(code: "unsupported_response_type", message: "Response type is not supported.")
+        }
+        guard parameters["response_mode"] ?? "query" == "query" else {
+            throw .invalidRequest("The only response_mode is query")
+        }
+        guard parameters["request"] == nil else {
+            throw AuthorizationRefusal(code: "request_not_supported", message: "Request objects are not supported")
+        }
+        guard parameters["request_uri"] == nil else {
+            throw AuthorizationRefusal(code: "request_uri_not_supported", message: "Request objects are not supported")
+        }
+        let asked = parameters.words("scope")
+        let unknown = asked.filter { !client.scopes.contains($0) }
+        guard unknown.isEmpty else {
+            throw AuthorizationRefusal(
+                code: "invalid_scope", message: "Unknown/invalid scope(s): [\(unknown.joined(separator: ", "))]")
+        }
+        scopes = asked.isEmpty ? client.scopes : asked
+        nonce = parameters["nonce"]
+        challenge = try Self.challenge(parameters, of: client)
+        prompts = try Self.prompts(parameters)
+        if let age = parameters["max_age"] {
+            guard let seconds = UInt32(age) else { throw .invalidRequest("max_age is no number of seconds") }
+            maxAge = Double(seconds)
+        } else {
+            maxAge = nil
+        }
+    }
+
+    private static func challenge(
+        _ parameters: Parameters, of client: RegisteredClient
+    ) throws(AuthorizationRefusal) -> String? {
+        guard let challenge = parameters["code_challenge"] else {
+            guard !client.requiresProofKey, parameters["code_challenge_method"] == nil else {
+                throw .invalidRequest("Missing parameter, 'code_challenge'")
+            }
+            return nil
+        }
+        guard parameters["code_challenge_method"] == "S256" else {
+            throw .invalidRequest("The only code_challenge_method is S256")
+        }
+        guard challenge.utf8.count == 43, (try? Base64.decode(challenge))?.count == 32 else {
+            throw .invalidRequest("code_challenge is no SHA-256 in base64url")
+        }
+        return challenge
+    }
+
+    private static func prompts(_ parameters: Parameters) throws(AuthorizationRefusal) -> Set<Prompt> {
+        var prompts: Set<Prompt> = []
+        for word in parameters.words("prompt") {
+            guard let prompt = Prompt(rawValue: word) else { throw .invalidRequest("Invalid value for prompt") }
+            prompts.insert(prompt)
+        }
+        guard !prompts.contains(.none) || prompts.count == 1 else {
+            throw .invalidRequest("prompt is none and something else")
+        }
+        return prompts
+    }
+
+    /// Whether the person has to log in, though there is a session.
+    func wantsLogin(_ session: SSOSession, at now: Date) -> Bool {
+        if let maxAge, now.timeIntervalSince(session.authenticatedAt) > maxAge { return true }
+        return !prompts.isDisjoint(with: [.login, .selectAccount])
+    }
+}
+
+/// What a client was allowed before.
+struct ConsentBook: Sendable {
+    private struct Key: Sendable, Hashable {
+        let user: UserKey
+        let client: ClientKey
+    }
+
+    private var scopes: [Key: Set<String>] = [:]
+
+    func covers(_ asked: [String], by client: ClientKey, of user: UserKey) -> Bool {
+        scopes[Key(user: user, client: client), default: []].isSuperset(of: asked)
+    }
+
+    mutating func save(_ asked: [String], by client: ClientKey, of user: UserKey) {
+        scopes[Key(user: user, client: client), default: []].formUnion(asked)
+    }
+}

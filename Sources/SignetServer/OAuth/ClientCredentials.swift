@@ -1,0 +1,45 @@
+import SignetCore
+
+/// How a client says which one it is, and shows it (RFC 6749 section 2.3).
+struct ClientCredentials: Sendable {
+    let id: String
+    let secret: Secret?
+    let usedBasic: Bool
+
+    /// Reads `client_secret_basic`, `client_secret_post`, or the id alone.
+    init(_ reader: RequestReader, _ form: Parameters) throws(OAuthRefusal) {
+        guard let basic = reader.credentials("Basic") else {
+            guard let id = form["client_id"] else { throw .invalidClient(usedBasic: false) }
+            self.id = id
+            secret = form["client_secret"].map { Secret($0.utf8) }
+            usedBasic = false
+            return
+        }
+        guard form["client_secret"] == nil else { throw .invalidRequest("The client authenticates itself in two ways") }
+        guard let (id, secret) = Self.pair(basic), form["client_id"].map({ $0 == id }) ?? true else {
+            throw .invalidClient(usedBasic: true)
+        }
+        self.id = id
+        self.secret = Secret(secret.utf8)
+        usedBasic = true
+    }
+
+    /// Both parts are in the coding of forms, before they are joined with a colon.
+    private static func pair(_ basic: String) -> (String, String)? {
+        guard let bytes = try? Base64.decode(basic), let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { Parameters.decoded($0) ?? String($0) }
+        guard parts.count == 2 else { return nil }
+        return (parts[0], parts[1])
+    }
+}
+
+extension DeskState {
+    /// The client that the credentials are of. A public client has no secret and must not show one.
+    func client(_ credentials: ClientCredentials, in realm: RealmPath) throws(OAuthRefusal) -> RegisteredClient {
+        guard let client = clients[ClientKey(realm: realm, id: credentials.id)], client.secret == credentials.secret else {
+            throw .invalidClient(usedBasic: credentials.usedBasic)
+        }
+        return client
+    }
+}

@@ -1,0 +1,105 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `POST /oauth2/.../device/code`: gives a device its codes (RFC 8628 section 3.1).
+struct DeviceCodeResource: Sendable {
+    let desk: Desk
+
+    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+        try reader.require(.post)
+        let form = try await reader.form()
+        let credentials = try ClientCredentials(reader, form)
+        let (code, device, page) = try desk.transact { state, moment throws(OAuthRefusal) in
+            let client = try state.client(credentials, in: realm)
+            let asked = form.words("scope")
+            guard asked.allSatisfy(client.scopes.contains) else { throw .invalidScope("Unknown/invalid scope(s)") }
+            let challenge = form["code_challenge"]
+            guard challenge == nil || form["code_challenge_method"] == "S256" else {
+                throw .invalidRequest("The only code_challenge_method is S256")
+            }
+            let (code, device) = state.deviceCodes.begin(
+                client, scopes: asked.isEmpty ? client.scopes : asked, challenge: challenge, moment)
+            return (code, device, moment.url(.deviceUser, in: realm))
+        }
+        let lifetime = Int64((device.expiresAt.timeIntervalSince(desk.clock.now)).rounded())
+        return try OAuthReply.make(
+            .ok,
+            [
+                "device_code": .string(code), "user_code": .string(device.userCode), "verification_uri": .string(page),
+                "verification_url": .string(page), "verification_uri_complete": .string("\(page)?user_code=\(device.userCode)"),
+                "expires_in": .integer(max(0, lifetime)), "interval": .integer(Int64(device.interval)),
+            ])
+    }
+}
+
+/// `GET` and `POST /oauth2/.../device/user`: the person with the browser says whether the device may.
+struct DeviceUserResource: Sendable {
+    let desk: Desk
+
+    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+        let tokens = reader.sessionTokens(desk.configuration.cookieName)
+        var parameters = try reader.queryParameters()
+        if reader.request.method == .post {
+            parameters = try await reader.form()
+        } else {
+            try reader.require(.get)
+        }
+        let shown = desk.transact { state, moment in
+            state.session(tokens, in: realm, at: moment.now).map { ($0, state.csrf(of: $0.token)) }
+        }
+        guard let (shown, csrf) = shown else { return OAuthReply.redirect(to: loginPage(parameters["user_code"], realm)) }
+        guard let answer = parameters["decision"], reader.request.method == .post else {
+            return question(parameters["user_code"], realm, csrf)
+        }
+        guard let given = parameters["csrf"], ConstantTime.areEqual(given, csrf) || ConstantTime.areEqual(given, shown.token)
+        else {
+            throw OAuthRefusal(.forbidden, "access_denied", "The form is not one of this session")
+        }
+        let userCode = try parameters.required("user_code")
+        let isDone = desk.transact { state, moment in
+            guard let device = state.deviceCodes.device(showing: userCode, in: realm, at: moment.now) else { return false }
+            let grant = Grant(
+                id: RandomID.token(), client: device.client, user: shown.session.user, scopes: device.scopes,
+                authenticatedAt: shown.session.authenticatedAt, session: BearerKey(shown.token), nonce: nil)
+            state.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied, at: moment.now)
+            return true
+        }
+        guard isDone else { throw OAuthRefusal(.badRequest, "not_found", "The user code is invalid or has expired") }
+        return HTMLPage(
+            title: answer == "allow" ? "Allowed" : "Denied", paragraphs: ["You can go back to your device now."]
+        ).response
+    }
+
+    private func question(_ userCode: String?, _ realm: RealmPath, _ csrf: String) -> Response {
+        let device = desk.transact { state, moment in
+            userCode.flatMap { state.deviceCodes.device(showing: $0, in: realm, at: moment.now) }
+        }
+        guard let device else {
+            return HTMLPage(
+                title: "Connect a device", paragraphs: userCode == nil ? [] : ["There is no such code, or it has expired."],
+                field: ("user_code", "Code on the device"), buttons: [("", "Continue")]
+            ).response
+        }
+        return HTMLPage(
+            title: "Allow \(device.client.id)?",
+            paragraphs: [
+                "A device that shows the code \(device.userCode) asks for: \(device.scopes.joined(separator: ", "))",
+                "Allow it only if that is the code you see.",
+            ], hidden: [("csrf", csrf), ("user_code", device.userCode)], buttons: [("allow", "Allow"), ("deny", "Deny")]
+        ).response
+    }
+
+    private func loginPage(_ userCode: String?, _ realm: RealmPath) -> String {
+        let query = userCode.map { "?user_code=\($0.percentEncoded())" } ?? ""
+        let goto = "\(desk.baseURL)\(ResourceAddress(.deviceUser, realm: realm).path)\(query)"
+        return "\(desk.baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())#login/"
+    }
+}

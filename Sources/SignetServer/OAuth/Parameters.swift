@@ -1,0 +1,74 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+
+/// The parameters of an OAuth 2.0 request, from a query or a form.
+struct Parameters: Sendable, Hashable {
+    private var values: [String: String] = [:]
+
+    /// Reads `name=value&...` in the coding of HTML forms. A parameter without a value counts as left out, and none may come
+    /// twice (RFC 6749 section 3.1).
+    init(_ text: some StringProtocol) throws(OAuthRefusal) {
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(parts[0]), let value = parts.count == 2 ? Self.decoded(parts[1]) : "" else {
+                throw .invalidRequest("The request is not in the coding of forms")
+            }
+            guard values[name] == nil else { throw .invalidRequest("Invalid data: duplicate request parameters found") }
+            values[name] = value
+        }
+    }
+
+    /// The text that a form carries as `text`; nil when that is not how forms are coded.
+    static func decoded(_ text: some StringProtocol) -> String? {
+        String(text.map { $0 == "+" ? " " : $0 }).percentDecoded()
+    }
+
+    /// A parameter; nil when it is missing or empty.
+    subscript(name: String) -> String? {
+        values[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The parameters in the coding of a query, in the order of the alphabet.
+    func encoded(without names: Set<String> = []) -> String {
+        values.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }
+            .map { "\($0.key.percentEncoded())=\($0.value.percentEncoded())" }.joined(separator: "&")
+    }
+
+    func required(_ name: String) throws(OAuthRefusal) -> String {
+        guard let value = self[name] else { throw .invalidRequest("Missing parameter, '\(name)'") }
+        return value
+    }
+
+    /// The words of a parameter that is a list; empty when it is missing.
+    func words(_ name: String) -> [String] {
+        var seen: Set<String> = []
+        return (self[name] ?? "").split(separator: " ").map(String.init).filter { seen.insert($0).inserted }
+    }
+}
+
+extension RequestReader {
+    /// The parameters in the query.
+    func queryParameters() throws -> Parameters {
+        try Parameters(request.uri.query ?? "")
+    }
+
+    /// The parameters in the body, which must be a form.
+    func form() async throws -> Parameters {
+        let type = (header("content-type") ?? "").lowercased().prefix { $0 != ";" }.trimming(" \t")
+        guard type == "application/x-www-form-urlencoded" else {
+            throw OAuthRefusal.invalidRequest("The request's body is not application/x-www-form-urlencoded")
+        }
+        guard let text = String(validating: try await body(), as: UTF8.self) else {
+            throw OAuthRefusal.invalidRequest("The request's body is not UTF-8")
+        }
+        return try Parameters(text)
+    }
+
+    /// What follows the name of a scheme in `Authorization`; nil when there is no such header, or another scheme.
+    func credentials(_ scheme: String) -> String? {
+        let parts = (header("authorization") ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == scheme.lowercased() else { return nil }
+        return String(parts[1].trimming(" "))
+    }
+}

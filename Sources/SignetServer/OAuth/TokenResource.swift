@@ -1,0 +1,88 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `POST /oauth2/.../access_token`: codes, refresh tokens and device codes are exchanged here (protocol/journey.md section 4.3).
+struct TokenResource: Sendable {
+    let desk: Desk
+
+    enum GrantType: String, CaseIterable {
+        case authorizationCode = "authorization_code"
+        case refreshToken = "refresh_token"
+        case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+    }
+
+    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+        try reader.require(.post)
+        let form = try await reader.form()
+        let credentials = try ClientCredentials(reader, form)
+        let (issued, claims) = try desk.transact { state, moment throws(OAuthRefusal) in
+            let client = try state.client(credentials, in: realm)
+            let issued = try Self.exchange(form, client, &state, moment)
+            return (issued, state.idTokenClaims(issued, client, moment))
+        }
+        desk.logger.info(
+            "tokens given",
+            metadata: ["client": "\(issued.grant.client.id)", "realm": "\(realm)", "user": "\(issued.grant.user.name)"])
+        var body: [String: JSONValue] = [
+            "access_token": .string(issued.accessToken), "token_type": .string("Bearer"),
+            "expires_in": .integer(Int64(issued.lifetime)), "scope": .string(issued.scopes.joined(separator: " ")),
+        ]
+        body["refresh_token"] = issued.refreshToken.map { .string($0) }
+        if let claims { body["id_token"] = .string(try await desk.signer.sign(claims)) }
+        return try OAuthReply.make(.ok, body)
+    }
+
+    private static func exchange(
+        _ form: Parameters, _ client: RegisteredClient, _ state: inout DeskState, _ moment: Moment
+    ) throws(OAuthRefusal) -> IssuedTokens {
+        switch GrantType(rawValue: try form.required("grant_type")) {
+        case .authorizationCode:
+            return try state.tokens.redeem(
+                try form.required("code"), for: client, redirectURI: form["redirect_uri"], verifier: form["code_verifier"], moment
+            )
+        case .refreshToken:
+            return try state.tokens.refresh(
+                try form.required("refresh_token"), for: client, scopes: form.words("scope"), moment)
+        case .deviceCode:
+            let grant = try state.deviceCodes.redeem(
+                try form.required("device_code"), for: client, verifier: form["code_verifier"], moment)
+            return state.tokens.open(grant, for: client, moment)
+        case nil:
+            throw OAuthRefusal(.badRequest, "unsupported_grant_type", "Grant type is not supported")
+        }
+    }
+}
+
+extension DeskState {
+    /// What the id_token says; nil when the client did not ask for one.
+    fileprivate func idTokenClaims(
+        _ issued: IssuedTokens, _ client: RegisteredClient, _ moment: Moment
+    ) -> [String: JSONValue]? {
+        guard issued.scopes.contains("openid") else { return nil }
+        let grant = issued.grant
+        let issuedAt = Int64(moment.now.timeIntervalSince1970)
+        var claims: [String: JSONValue] = [
+            "iss": .string(moment.issuer(of: grant.user.realm)), "sub": .string(grant.user.name), "aud": .string(client.id),
+            "azp": .string(client.id), "iat": .integer(issuedAt),
+            "exp": .integer(issuedAt + Int64(client.lifetimes(moment).idToken)),
+            "auth_time": .integer(Int64(grant.authenticatedAt.timeIntervalSince1970)),
+            "at_hash": .string(TokenSigner.hash(ofAccessToken: issued.accessToken)), "sid": .string(grant.session.text),
+            "realm": .string(grant.user.realm.description), "tokenName": .string("id_token"), "jti": .string(RandomID.uuid()),
+        ]
+        if issued.isFirst, let nonce = grant.nonce { claims["nonce"] = .string(nonce) }
+        return claims
+    }
+}
+
+extension Moment {
+    /// The address that a realm's tokens name as their source.
+    func issuer(of realm: RealmPath) -> String { baseURL + realm.issuerPath }
+}

@@ -1,0 +1,125 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `POST /oauth2/.../token/revoke` (RFC 7009). A token that nobody knows, or that is another client's, is answered like one
+/// that was revoked.
+struct RevocationResource: Sendable {
+    let desk: Desk
+
+    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+        try reader.require(.post)
+        let form = try await reader.form()
+        let credentials = try ClientCredentials(reader, form)
+        try desk.transact { state, moment throws(OAuthRefusal) in
+            let client = try state.client(credentials, in: realm)
+            state.tokens.revoke(try form.required("token"), of: client.key, at: moment.now)
+        }
+        desk.logger.info("token revoked", metadata: ["client": "\(credentials.id)", "realm": "\(realm)"])
+        return try OAuthReply.make(.ok, [:])
+    }
+}
+
+/// `POST /oauth2/.../introspect` (RFC 7662): tells a client with a secret about its own tokens, and one with AM's scope
+/// `am-introspect-all-tokens` about all of its realm.
+struct IntrospectionResource: Sendable {
+    static let allTokens = "am-introspect-all-tokens"
+    let desk: Desk
+
+    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+        try reader.require(.post)
+        let form = try await reader.form()
+        let credentials = try ClientCredentials(reader, form)
+        let body = try desk.transact { state, moment throws(OAuthRefusal) in
+            let client = try state.client(credentials, in: realm)
+            guard client.secret != nil else { throw .invalidClient(usedBasic: credentials.usedBasic) }
+            let token = try form.required("token")
+            return Self.description(of: token, for: client, state, moment)
+        }
+        return try OAuthReply.make(.ok, body ?? ["active": .bool(false)])
+    }
+
+    private static func description(
+        of token: String, for client: RegisteredClient, _ state: DeskState, _ moment: Moment
+    ) -> [String: JSONValue]? {
+        let realm = client.key.realm
+        let found: (grant: Grant, scopes: [String], issuedAt: Date, expiresAt: Date, type: String)
+        if let access = state.tokens.access(token, in: realm, at: moment.now) {
+            found = (access.grant, access.scopes, access.issuedAt, access.expiresAt, "Bearer")
+        } else if let (refresh, grant) = state.tokens.refresh(token, in: realm, at: moment.now) {
+            found = (grant, refresh.scopes, refresh.issuedAt, refresh.expiresAt, "refresh_token")
+        } else {
+            return nil
+        }
+        guard found.grant.client == client.key || client.scopes.contains(allTokens) else { return nil }
+        let left = Int64(found.expiresAt.timeIntervalSince(moment.now))
+        return [
+            "active": .bool(true), "scope": .string(found.scopes.joined(separator: " ")), "realm": .string(realm.description),
+            "client_id": .string(found.grant.client.id), "user_id": .string(found.grant.user.name),
+            "username": .string(found.grant.user.name), "sub": .string(found.grant.user.name),
+            "token_type": .string(found.type), "iss": .string(moment.issuer(of: realm)),
+            "iat": .integer(Int64(found.issuedAt.timeIntervalSince1970)),
+            "exp": .integer(Int64(found.expiresAt.timeIntervalSince1970)), "expires_in": .integer(max(0, left)),
+            "auth_time": .integer(Int64(found.grant.authenticatedAt.timeIntervalSince1970)),
+            "authGrantId": .string(found.grant.id),
+        ]
+    }
+}
+
+/// `GET` and `POST /oauth2/.../userinfo`: the person's claims (OpenID Connect Core 1.0 section 5.3).
+struct UserInfoResource: Sendable {
+    let desk: Desk
+
+    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+        guard let token = try await token(reader) else { throw OAuthRefusal.noToken }
+        let claims = try desk.transact { state, moment throws(OAuthRefusal) in
+            guard let access = state.tokens.access(token, in: realm, at: moment.now),
+                let person = state.directory[access.grant.user]
+            else { throw .invalidToken("The access token is invalid or has expired") }
+            guard access.scopes.contains("openid") else {
+                throw OAuthRefusal(
+                    .forbidden, "insufficient_scope", "The scope openid is needed",
+                    headers: [.wwwAuthenticate: "Bearer error=\"insufficient_scope\", scope=\"openid\""])
+            }
+            return StandardClaims.claims(of: person, access.grant.user, scopes: access.scopes)
+        }
+        return try OAuthReply.make(.ok, claims)
+    }
+
+    private func token(_ reader: RequestReader) async throws -> String? {
+        if reader.request.method != .post { try reader.require(.get) }
+        if let token = reader.credentials("Bearer") { return token }
+        guard reader.request.method == .post, reader.header("content-type") != nil else { return nil }
+        return try await reader.form()["access_token"]
+    }
+}
+
+/// Which scope brings which claims (OpenID Connect Core 1.0 section 5.4).
+enum StandardClaims {
+    private static let byScope: [String: Set<String>] = [
+        "profile": [
+            "name", "family_name", "given_name", "middle_name", "nickname", "preferred_username", "profile", "picture",
+            "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at",
+        ],
+        "email": ["email", "email_verified"], "address": ["address"], "phone": ["phone_number", "phone_number_verified"],
+    ]
+
+    static let names = ["sub"] + byScope.values.flatMap { $0 }.sorted()
+
+    /// Standard claims that a scope stands for are told with that scope; all others always.
+    static func claims(of person: Person, _ user: UserKey, scopes: [String]) -> [String: JSONValue] {
+        let guarded = byScope.values.reduce(into: Set()) { $0.formUnion($1) }
+        let open = scopes.reduce(into: Set()) { $0.formUnion(byScope[$1] ?? []) }
+        var claims = person.claims.filter { !guarded.contains($0.key) || open.contains($0.key) }
+        claims["sub"] = .string(user.name)
+        if open.contains("name"), claims["name"] == nil { claims["name"] = .string(user.name) }
+        return claims
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `POST /json/.../sessions?_action=...`: log-out, and what is known of a session (protocol/journey.md section 1.7).
+struct SessionsResource: Sendable {
+    static let versions = [APIVersion(3, 1), APIVersion(2, 1), APIVersion(1, 2)]
+    let desk: Desk
+
+    enum Action: String {
+        case logout
+        case getSessionInfo
+        case validate
+    }
+
+    func respond(to reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
+        try reader.require(.post)
+        let version = try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.versions)
+        let body = try await reader.json()
+        guard let name = reader.query("_action"), !name.isEmpty else { throw Refusal.badRequest }
+        guard let action = Action(rawValue: name) else {
+            throw Refusal(.notImplemented, "The action is not supported here.")
+        }
+        // What is named is meant; otherwise the session that the request is made with.
+        let named = address.arguments + [body["tokenId"]?.string, reader.query("tokenId")].compactMap { $0 }
+        let tokens = named.isEmpty ? reader.sessionTokens(desk.configuration.cookieName) : Array(named.prefix(1))
+        switch action {
+        case .logout: return try logOut(tokens, address.realm, version)
+        case .getSessionInfo: return try information(tokens, address.realm, version)
+        case .validate: return try validate(tokens, address.realm, version)
+        }
+    }
+
+    private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) throws -> Response {
+        let (ended, cookie) = desk.transact { state, moment in
+            let shown = state.session(tokens, in: realm, at: moment.now)
+            let ended = shown.flatMap { state.sessions.end(BearerKey($0.token), at: moment.now) }
+            return (ended, SessionCookie(moment))
+        }
+        guard let ended else { throw Refusal.accessDenied }
+        desk.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"])
+        return try JSONReply.make(
+            .ok, JSONValue.object(["result": .string("Successfully logged out")]), headers: HTTPFields([cookie.expired]),
+            version: version)
+    }
+
+    /// What there is to know of a session. To ask does not keep it alive.
+    private func information(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) throws -> Response {
+        guard let (key, session) = look(tokens, realm) else { throw Refusal.accessDenied }
+        let body: [String: JSONValue] = [
+            "username": .string(session.user.name), "universalId": .string(session.user.universalID),
+            "realm": .string(realm.description), "latestAccessTime": .string(session.lastAccess.ISO8601Format()),
+            "maxIdleExpirationTime": .string(session.idleEnd.ISO8601Format()),
+            "maxSessionExpirationTime": .string(session.end.ISO8601Format()),
+            "properties": .object([
+                "AMCtxId": .string(key.text), "Service": .string(session.trees.sorted().joined(separator: "|")),
+            ]),
+        ]
+        return try JSONReply.make(.ok, body, version: version)
+    }
+
+    private func validate(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) throws -> Response {
+        guard let (key, session) = look(tokens, realm) else {
+            return try JSONReply.make(.ok, ["valid": JSONValue.bool(false)], version: version)
+        }
+        let body: [String: JSONValue] = [
+            "valid": .bool(true), "uid": .string(session.user.name), "realm": .string(realm.description),
+            "sessionUid": .string(key.text),
+        ]
+        return try JSONReply.make(.ok, body, version: version)
+    }
+
+    private func look(_ tokens: [String], _ realm: RealmPath) -> (BearerKey, SSOSession)? {
+        desk.transact { state, moment in
+            for key in tokens.map({ BearerKey($0) }) {
+                guard let session = state.sessions.look(key, at: moment.now), session.user.realm == realm else { continue }
+                return (key, session)
+            }
+            return nil
+        }
+    }
+}
+
+extension UserKey {
+    /// The user's distinguished name, as AM prints it.
+    var universalID: String {
+        let organization = realm.names.reversed().map { "o=\($0)," }.joined()
+        return "id=\(name),ou=user,\(organization)\(organization.isEmpty ? "" : "ou=services,")ou=am-config"
+    }
+}

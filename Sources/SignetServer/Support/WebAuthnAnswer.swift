@@ -1,0 +1,107 @@
+import Crypto
+import SignetCore
+
+/// What an authenticator answered, as clients write it into `webAuthnOutcome` (protocol/journey.md section 2.7).
+struct WebAuthnAnswer: Sendable {
+    enum Failure: Error, Sendable, Hashable {
+        case unsupported
+        /// The name of the client's error.
+        case client(String)
+        case malformed
+    }
+
+    let clientData: [UInt8]
+    /// The texts after the client's data.
+    let fields: [String]
+
+    init(_ outcome: String) throws(Failure) {
+        var text = outcome
+        if text.hasPrefix("{"), let json = try? JSON.value(of: text.utf8), let legacy = json["legacyData"]?.string {
+            text = legacy
+        }
+        if text == "unsupported" { throw .unsupported }
+        var fields = text.split(separator: "::", omittingEmptySubsequences: false).map(String.init)
+        if fields[0] == "ERROR" {
+            throw .client(fields.count > 1 ? String(fields[1].prefix { $0 != ":" }) : "")
+        }
+        guard fields.count >= 3 else { throw .malformed }
+        clientData = Array(fields.removeFirst().utf8)
+        self.fields = fields
+    }
+
+    /// Bytes that are written as signed numbers with commas.
+    func numbers(_ index: Int) -> [UInt8]? {
+        guard fields.indices.contains(index) else { return nil }
+        let numbers = fields[index].split(separator: ",").map { Int8($0.trimming(" ")) }
+        return numbers.contains(nil) || numbers.isEmpty ? nil : numbers.compactMap { $0.map { UInt8(bitPattern: $0) } }
+    }
+
+    func text(_ index: Int) -> String? { fields.indices.contains(index) ? fields[index] : nil }
+
+    /// Whether the client's data say that it did what was asked, for this challenge, on a page or in an app of this party.
+    func isFor(_ type: String, _ challenge: [UInt8], _ party: RelyingParty) -> Bool {
+        guard let data = try? JSON.value(of: clientData), data["type"]?.string == type,
+            let text = data["challenge"]?.string, let answered = try? Base64.decode(text),
+            ConstantTime.areEqual(answered, challenge), let origin = data["origin"]?.string
+        else { return false }
+        return party.owns(origin)
+    }
+}
+
+/// The server as WebAuthn knows it.
+struct RelyingParty: Sendable, Hashable {
+    let id: String
+    let name: String
+    let otherOrigins: [String]
+
+    init(_ moment: Moment) {
+        let host = (try? Endpoint(unchecked: moment.baseURL))?.host ?? "localhost"
+        // An address is no relying party.
+        let isAddress = host == "127.0.0.1" || host.contains(":")
+        id = moment.configuration.webAuthnRelyingParty ?? (isAddress ? "localhost" : host)
+        name = moment.configuration.issuer
+        otherOrigins = moment.configuration.webAuthnOrigins
+    }
+
+    /// Pages of the party's domain and below it, and what is configured besides.
+    func owns(_ origin: String) -> Bool {
+        if otherOrigins.contains(origin) { return true }
+        guard let host = (try? Endpoint(unchecked: origin))?.host else { return false }
+        return host == id || host.hasSuffix("." + id)
+    }
+}
+
+/// The authenticator's own data (WebAuthn section 6.1).
+struct AuthenticatorData: Sendable {
+    let counter: UInt32
+    private let flags: UInt8
+    private let partyHash: [UInt8]
+    /// What was attested: the credential's id and its key.
+    let credential: (id: [UInt8], key: DevicePublicKey)?
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 37 else { return nil }
+        partyHash = Array(bytes[..<32])
+        flags = bytes[32]
+        counter = bytes[33..<37].reduce(0) { $0 << 8 | UInt32($1) }
+        guard flags & 0x40 != 0 else {
+            credential = nil
+            return
+        }
+        guard bytes.count >= 55 else { return nil }
+        let length = Int(bytes[53]) << 8 | Int(bytes[54])
+        guard bytes.count > 55 + length else { return nil }
+        var rest = bytes[(55 + length)...]
+        // ECDSA with SHA-256 on P-256 (RFC 9053).
+        guard let key = CBOR.read(&rest), key[.integer(1)] == .integer(2), key[.integer(3)] == .integer(-7),
+            key[.integer(-1)] == .integer(1), let x = key[.integer(-2)]?.bytes, let y = key[.integer(-3)]?.bytes, x.count == 32,
+            y.count == 32
+        else { return nil }
+        credential = (Array(bytes[55..<(55 + length)]), .es256(point: [4] + x + y))
+    }
+
+    /// Whether it was made for this party by somebody who was there, and known to the device if that is needed.
+    func isGood(for party: RelyingParty, verified: Bool) -> Bool {
+        partyHash == Array(SHA256.hash(data: Array(party.id.utf8))) && flags & 0x01 != 0 && (!verified || flags & 0x04 != 0)
+    }
+}

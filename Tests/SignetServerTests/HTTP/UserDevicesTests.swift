@@ -1,0 +1,100 @@
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("People look after their own devices")
+struct UserDevicesTests {
+    private static let users = "/am/json/realms/root/users"
+
+    private func list(_ desk: TestDesk, _ session: String, _ kind: String, user: String = "mira") async throws -> Reply {
+        try await desk.send(
+            .get, "\(Self.users)/\(user)/devices/\(kind)?_queryFilter=true",
+            headers: ["iPlanetDirectoryPro": session, "Accept-API-Version": "resource=1.0"])
+    }
+
+    @Test("Every kind of device is listed, and none of its secrets")
+    func lists() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            for kind in ["2fa/oath", "2fa/push", "2fa/binding", "2fa/webauthn", "profile"] {
+                #expect(try await list(desk, session, kind).json["result"] == .array([]))
+            }
+            let phone = try await desk.registeredPhone("CombinedRegistration")
+            let push = try #require(try await list(desk, session, "2fa/push").json["result"]?.array?.first)
+            #expect(push["deviceName"] == "Test phone")
+            #expect(push["createdDate"]?.wholeNumber.map { $0 >= 1_735_689_600_000 } == true)
+            #expect(push["_id"] == push["uuid"])
+            let oath = try await list(desk, session, "2fa/oath")
+            #expect(oath.json["resultCount"] == .integer(1))
+            #expect(!oath.text.contains(Base32.encode(phone.enrollment.oath?.secret.bytes ?? [])))
+        }
+    }
+
+    @Test("A push device that is removed gets no more messages")
+    func removePush() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let phone = try await desk.registeredPhone()
+            _ = try await desk.waitingLogin(phone: phone)
+            let id = try #require(try await list(desk, session, "2fa/push").json["result"]?.array?.first?["_id"]?.string)
+            let path = "\(Self.users)/mira/devices/2fa/push/\(id)"
+            let header = ["iPlanetDirectoryPro": session]
+            #expect(
+                try await desk.send(
+                    .put, path, headers: header.merging(["Content-Type": "application/json"]) { $1 },
+                    body: "{\"deviceName\":\"x\"}"
+                ).status == 501)
+            #expect(try await desk.send(.delete, path, headers: header).json["_id"] == .string(id))
+            #expect(desk.mailbox(phone.uid).isEmpty)
+            #expect(try await desk.send(.delete, path, headers: header).status == 404)
+            #expect(try await desk.logIn("PushLogin").message == "Login failure")
+        }
+    }
+
+    @Test("A passkey is found by its credential, renamed and removed")
+    func passkey() async throws {
+        try await TestDesk.run { desk in
+            let authenticator = TestAuthenticator()
+            var step = try await desk.logIn("WebAuthnRegistration").step
+            let challenge = try #require(step.callbacks[0].output("data")?["challenge"]?.string)
+            step.fill("HiddenValueCallback", .string(try authenticator.registration(challenge: challenge, name: "Key")))
+            let session = try #require(try await desk.next(step).json["tokenId"]?.string)
+            let header = ["Cookie": "iPlanetDirectoryPro=\(session)", "Content-Type": "application/json"]
+            let credential = Base64.encode(authenticator.credentialID, as: .url)
+            let found = try await desk.send(.get, "\(Self.users)/mira/devices/2fa/webauthn/\(credential)", headers: header)
+            #expect(found.json["deviceName"] == "Key")
+            #expect(found.json["credentialId"] == .string(credential))
+            let path = "\(Self.users)/mira/devices/2fa/webauthn/\(try #require(found.json["uuid"]?.string))"
+            let renamed = try await desk.send(.put, path, headers: header, body: "{\"deviceName\":\"Blue key\",\"uuid\":\"x\"}")
+            #expect(renamed.json["deviceName"] == "Blue key")
+            #expect(renamed.json["uuid"] == found.json["uuid"])
+            #expect(try await desk.send(.put, path, headers: header, body: "{}").status == 400)
+            #expect(try await desk.send(.delete, path, headers: header).status == 200)
+            #expect(try await list(desk, session, "2fa/webauthn").json["result"] == .array([]))
+            #expect(try await desk.send(.get, path, headers: header).status == 404)
+        }
+    }
+
+    @Test(
+        "Nobody looks after another's devices, and not everything is a device",
+        arguments: [
+            ("noa/devices/2fa/push?_queryFilter=true", "TOKEN", "resource=1.0", 403),
+            ("mira/devices/2fa/push?_queryFilter=true", "", "resource=1.0", 401),
+            ("mira/devices/2fa/push?_queryFilter=true", "TOKEN", "resource=2.0", 404),
+            ("mira/devices/2fa/push", "TOKEN", "resource=1.0", 400),
+            ("mira/devices/2fa/toaster?_queryFilter=true", "TOKEN", "resource=1.0", 404),
+            ("mira/devices/2fa/profile?_queryFilter=true", "TOKEN", "resource=1.0", 404),
+            ("mira/devices/profile/none", "TOKEN", "resource=1.0", 404),
+        ])
+    func refused(path: String, token: String, version: String, status: Int) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let headers = ["iPlanetDirectoryPro": token.isEmpty ? "" : session, "Accept-API-Version": version]
+            let reply = try await desk.send(.get, "\(Self.users)/\(path)", headers: headers)
+            #expect(reply.status == status)
+            #expect(reply.header("Content-API-Version") == "resource=1.0")
+        }
+    }
+}

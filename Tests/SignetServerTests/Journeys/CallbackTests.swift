@@ -1,0 +1,256 @@
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+extension JourneyStep {
+    /// The index of the first callback of a type.
+    func index(_ type: String) throws -> Int { try #require(callbacks.firstIndex { $0.type == type }) }
+
+    /// Fills in an input of the first callback of a type: the first one, or that whose name ends in `suffix`.
+    mutating func fill(_ type: String, _ suffix: String, _ value: JSONValue) throws {
+        let index = try index(type)
+        let input = try #require(callbacks[index].input?.firstIndex { $0.name == "IDToken\(index + 1)\(suffix)" })
+        callbacks[index].input?[input].value = value
+    }
+}
+
+@Suite("Every callback that AM has")
+struct CallbackTests {
+    /// What a client answers, by the type of the callback: the inputs by what follows `IDToken1` in their names.
+    static let answers: [String: [String: JSONValue]] = [
+        "TextInputCallback": ["": "Mi"], "ChoiceCallback": ["": .integer(2)], "ConfirmationCallback": ["": .integer(0)],
+        "HiddenValueCallback": ["": "ok"], "ConsentMappingCallback": ["": .bool(true)],
+        "ValidatedCreateUsernameCallback": ["": "newcomer"], "ValidatedCreatePasswordCallback": ["": "Passw0rd!"],
+        "StringAttributeInputCallback": ["": "mira@example.test"], "NumberAttributeInputCallback": ["": .number(42.0)],
+        "BooleanAttributeInputCallback": ["": .bool(true)], "TermsAndConditionsCallback": ["": .bool(true)],
+        "KbaCreateCallback": ["question": "Why?", "answer": "Because"], "SelectIdPCallback": ["": "google"],
+        "IdPCallback": ["token": "t", "token_type": "id_token"],
+        "DeviceProfileCallback": ["": "{\"identifier\":\"d-1\",\"metadata\":{\"platform\":{\"deviceName\":\"Mira's\"}}}"],
+        "AppIntegrityCallback": ["clientError": "Unsupported"], "ReCaptchaCallback": ["": "token"],
+        "ReCaptchaEnterpriseCallback": ["token": "t"], "PingOneProtectInitializeCallback": ["clientError": ""],
+        "PingOneProtectEvaluationCallback": ["signals": "s"],
+    ]
+
+    /// Answers a step as an SDK would, and waits as long as it is told to.
+    static func answer(_ step: JourneyStep, at desk: TestDesk) async throws -> Reply {
+        var step = step
+        for callback in step.callbacks {
+            for (suffix, value) in answers[callback.type] ?? [:] { try step.fill(callback.type, suffix, value) }
+        }
+        desk.clock.advance(by: Double(step.waitMilliseconds ?? 0) / 1000)
+        return try await desk.next(step)
+    }
+
+    @Test(
+        "A journey that is named like a callback shows it, and ends when it is answered",
+        arguments: CallbackCatalogue.entries.map(\.type))
+    func single(type: String) async throws {
+        try await TestDesk.run { desk in
+            let step = try await desk.logIn(type).step
+            #expect(step.callback(type) != nil)
+            #expect(step.callbacks.map(\._id) == step.callbacks.indices.map { $0 })
+            for (index, callback) in step.callbacks.enumerated() {
+                for input in callback.input ?? [] { #expect(input.name.hasPrefix("IDToken\(index + 1)")) }
+            }
+            let reply = try await Self.answer(step, at: desk)
+            #expect(reply.json["tokenId"] != nil, "\(reply.text)")
+        }
+    }
+
+    @Test("One journey shows them all")
+    func everything() async throws {
+        try await TestDesk.run { desk in
+            var seen: [String] = []
+            var reply = try await desk.logIn("Everything")
+            while let step = try? reply.step {
+                let expected = CallbackCatalogue.entries[seen.count].type
+                #expect(step.callback(expected) != nil)
+                seen.append(expected)
+                reply = try await Self.answer(step, at: desk)
+            }
+            #expect(seen == CallbackCatalogue.entries.map(\.type))
+            #expect(reply.json["tokenId"] != nil)
+        }
+    }
+
+    @Test("A text's type is text, a confirmation's a number, as AM has it")
+    func messageTypes() async throws {
+        try await TestDesk.run { desk in
+            let texts = try await desk.logIn("TextOutputCallback").step
+            #expect(texts.callbacks.prefix(4).map { $0.output("messageType") } == ["0", "1", "2", "4"])
+            #expect(texts.callbacks.prefix(4).allSatisfy { $0.input == nil })
+            #expect(texts.callbacks[4].input?.map(\.name) == ["IDToken5"])
+            let confirmation = try #require(try await desk.logIn("ConfirmationCallback").step.callback("ConfirmationCallback"))
+            #expect(confirmation.output("messageType") == .integer(1))
+            #expect(confirmation.input?.first?.value == .integer(100))
+        }
+    }
+
+    @Test(
+        "A choice is taken as a number or as its digits, and asked for again otherwise",
+        arguments: [
+            (JSONValue.integer(1), true), ("2", true), (.number(1.0), true), (.integer(3), false), ("", false),
+            (.integer(-1), false),
+            ("SMS", false), (.null, false),
+        ])
+    func choice(answer: JSONValue, isTaken: Bool) async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.logIn("ChoiceCallback").step
+            #expect(step.callbacks[0].input?.first?.value == .integer(1))
+            step.fill("ChoiceCallback", answer)
+            let reply = try await desk.next(step)
+            #expect((reply.json["tokenId"] != nil) == isTaken)
+            #expect(reply.status == 200)
+        }
+    }
+
+    @Test("A confirmation that nobody pressed is asked for again")
+    func unpressed() async throws {
+        try await TestDesk.run { desk in
+            let again = try await desk.next(try await desk.logIn("ConfirmationCallback").step)
+            #expect(try again.step.callback("ConfirmationCallback") != nil)
+        }
+    }
+
+    @Test("A wait can be cut short, kept, and not be hurried", arguments: [(0.0, 0, true), (1.0, 100, true), (0.0, 100, true)])
+    func wait(seconds: Double, pressed: Int64, isOver: Bool) async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.logIn("PollingWaitCallback").step
+            #expect(step.callbacks[0].output("waitTime") == "1000")
+            desk.clock.advance(by: seconds)
+            step.fill("ConfirmationCallback", .integer(pressed))
+            // A second is within the grace that is given to those who come early.
+            let reply = try await desk.next(step)
+            #expect((reply.json["tokenId"] != nil) == isOver)
+        }
+    }
+
+    @Test("What must be accepted is asked for until it is", arguments: ["TermsAndConditionsCallback", "ConsentMappingCallback"])
+    func acceptance(type: String) async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.logIn(type).step
+            step = try await desk.next(step).step
+            step.fill(type, "true")
+            #expect(try await desk.next(step).json["tokenId"] != nil)
+        }
+    }
+
+    @Test("An unknown callback keeps its inputs, whatever they are")
+    func novel() async throws {
+        try await TestDesk.run { desk in
+            let step = try await desk.logIn("NovelCallback").step
+            #expect(step.callbacks[0].input?.map(\.name) == ["IDToken1", "IDToken1extra"])
+            #expect(step.callbacks[0].output("shape") == .object(["sides": .array([.integer(3), .number(4.5)])]))
+            #expect(try await desk.next(step).json["tokenId"] != nil)
+        }
+    }
+
+    @Test("A device's profile becomes one of the person's devices, once however often it comes")
+    func profile() async throws {
+        try await TestDesk.run { desk in
+            for _ in 0..<2 {
+                let reply = try await Self.answer(try await desk.logIn("DeviceProfileCallback").step, at: desk)
+                #expect(reply.json["tokenId"] != nil)
+            }
+            let devices = desk.server.desk.transact { state, _ in
+                state.devices.others(.profile, of: UserKey(realm: .root, name: "mira"))
+            }
+            #expect(devices.map(\.name) == ["Mira's"])
+        }
+    }
+
+    @Test("A profile that is none is asked for again", arguments: ["", "{}", "[]", "{\"identifier\":\"\"}"])
+    func noProfile(text: String) async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.logIn("DeviceProfileCallback").step
+            step.fill("DeviceProfileCallback", .string(text))
+            #expect(try await desk.next(step).step.callback("DeviceProfileCallback") != nil)
+        }
+    }
+}
+
+@Suite("Ends that are not the session")
+struct FailingJourneyTests {
+    @Test(
+        "Each failure has AM's body",
+        arguments: [
+            ("Failure", 401, "Login failure"), ("Locked", 401, "User Locked Out."),
+            ("PolicyFailure", 403, "Policy validation failed"),
+        ])
+    func failure(journey: String, status: Int, message: String) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.logIn(journey)
+            #expect(reply.status == status)
+            #expect(reply.message == message)
+            #expect(reply.json["code"] == .integer(Int64(status)))
+            #expect(reply.json["detail"] != nil)
+            if journey == "PolicyFailure" {
+                let failure = reply.json["detail"]?["failedPolicyRequirements"]?.array?.first
+                #expect(failure?["property"] == "mail")
+                #expect(failure?["policyRequirements"]?.array?.count == 2)
+                #expect(reply.json["detail"]?["result"] == .bool(false))
+            }
+        }
+    }
+}
+
+@Suite("Journeys that wait for a letter")
+struct SuspensionTests {
+    private func suspended(_ desk: TestDesk, name: String = "mira") async throws -> JourneyStep {
+        var step = try await desk.start("EmailLogin").step
+        step.fill("NameCallback", .string(name))
+        return try await desk.next(step).step
+    }
+
+    /// The query of the link in the newest letter.
+    private func query(_ desk: TestDesk) throws -> Substring {
+        let link = try #require(desk.server.letters(to: "mira").last)
+        #expect(link.hasPrefix("http://127.0.0.1:8080/am/XUI/?realm=%2F&suspendedId="))
+        return link[try #require(link.firstIndex(of: "&"))...].dropFirst()
+    }
+
+    @Test("Whoever follows the link is logged in, once", arguments: ["{}", nil])
+    func resume(body: String?) async throws {
+        try await TestDesk.run { desk in
+            let step = try await suspended(desk)
+            #expect(step.callbacks.map(\.type) == ["SuspendedTextOutputCallback"])
+            #expect(try await desk.next(step).step.callbacks == step.callbacks)
+            let path = "\(TestDesk.authenticate)?\(try query(desk))"
+            #expect(try await desk.send(.post, path, body: body).json["tokenId"] != nil)
+            let again = try await desk.send(.post, path, body: body)
+            #expect(again.status == 401)
+            #expect(again.json["detail"] == nil)
+            #expect(try #require(again.message).contains("SuspendedAuthSessionException: Token not found. It may have expired."))
+        }
+    }
+
+    @Test("A link is good for its own time, not for the journey's", arguments: [(899.0, 200), (900, 401)])
+    func expiry(seconds: Double, status: Int) async throws {
+        try await TestDesk.run(
+            .sample {
+                $0.suspensionTimeout = 900
+                $0.journeyTimeout = 60
+            }
+        ) { desk in
+            _ = try await suspended(desk)
+            desk.clock.advance(by: seconds)
+            let reply = try await desk.send(.post, "\(TestDesk.authenticate)?\(try query(desk))", body: "{}")
+            #expect(reply.status == status)
+        }
+    }
+
+    @Test("A link belongs to its realm, and nobody is told who there is")
+    func others() async throws {
+        try await TestDesk.run { desk in
+            let step = try await suspended(desk)
+            let stranger = try await suspended(desk, name: "stranger")
+            #expect(stranger.callbacks == step.callbacks)
+            #expect(desk.server.letters(to: "stranger").isEmpty)
+            let elsewhere = try await desk.send(.post, "/am/json/alpha/authenticate?\(try query(desk))", body: "{}")
+            #expect(elsewhere.status == 401)
+            #expect(try await desk.send(.post, "\(TestDesk.authenticate)?\(try query(desk))").status == 200)
+        }
+    }
+}

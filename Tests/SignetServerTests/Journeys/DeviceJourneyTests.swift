@@ -1,0 +1,237 @@
+import Foundation
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Binding a device, and signing with it")
+struct DeviceBindingTests {
+    private static let start = 1_735_689_600
+
+    private func claims(_ callback: JourneyCallback, _ changes: [String: JSONValue?] = [:]) throws -> [String: JSONValue] {
+        var claims: [String: JSONValue] = [
+            "sub": .string("id=mira,ou=user,ou=am-config"), "challenge": try #require(callback.output("challenge")),
+            "exp": .integer(Int64(Self.start + 60)), "iat": .integer(Int64(Self.start)), "nbf": .integer(Int64(Self.start)),
+            "iss": "org.example.app", "platform": "ios",
+        ]
+        for (name, value) in changes { claims[name] = value }
+        return claims
+    }
+
+    private func bind(
+        _ desk: TestDesk, _ key: TestKey, changes: [String: JSONValue?] = [:], header: [String: JSONValue] = [:]
+    ) async throws -> Reply {
+        var step = try await desk.logIn("DeviceBinding").step
+        let callback = try #require(step.callback("DeviceBindingCallback"))
+        let jws = try key.sign(try claims(callback, changes), header: ["jwk": key.jwk].merging(header) { $1 })
+        try step.fill("DeviceBindingCallback", "jws", .string(jws))
+        try step.fill("DeviceBindingCallback", "deviceName", "Mira's phone")
+        try step.fill("DeviceBindingCallback", "deviceId", "device-1")
+        return try await desk.next(step)
+    }
+
+    private func sign(_ desk: TestDesk, _ step: JourneyStep, _ key: TestKey, _ changes: [String: JSONValue?] = [:]) async throws
+        -> Reply
+    {
+        var step = step
+        let callback = try #require(step.callback("DeviceSigningVerifierCallback"))
+        try step.fill("DeviceSigningVerifierCallback", "jws", .string(try key.sign(try claims(callback, changes))))
+        return try await desk.next(step)
+    }
+
+    @Test("A bound device's key logs in, on each platform, with a name and without", arguments: [false, true])
+    func bound(isAndroid: Bool) async throws {
+        let key = isAndroid ? try TestKey.android() : .apple()
+        try await TestDesk.run { desk in
+            #expect(try await bind(desk, key).json["tokenId"] != nil)
+            let named = try await desk.logIn("DeviceSigning").step
+            #expect(named.callbacks[0].output("userId") == "id=mira,ou=user,ou=am-config")
+            let custom: [String: JSONValue?] = ["amount": .integer(5), "platform": nil]
+            #expect(try await sign(desk, named, key, custom).json["tokenId"] != nil)
+            let nameless = try await desk.start("DeviceLogin").step
+            #expect(nameless.callbacks[0].output("userId") == "")
+            #expect(try await sign(desk, nameless, key).json["tokenId"] != nil)
+        }
+    }
+
+    @Test(
+        "A statement that is not right in every part binds nothing",
+        arguments: [
+            (["sub": "id=noa,ou=user,ou=am-config"], [:]), (["challenge": "c2FtcGxl"], [:]),
+            (["exp": .integer(1_735_689_000)], [:]),
+            (["exp": nil], [:]), (["nbf": .integer(1_735_690_000)], [:]), ([:], ["alg": "none"]), ([:], ["alg": "HS256"]),
+            ([:], ["jwk": .null]), ([:], ["jwk": .object(["kty": "oct", "k": "AAAA"])]), ([:], ["crit": .array(["x"])]),
+            ([:], ["kid": ""]), ([:], ["jwk": TestKey.apple().jwk]),
+            ([:], ["jwk": .object(["kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"])]),
+        ] as [([String: JSONValue?], [String: JSONValue])])
+    func refused(changes: [String: JSONValue?], header: [String: JSONValue]) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await bind(desk, .apple(), changes: changes, header: header)
+            #expect(reply.message == "Login failure")
+            #expect(
+                desk.server.desk.transact { state, _ in
+                    state.devices.others(.binding, of: UserKey(realm: .root, name: "mira")).isEmpty
+                })
+        }
+    }
+
+    @Test("A stranger's key, an old challenge and a client's error log nobody in")
+    func strangers() async throws {
+        let key = TestKey.apple()
+        try await TestDesk.run { desk in
+            #expect(try await desk.logIn("DeviceSigning").message == "Login failure")
+            #expect(try await bind(desk, key).json["tokenId"] != nil)
+            #expect(try await bind(desk, key).message == "Login failure")
+            #expect(try await sign(desk, try await desk.logIn("DeviceSigning").step, .apple()).status == 401)
+            let old = try #require(try await desk.logIn("DeviceSigning").step.callbacks[0].output("challenge"))
+            let replay = try await sign(desk, try await desk.logIn("DeviceSigning").step, key, ["challenge": old])
+            #expect(replay.status == 401)
+            for error in ["Timeout", "Abort", "Unsupported", "ClientNotRegistered", "?"] {
+                var step = try await desk.logIn("DeviceSigning").step
+                try step.fill("DeviceSigningVerifierCallback", "clientError", .string(error))
+                #expect(try await desk.next(step).status == 401)
+            }
+            #expect(try await sign(desk, try await desk.start("DeviceLogin").step, key, ["sub": "mira"]).status == 401)
+        }
+    }
+
+    @Test("What a client says went wrong is an outcome of its own")
+    func clientErrors() {
+        let outcomes = ["Timeout", "Abort", "Unsupported", "ClientNotRegistered", "?"].map { ClientError.outcome($0).rawValue }
+        #expect(outcomes == ["Time Out", "Abort", "Unsupported", "Not Registered", "Failure"])
+        #expect(Set(outcomes).union(["Success"]) == Set(ClientError.outcomes.map(\.rawValue)))
+    }
+}
+
+@Suite("WebAuthn")
+struct WebAuthnTests {
+    /// The challenge in a step, in standard Base64, wherever its form of step puts it.
+    private func challenge(_ step: JourneyStep) throws -> String {
+        if let data = step.callback("MetadataCallback")?.output("data") { return try #require(data["challenge"]?.string) }
+        let script = try #require(step.callback("TextOutputCallback")?.output("message")?.string)
+        let numbers = try #require(script.firstMatch(of: #/challenge: new Int8Array\(\[([^\]]+)\]\)/#)?.output.1)
+        let bytes = numbers.split(separator: ",").compactMap { Int8($0.trimming(" ")) }.map { UInt8(bitPattern: $0) }
+        return Base64.encode(bytes, as: .standard)
+    }
+
+    private func answer(_ desk: TestDesk, _ step: JourneyStep, _ outcome: String) async throws -> Reply {
+        var step = step
+        step.fill("HiddenValueCallback", .string(outcome))
+        return try await desk.next(step)
+    }
+
+    private func register(_ desk: TestDesk, _ authenticator: TestAuthenticator, form: String = "") async throws -> Reply {
+        let step = try await desk.logIn("WebAuthnRegistration\(form)").step
+        return try await answer(desk, step, try authenticator.registration(challenge: try challenge(step), name: "Key"))
+    }
+
+    private func logIn(_ desk: TestDesk, _ authenticator: TestAuthenticator, form: String = "") async throws -> Reply {
+        let step = try await desk.logIn("WebAuthnLogin\(form)").step
+        return try await answer(desk, step, try authenticator.assertion(challenge: try challenge(step)))
+    }
+
+    @Test("In each version's form a credential is made and used", arguments: ["", "70", "65"])
+    func forms(form: String) async throws {
+        try await TestDesk.run { desk in
+            var authenticator = TestAuthenticator()
+            let registered = try await register(desk, authenticator, form: form)
+            #expect(registered.json["tokenId"] != nil)
+            authenticator.counter = 2
+            let loggedIn = try await logIn(desk, authenticator, form: form)
+            #expect(loggedIn.json["tokenId"] != nil)
+        }
+    }
+
+    @Test("A step of today has members for apps and those for browsers, one of before the latter only")
+    func members() async throws {
+        try await TestDesk.run { desk in
+            let authenticator = TestAuthenticator()
+            #expect(try await register(desk, authenticator).json["tokenId"] != nil)
+            let list = JSONValue.array(authenticator.credentialID.map { .integer(Int64($0)) })
+            let registration = try #require(try await desk.logIn("WebAuthnRegistration").step.callbacks[0].output("data"))
+            #expect(registration["_action"] == "webauthn_registration")
+            #expect(registration["_relyingPartyId"] == "localhost")
+            #expect(registration["relyingPartyId"] == "id: \"localhost\",")
+            #expect(registration["_excludeCredentials"]?.array?.first?["id"] == list)
+            #expect(registration["_pubKeyCredParams"] == .array([.object(["type": "public-key", "alg": .integer(-7)])]))
+            let step = try await desk.logIn("WebAuthnLogin").step
+            let authentication = try #require(step.callbacks[0].output("data"))
+            #expect(authentication["_action"] == "webauthn_authentication")
+            #expect(authentication["_allowCredentials"]?.array?.first?["id"] == list)
+            #expect(authentication["supportsJsonResponse"] == .bool(true))
+            #expect(step.callbacks[1].output("id") == "webAuthnOutcome")
+            #expect(step.callbacks[1].input?.first?.name == "IDToken2")
+            let legacy = try #require(try await desk.logIn("WebAuthnLogin70").step.callbacks[0].output("data")?.object)
+            #expect(!legacy.keys.contains { $0.hasPrefix("_") && $0 != "_action" && $0 != "_type" })
+            #expect(legacy["allowCredentials"]?.string?.hasPrefix("allowCredentials: [{ \"type\": \"public-key\"") == true)
+        }
+    }
+
+    @Test("The answer may be wrapped in JSON")
+    func json() async throws {
+        try await TestDesk.run { desk in
+            let authenticator = TestAuthenticator()
+            let step = try await desk.logIn("WebAuthnRegistration").step
+            let legacy = try authenticator.registration(challenge: try challenge(step))
+            let wrapped = JSON.text(of: .object(["authenticatorAttachment": "platform", "legacyData": .string(legacy)]))
+            #expect(try await answer(desk, step, wrapped).json["tokenId"] != nil)
+        }
+    }
+
+    enum Fault: CaseIterable {
+        case party, origin, originBelow, absent, copied, stranger, otherChallenge, otherType
+
+        var isHarmless: Bool { self == .originBelow }
+    }
+
+    @Test("An answer that is not right in every part logs nobody in", arguments: Fault.allCases)
+    func faults(fault: Fault) async throws {
+        try await TestDesk.run { desk in
+            var authenticator = TestAuthenticator()
+            authenticator.counter = 7
+            let registered = try await register(desk, authenticator)
+            #expect(registered.json["tokenId"] != nil)
+            authenticator.counter = 8
+            let step = try await desk.logIn("WebAuthnLogin").step
+            var challenge = try challenge(step)
+            switch fault {
+            case .party: authenticator.party = "evil.test"
+            case .origin: authenticator.origin = "https://evillocalhost"
+            case .originBelow: authenticator.origin = "https://login.localhost:8443"
+            case .absent: authenticator.flags = 0x04
+            case .copied: authenticator.counter = 7
+            case .stranger: authenticator = TestAuthenticator()
+            case .otherChallenge: challenge = "AAAA"
+            case .otherType: break
+            }
+            let outcome = try authenticator.assertion(challenge: challenge, clientType: fault == .otherType ? "create" : "get")
+            let reply = try await answer(desk, step, outcome)
+            #expect((reply.json["tokenId"] != nil) == fault.isHarmless)
+        }
+    }
+
+    @Test(
+        "What is no answer, or says that there will be none, is a failure and no more",
+        arguments: [
+            "webAuthnOutcome", "", "unsupported", "ERROR::NotAllowedError:denied", "ERROR", "::", "a::b::c", "{}::1,2::x", "{",
+            "{}::\(String(repeating: "-128,", count: 500))1::x",
+        ])
+    func noAnswer(outcome: String) async throws {
+        try await TestDesk.run { desk in
+            let registration = try await desk.logIn("WebAuthnRegistration").step
+            #expect(try await answer(desk, registration, outcome).message == "Login failure")
+            #expect(try await desk.logIn("WebAuthnLogin").message == "Login failure")
+        }
+    }
+
+    @Test(
+        "Damaged CBOR is no value and no crash",
+        arguments: [
+            [], [0x5B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x9A, 0xFF, 0xFF, 0xFF, 0xFF], [0xBF], [0x1C], [0x41],
+            [0xA2, 0x01, 0x01, 0x01, 0x02], [0x61, 0xFF], [0xC0, 0x00], [0xF9, 0x00, 0x00], [UInt8](repeating: 0x81, count: 1000),
+        ] as [[UInt8]])
+    func damaged(bytes: [UInt8]) {
+        var rest = bytes[...]
+        #expect(CBOR.read(&rest) == nil)
+    }
+}

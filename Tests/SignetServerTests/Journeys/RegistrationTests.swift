@@ -1,0 +1,147 @@
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Registering as somebody new")
+struct RegistrationTests {
+    /// Fills in the whole page.
+    private func filled(_ step: JourneyStep, name: String = "newcomer", mail: JSONValue = "new@example.test") throws
+        -> JourneyStep
+    {
+        var step = step
+        try step.fill("ValidatedCreateUsernameCallback", "", .string(name))
+        try step.fill("ValidatedCreatePasswordCallback", "", "Passw0rd!")
+        let texts = step.callbacks.indices.filter { step.callbacks[$0].type == "StringAttributeInputCallback" }
+        step.callbacks[texts[0]].answer("New")
+        step.callbacks[texts[1]].answer(mail)
+        try step.fill("KbaCreateCallback", "question", "What was your first pet?")
+        try step.fill("KbaCreateCallback", "answer", " Rex ")
+        step.fill("TermsAndConditionsCallback", .bool(true))
+        return step
+    }
+
+    @Test("Who fills in the page is a user, with claims and a question")
+    func registration() async throws {
+        try await TestDesk.run { desk in
+            let page = try await desk.start("Registration").step
+            #expect(page.stage == "Registration")
+            #expect(page.header == "Sign Up")
+            let reply = try await desk.next(try filled(page))
+            let session = try #require(reply.json["tokenId"]?.string)
+            let tokens = try Tokens(try await desk.exchange(try await desk.code(session, ["scope": "openid email"])))
+            #expect(try await desk.userInfo(tokens.access).json["email"] == "new@example.test")
+            #expect(try await desk.logIn("Login", name: "newcomer", password: "Passw0rd!").json["tokenId"] != nil)
+
+            var step = try await desk.start("QuestionLogin").step
+            step.fill("NameCallback", "newcomer")
+            step = try await desk.next(step).step
+            #expect(step.callbacks[0].output("prompt") == "What was your first pet?")
+            step.fill("PasswordCallback", "Tom")
+            step = try await desk.next(step).step
+            step.fill("PasswordCallback", "REX")
+            #expect(try await desk.next(step).json["tokenId"] != nil)
+        }
+    }
+
+    @Test("What does not comply is named, in JSON within JSON, and all else is kept")
+    func failedPolicies() async throws {
+        try await TestDesk.run { desk in
+            var step = try filled(try await desk.start("Registration").step, name: "mira", mail: "no address")
+            try step.fill("ValidatedCreatePasswordCallback", "", "short")
+            step = try await desk.next(step).step
+            let name = try #require(step.callback("ValidatedCreateUsernameCallback"))
+            #expect(name.output("failedPolicies") == .array(["{\"policyRequirement\":\"UNIQUE\"}"]))
+            #expect(name.output("value") == "mira")
+            #expect(name.output("policies")?["name"] == "userName")
+            let password = try #require(step.callback("ValidatedCreatePasswordCallback"))
+            #expect(
+                password.output("failedPolicies")
+                    == .array([
+                        "{\"params\":{\"minLength\":8},\"policyRequirement\":\"MIN_LENGTH\"}",
+                        "{\"params\":{\"numCaps\":1},\"policyRequirement\":\"AT_LEAST_X_CAPITAL_LETTERS\"}",
+                        "{\"params\":{\"numNums\":1},\"policyRequirement\":\"AT_LEAST_X_NUMBERS\"}",
+                    ]))
+            #expect(password.output("value") == nil && password.input?.first?.value == "")
+            let mail = try #require(step.callbacks.first { $0.output("name") == "mail" })
+            #expect(mail.output("failedPolicies") == .array(["{\"policyRequirement\":\"VALID_EMAIL_ADDRESS_FORMAT\"}"]))
+            #expect(mail.output("required") == .bool(true))
+            #expect(try await desk.next(try filled(step)).json["tokenId"] != nil)
+        }
+    }
+
+    @Test("With validateOnly nothing is taken, however right it is", arguments: [JSONValue.bool(true), "true"])
+    func validateOnly(flag: JSONValue) async throws {
+        try await TestDesk.run { desk in
+            var step = try filled(try await desk.start("Registration").step)
+            try step.fill("ValidatedCreateUsernameCallback", "validateOnly", flag)
+            step = try await desk.next(step).step
+            let name = try #require(step.callback("ValidatedCreateUsernameCallback"))
+            #expect(name.output("failedPolicies") == .array([]))
+            #expect(name.output("validateOnly") == .bool(true))
+            #expect(desk.server.desk.transact { state, _ in !state.directory.contains(UserKey(realm: .root, name: "newcomer")) })
+            step = try filled(step)
+            try step.fill("ValidatedCreateUsernameCallback", "validateOnly", .bool(false))
+            #expect(try await desk.next(step).json["tokenId"] != nil)
+        }
+    }
+
+    @Test("Of many who want one name at the same instant one gets it")
+    func race() async throws {
+        try await TestDesk.run { desk in
+            let replies = try await TokenTests.many(20) {
+                try await desk.next(try filled(try await desk.start("Registration").step))
+            }
+            #expect(replies.count { $0.json["tokenId"] != nil } == 1)
+            #expect(replies.allSatisfy { $0.status == 200 })
+        }
+    }
+
+    @Test("A name that was taken since it was looked at is a policy failure")
+    func taken() {
+        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [], baseURL: "")
+        var journey = JourneyState.sample()
+        journey.username = "mira"
+        journey.password = Secret("x".utf8)
+        let action = CreateUserNode().process(NodeVisit(nodeID: "x", answers: nil, moment: .sample()), &journey, &desk)
+        guard case .refuse(let refusal) = action else {
+            Issue.record("\(action)")
+            return
+        }
+        #expect(refusal == .policyFailure("userName", [.unique]))
+        #expect(journey.password == nil)
+        #expect(desk.directory.accepts(Secret(TestDesk.password.utf8), of: UserKey(realm: .root, name: "mira")))
+    }
+
+    @Test(
+        "An attribute of another kind, or out of bounds, is asked for again",
+        arguments: [
+            ("NumberAttributeInputCallback", JSONValue.integer(17), "MINIMUM_NUMBER_VALUE"),
+            ("NumberAttributeInputCallback", .number(120.5), "MAXIMUM_NUMBER_VALUE"),
+            ("NumberAttributeInputCallback", "many", "VALID_TYPE"), ("StringAttributeInputCallback", .bool(true), "VALID_TYPE"),
+            ("StringAttributeInputCallback", "", "REQUIRED"),
+            ("StringAttributeInputCallback", "a@b", "VALID_EMAIL_ADDRESS_FORMAT"),
+            ("BooleanAttributeInputCallback", .null, "VALID_TYPE"),
+        ])
+    func attributes(type: String, value: JSONValue, failure: String) async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.logIn(type).step
+            step.fill(type, value)
+            step = try await desk.next(step).step
+            let failures = try #require(step.callback(type)?.output("failedPolicies")?.array)
+            #expect(failures.count == 1)
+            let failed = try JSON.value(of: try #require(failures.first?.string).utf8)
+            #expect(failed["policyRequirement"] == .string(failure))
+        }
+    }
+
+    @Test("A number may be spelled as text", arguments: [JSONValue.integer(18), .number(42.5), "42", "42.0"])
+    func numbers(value: JSONValue) async throws {
+        try await TestDesk.run { desk in
+            var step = try await desk.logIn("NumberAttributeInputCallback").step
+            step.fill("NumberAttributeInputCallback", value)
+            let reply = try await desk.next(step)
+            #expect(reply.json["tokenId"] != nil)
+        }
+    }
+}

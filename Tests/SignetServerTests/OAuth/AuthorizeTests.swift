@@ -1,0 +1,201 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("The authorize endpoint")
+struct AuthorizeTests {
+    @Test(
+        "A session in the cookie-named header or in a cookie gives a code, by a redirect without a body",
+        arguments: [
+            ["iPlanetDirectoryPro": "TOKEN"], ["IPLANETDIRECTORYPRO": "TOKEN"], ["Cookie": "iPlanetDirectoryPro=TOKEN"],
+            ["Cookie": "amlbcookie=01; iPlanetDirectoryPro=TOKEN; x=y"], ["Cookie": "iPlanetDirectoryPro=\"TOKEN\""],
+            ["iPlanetDirectoryPro": "stale", "Cookie": "iPlanetDirectoryPro=TOKEN"],
+        ])
+    func code(headers: [String: String]) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let shown = headers.mapValues { $0.replacingOccurrences(of: "TOKEN", with: session) }
+            let reply = try await desk.authorize(nil, headers: shown)
+            #expect(reply.status == 302)
+            #expect(reply.text.isEmpty)
+            #expect(reply.header("Content-Type") == nil)
+            #expect(try #require(reply.header("Location")).hasPrefix("\(TestDesk.redirectURI)?code="))
+            let answer = try reply.location
+            #expect(Set(answer.keys) == ["code", "iss", "state", "client_id"])
+            #expect(answer["state"] == "st/&te")
+            #expect(answer["client_id"] == "app")
+            #expect(answer["iss"] == "http://127.0.0.1:8080/am/oauth2")
+        }
+    }
+
+    @Test("Without a session a browser is sent to log in, and comes back to the same request")
+    func login() async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.authorize(nil, ["prompt": "login"])
+            #expect(reply.status == 302)
+            #expect(try #require(reply.header("Location")).hasPrefix("http://127.0.0.1:8080/am/XUI/?realm=%2F&goto=http"))
+            let goto = try #require(try reply.location["goto"])
+            let query = try #require(URLComponents(string: goto)?.queryItems)
+            #expect(query.contains(URLQueryItem(name: "state", value: "st/&te")))
+            #expect(!query.contains { $0.name == "prompt" })
+        }
+    }
+
+    @Test("With prompt=none nobody is asked anything")
+    func silent() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            #expect(try await desk.authorize(nil, ["prompt": "none"]).location["error"] == "login_required")
+            #expect(try await desk.authorize(session, ["prompt": "none"]).location["code"] != nil)
+            let unasked = try await desk.authorize(session, client: "asking", ["prompt": "none"])
+            #expect(try unasked.location["error"] == "consent_required")
+            desk.clock.advance(by: 100)
+            #expect(try await desk.authorize(session, ["prompt": "none", "max_age": "101"]).location["code"] != nil)
+            #expect(try await desk.authorize(session, ["prompt": "none", "max_age": "99"]).location["error"] == "login_required")
+        }
+    }
+
+    @Test(
+        "What is wrong with a request is told to the client at its address, with the state",
+        arguments: [
+            (["response_type": "token"], "unsupported_response_type"), (["response_type": nil], "invalid_request"),
+            (["response_type": "code id_token"], "unsupported_response_type"), (["scope": "openid admin"], "invalid_scope"),
+            (["code_challenge": nil, "code_challenge_method": nil], "invalid_request"),
+            (["code_challenge": nil], "invalid_request"), (["code_challenge_method": "plain"], "invalid_request"),
+            (["code_challenge_method": nil], "invalid_request"), (["code_challenge": "short"], "invalid_request"),
+            (["response_mode": "pi.flow"], "invalid_request"), (["prompt": "none login"], "invalid_request"),
+            (["prompt": "dance"], "invalid_request"), (["max_age": "soon"], "invalid_request"),
+            (["request": "eyJ"], "request_not_supported"), (["request_uri": "urn:x"], "request_uri_not_supported"),
+        ] as [([String: String?], String)])
+    func refused(changes: [String: String?], error: String) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.authorize(try await desk.session(), changes)
+            #expect(reply.status == 302)
+            #expect(try #require(reply.header("Location")).hasPrefix(TestDesk.redirectURI))
+            let answer = try reply.location
+            #expect(answer["error"] == error)
+            #expect(answer["error_description"]?.isEmpty == false)
+            #expect(answer["state"] == "st/&te")
+            #expect(answer["code"] == nil)
+        }
+    }
+
+    @Test(
+        "Nobody is sent to an address that is not certain",
+        arguments: [
+            (["redirect_uri": "https://evil.example.test/"], "redirect_uri_mismatch"),
+            (["redirect_uri": TestDesk.redirectURI + "/more"], "redirect_uri_mismatch"),
+            (["redirect_uri": TestDesk.redirectURI + "#x"], "redirect_uri_mismatch"),
+            (["redirect_uri": "http://127.0.0.1:9/other"], "redirect_uri_mismatch"),
+            (["redirect_uri": "http://127.0.0.1:99999/callback"], "redirect_uri_mismatch"),
+            (["redirect_uri": "http://127.0.0.1.evil.test/callback"], "redirect_uri_mismatch"),
+            (["redirect_uri": "http://localhost:9/callback"], "redirect_uri_mismatch"),
+            (["redirect_uri": nil], "invalid_request"), (["client_id": "nobody"], "invalid_client"),
+            (["client_id": nil], "invalid_request"),
+        ] as [([String: String?], String)])
+    func uncertain(changes: [String: String?], error: String) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.authorize(try await desk.session(), changes)
+            #expect(reply.status == 400)
+            #expect(reply.header("Location") == nil)
+            #expect(reply.error == error)
+        }
+    }
+
+    @Test("A parameter that comes twice is refused")
+    func twice() async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(.get, "\(TestDesk.oauth)/authorize?client_id=app&client_id=other", headers: [:])
+            #expect(reply.status == 400)
+            #expect(reply.error == "invalid_request")
+        }
+    }
+
+    @Test("Of a loopback address any port will do", arguments: ["http://127.0.0.1:49152/callback", "http://127.0.0.1/callback"])
+    func loopback(address: String) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let code = try await desk.code(session, ["redirect_uri": address])
+            #expect(try await desk.exchange(code, ["redirect_uri": address]).status == 200)
+            let other = try await desk.code(session, ["redirect_uri": address])
+            #expect(try await desk.exchange(other, ["redirect_uri": "http://127.0.0.1:1/callback"]).error == "invalid_grant")
+        }
+    }
+
+    @Test("A redirect address that has a query keeps it, and the only one need not be named")
+    func query() async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.authorize(
+                try await desk.session(), client: "web",
+                ["redirect_uri": nil, "code_challenge": nil, "code_challenge_method": nil, "state": nil])
+            #expect(try #require(reply.header("Location")).hasPrefix("https://web.example.test/cb?x=1&code="))
+            #expect(try reply.location["state"] == nil)
+        }
+    }
+
+    @Test("A session of one realm is none in another")
+    func realms() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let alpha = "/am/oauth2/realms/root/realms/alpha"
+            #expect(try await desk.authorize(session, ["prompt": "none"], at: alpha).location["error"] == "login_required")
+            let own = try await desk.session(password: "other", at: "/am/json/realms/root/realms/alpha/authenticate")
+            for path in [alpha, "/am/oauth2/alpha", "/am/oauth2/realms/alpha"] {
+                let answer = try await desk.authorize(own, at: path).location
+                #expect(answer["iss"] == "http://127.0.0.1:8080/am/oauth2/realms/root/realms/alpha")
+                #expect(answer["code"] != nil)
+            }
+            #expect(try await desk.authorize(own, client: "other", at: alpha).error == "invalid_client")
+        }
+    }
+
+    @Test("A client that must ask asks, and gets what the person says")
+    func consent() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let page = try await desk.authorize(session, client: "asking")
+            #expect(page.status == 200)
+            #expect(page.header("Content-Type") == "text/html; charset=UTF-8")
+            let csrf = try #require(page.text.firstMatch(of: #/name="csrf" value="([^"]+)"/#)?.output.1)
+            #expect(csrf != session[...])
+            func decide(_ decision: [String: String?]) async throws -> Reply {
+                let query = try #require(desk.requestURI(client: "asking"))
+                return try await desk.send(
+                    .post, query,
+                    headers: ["iPlanetDirectoryPro": session, "Content-Type": "application/x-www-form-urlencoded"],
+                    body: TestDesk.form(decision))
+            }
+            #expect(try await decide(["decision": "deny", "csrf": String(csrf)]).location["error"] == "access_denied")
+            #expect(try await decide(["decision": "allow"]).status == 200)
+            #expect(try await decide(["decision": "allow", "csrf": "wrong"]).status == 200)
+            #expect(try await decide(["decision": "allow", "csrf": session]).location["code"] != nil)
+            #expect(try await desk.authorize(session, client: "asking").status == 200)
+            let saved = try await decide(["decision": "allow", "csrf": String(csrf), "save_consent": "on"])
+            #expect(try saved.location["code"] != nil)
+            #expect(try await desk.authorize(session, client: "asking").location["code"] != nil)
+            #expect(try await desk.authorize(session, client: "asking", ["scope": "openid email"]).status == 200)
+            #expect(try await desk.authorize(session, client: "asking", ["prompt": "consent"]).status == 200)
+        }
+    }
+
+    @Test("Any method but GET and POST is refused", arguments: [HTTPRequest.Method.put, .delete])
+    func method(method: HTTPRequest.Method) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(method, "\(TestDesk.oauth)/authorize", headers: [:])
+            #expect(reply.status == 405)
+        }
+    }
+}
+
+extension TestDesk {
+    fileprivate func requestURI(client: String) -> String? {
+        let parameters: [String: String?] = [
+            "response_type": "code", "client_id": client, "scope": "openid profile", "redirect_uri": Self.redirectURI,
+            "state": "s", "code_challenge": ProofKey.challenge(for: Self.verifier), "code_challenge_method": "S256",
+        ]
+        return "\(Self.oauth)/authorize?\(Self.form(parameters))"
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Using, revoking and inspecting tokens")
+struct TokenUseTests {
+    @Test("userinfo tells what the scopes stand for")
+    func userInfo() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session(name: "noa", password: "staple")
+            for (scope, names) in [
+                ("openid", ["sub", "department"]), ("openid email", ["sub", "department", "email"]),
+                ("openid profile", ["sub", "department", "given_name", "name"]),
+            ] as [(String, Set<String>)] {
+                let tokens = try Tokens(try await desk.exchange(try await desk.code(session, ["scope": scope])))
+                let reply = try await desk.userInfo(tokens.access)
+                #expect(Set(try #require(reply.json.object).keys) == names)
+                #expect(reply.json["sub"] == "noa")
+            }
+        }
+    }
+
+    @Test(
+        "A token may come by any spelling of the scheme, and in the form of a POST",
+        arguments: ["Bearer", "bearer", "BEARER", "form"])
+    func schemes(scheme: String) async throws {
+        try await TestDesk.run { desk in
+            let token = try await desk.tokens().access
+            let reply =
+                if scheme == "form" {
+                    try await desk.postForm("userinfo", ["access_token": token])
+                } else {
+                    try await desk.send(.post, "\(TestDesk.oauth)/userinfo", headers: ["Authorization": "\(scheme) \(token)"])
+                }
+            #expect(reply.json["sub"] == "mira")
+        }
+    }
+
+    @Test(
+        "Without a good token userinfo says how to ask",
+        arguments: [
+            (nil, "Bearer"), ("Basic eDp5", "Bearer"), ("Bearer x", "Bearer error=\"invalid_token\""), ("Bearer", "Bearer"),
+        ] as [(String?, String)])
+    func noToken(authorization: String?, challenge: String) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(
+                .get, "\(TestDesk.oauth)/userinfo", headers: authorization.map { ["Authorization": $0] } ?? [:])
+            #expect(reply.status == 401)
+            #expect(reply.error == "invalid_token")
+            #expect(try #require(reply.header("WWW-Authenticate")).hasPrefix(challenge))
+        }
+    }
+
+    @Test("A token of one realm is none in another, and a refresh token is no access token")
+    func otherTokens() async throws {
+        try await TestDesk.run { desk in
+            let tokens = try await desk.tokens()
+            #expect(try await desk.userInfo(tokens.access, at: "/am/oauth2/alpha").status == 401)
+            #expect(try await desk.userInfo(try #require(tokens.refresh)).status == 401)
+            #expect(try await desk.userInfo(try #require(tokens.id)).status == 401)
+        }
+    }
+
+    @Test(
+        "Each SDK's words revoke a token, and so does a second time, and a token that never was",
+        arguments: [
+            [:], ["accept-api-version": "resource=2.1,protocol=1.0", "x-requested-with": "forgerock-sdk"],
+            ["Accept-API-Version": "resource=2.1, protocol=1.0"],
+        ])
+    func revoke(headers: [String: String]) async throws {
+        try await TestDesk.run { desk in
+            let tokens = try await desk.tokens()
+            for token in [tokens.access, tokens.access, "never was"] {
+                let reply = try await desk.postForm("token/revoke", ["token": token, "client_id": "app"], headers: headers)
+                #expect(reply.status == 200)
+                #expect(reply.text == "{}")
+            }
+            #expect(try await desk.userInfo(tokens.access).status == 401)
+            #expect(try await desk.refresh(try #require(tokens.refresh)).status == 200)
+        }
+    }
+
+    @Test("To revoke a refresh token, also a spent one, ends its access tokens too", arguments: [false, true])
+    func revokeRefresh(spent: Bool) async throws {
+        try await TestDesk.run { desk in
+            let tokens = try await desk.tokens()
+            let refresh = try #require(tokens.refresh)
+            let renewed = spent ? try Tokens(try await desk.refresh(refresh)) : tokens
+            #expect(try await desk.postForm("token/revoke", ["token": refresh, "client_id": "app"]).text == "{}")
+            #expect(try await desk.userInfo(renewed.access).status == 401)
+            #expect(try await desk.userInfo(tokens.access).status == 401)
+            #expect(try await desk.refresh(try #require(renewed.refresh)).error == "invalid_grant")
+        }
+    }
+
+    @Test("Nobody revokes another's token, and nobody is told that")
+    func revokeForeign() async throws {
+        try await TestDesk.run { desk in
+            let tokens = try await desk.tokens()
+            for token in [tokens.access, try #require(tokens.refresh)] {
+                #expect(try await desk.postForm("token/revoke", ["token": token, "client_id": "other"]).text == "{}")
+            }
+            #expect(try await desk.userInfo(tokens.access).status == 200)
+            #expect(try await desk.postForm("token/revoke", ["token": tokens.access, "client_id": "nobody"]).status == 401)
+            #expect(try await desk.postForm("token/revoke", ["client_id": "app"]).error == "invalid_request")
+        }
+    }
+
+    @Test("A client with a secret inspects its own tokens, and a resource server all of them")
+    func introspect() async throws {
+        try await TestDesk.run { desk in
+            let tokens = try await desk.tokens()
+            func inspect(_ token: String, _ client: String, _ secret: String?) async throws -> Reply {
+                try await desk.postForm("introspect", ["token": token, "client_id": client, "client_secret": secret])
+            }
+            let reply = try await inspect(tokens.access, "resource-server", "rs")
+            #expect(reply.json["active"] == .bool(true))
+            #expect(reply.json["client_id"] == "app")
+            #expect(reply.json["sub"] == "mira")
+            #expect(reply.json["scope"] == "openid profile")
+            #expect(reply.json["exp"] == .integer(1_735_689_600 + 3600))
+            let refresh = try await inspect(try #require(tokens.refresh), "resource-server", "rs")
+            #expect(refresh.json["token_type"] == "refresh_token")
+            #expect(try await inspect(tokens.access, "web", "s3cret: +%").text == "{\"active\":false}")
+            #expect(try await inspect("never was", "resource-server", "rs").text == "{\"active\":false}")
+            #expect(try await inspect(tokens.access, "app", nil).status == 401)
+            desk.clock.advance(by: 3600)
+            #expect(try await inspect(tokens.access, "resource-server", "rs").text == "{\"active\":false}")
+        }
+    }
+
+    @Test("What the server knows of tokens is not the tokens")
+    func hashes() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let tokens = try Tokens(try await desk.exchange(try await desk.code(session)))
+            let text = desk.server.desk.transact { state, _ in "\(state.sessions)\(state.tokens)" }
+            for secret in [session, tokens.access, try #require(tokens.refresh)] { #expect(!text.contains(secret)) }
+        }
+    }
+}
+
+@Suite("Discovery, and the end of a session")
+struct ProviderTests {
+    @Test(
+        "Every address in the discovery document is served",
+        arguments: [
+            ("", "/am/oauth2"), ("/realms/root", "/am/oauth2"),
+            ("/realms/root/realms/alpha", "/am/oauth2/realms/root/realms/alpha"),
+            ("/alpha", "/am/oauth2/realms/root/realms/alpha"), ("/realms/alpha", "/am/oauth2/realms/root/realms/alpha"),
+        ])
+    func discovery(path: String, issuer: String) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(.get, "/am/oauth2\(path)/.well-known/openid-configuration", headers: [:])
+            let document = try #require(reply.json.object)
+            #expect(document["issuer"] == .string("http://127.0.0.1:8080\(issuer)"))
+            let addresses = document.filter { $0.key.hasSuffix("_endpoint") || $0.key == "jwks_uri" }
+            #expect(addresses.count == 8)
+            for (name, address) in addresses {
+                let uri = try #require(address.string).dropFirst("http://127.0.0.1:8080".count)
+                #expect(uri.hasPrefix(issuer + "/"))
+                let reply = try await desk.send(.get, String(uri), headers: [:])
+                #expect(reply.status != 404, "\(name)")
+            }
+        }
+    }
+
+    @Test("The issuer follows the server's public address")
+    func publicURL() async throws {
+        try await TestDesk.run(.sample { $0.publicURL = "https://login.example.test/am" }) { desk in
+            let reply = try await desk.send(.get, "/am/oauth2/.well-known/openid-configuration", headers: [:])
+            #expect(reply.json["issuer"] == "https://login.example.test/am/oauth2")
+            #expect(reply.json["token_endpoint"] == "https://login.example.test/am/oauth2/access_token")
+        }
+    }
+
+    @Test("The key set is one key without its private half, the same for as long as the server runs")
+    func keySet() async throws {
+        try await TestDesk.run(.sample { $0.signingKey = nil }) { desk in
+            let texts = try await TokenTests.many(5) {
+                try await desk.send(.get, "\(TestDesk.oauth)/connect/jwk_uri", headers: [:]).text
+            }
+            #expect(Set(texts).count == 1)
+            let keys = try #require(try JSON.value(of: texts[0].utf8)["keys"]?.array)
+            #expect(keys.count == 1)
+            #expect(Set(try #require(keys.first?.object).keys) == ["kty", "use", "alg", "kid", "n", "e"])
+            #expect(try await desk.claims(try #require(try await desk.tokens().id))["sub"] == "mira")
+        }
+    }
+
+    @Test("A key that is none is a fault of the server's, and is not told to others")
+    func badKey() async throws {
+        try await TestDesk.run(.sample { $0.signingKey = Secret("not a key".utf8) }) { desk in
+            let reply = try await desk.send(.get, "\(TestDesk.oauth)/connect/jwk_uri", headers: [:])
+            #expect(reply.status == 500)
+            #expect(!reply.text.contains("not a key"))
+        }
+    }
+
+    @Test("An id_token ends its session, and also one that has expired", arguments: [0.0, 3500])
+    func endSession(later: Double) async throws {
+        try await TestDesk.run(.sample { $0.sessionIdleTime = 7200 }) { desk in
+            let session = try await desk.session()
+            let tokens = try Tokens(try await desk.exchange(try await desk.code(session)))
+            desk.clock.advance(by: later)
+            let path = "\(TestDesk.oauth)/connect/endSession?client_id=app&id_token_hint=\(try #require(tokens.id))"
+            let reply = try await desk.send(.get, path, headers: ["Cookie": "iPlanetDirectoryPro=\(session)"])
+            #expect(reply.status == 204)
+            #expect(reply.text.isEmpty)
+            #expect(try #require(reply.cookies.first).hasPrefix("iPlanetDirectoryPro=; Max-Age=0;"))
+            #expect(try await desk.authorize(session, ["prompt": "none"]).location["error"] == "login_required")
+            #expect(try await desk.send(.get, path, headers: [:]).status == 204)
+        }
+    }
+
+    @Test("After a log-out a browser goes back where the client is registered to be, and nowhere else")
+    func goingBack() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let token = try #require(try Tokens(try await desk.exchange(try await desk.code(session))).id)
+            func end(_ address: String) async throws -> Reply {
+                let query = TestDesk.form(["id_token_hint": token, "post_logout_redirect_uri": address, "state": "s&1"])
+                return try await desk.send(.get, "\(TestDesk.oauth)/connect/endSession?\(query)", headers: [:])
+            }
+            #expect(try await end("https://evil.example.test/").error == "redirect_uri_mismatch")
+            #expect(try await desk.authorize(session).location["code"] != nil)
+            let reply = try await end("https://app.example.test/bye")
+            #expect(reply.status == 302)
+            #expect(reply.header("Location") == "https://app.example.test/bye?state=s%261")
+            #expect(try await desk.authorize(session, ["prompt": "none"]).location["error"] == "login_required")
+        }
+    }
+
+    @Test("What is no id_token of the client in the realm ends nothing")
+    func badHint() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let token = try #require(try Tokens(try await desk.exchange(try await desk.code(session))).id)
+            let path = "\(TestDesk.oauth)/connect/endSession"
+            for query in [
+                "", "?id_token_hint=x", "?id_token_hint=\(token.dropLast(5))AAAAA", "?id_token_hint=\(token)&client_id=other",
+            ] {
+                let reply = try await desk.send(.get, path + query, headers: [:])
+                #expect(reply.status == 400)
+                #expect(reply.error == "invalid_request")
+            }
+            #expect(
+                try await desk.send(.get, "/am/oauth2/alpha/connect/endSession?id_token_hint=\(token)", headers: [:]).status
+                    == 400)
+            #expect(try await desk.authorize(session).location["code"] != nil)
+        }
+    }
+}

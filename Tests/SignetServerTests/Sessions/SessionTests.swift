@@ -1,0 +1,311 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+extension TestDesk {
+    static let sessions = "/am/json/realms/root/sessions"
+
+    func sessionAction(
+        _ action: String, _ headers: [String: String], at path: String = sessions, body: String? = nil
+    ) async throws -> Reply {
+        try await send(.post, "\(path)?_action=\(action)", headers: headers, body: body)
+    }
+
+    /// Whether a session is still good, without using it.
+    func isGood(_ session: String) async throws -> Bool {
+        try await sessionAction("validate", ["iPlanetDirectoryPro": session]).json["valid"] == .bool(true)
+    }
+}
+
+@Suite("Sessions")
+struct SessionTests {
+    /// How each SDK logs out (protocol/journey.md sections 1.6 and 1.7); TOKEN stands for the token.
+    static let logouts: [(headers: [String: String], body: String?, path: String)] = [
+        (
+            ["accept-api-version": "resource=3.1", "Content-Type": "application/json", "iPlanetDirectoryPro": "TOKEN"],
+            "{\"tokenId\":\"TOKEN\"}", TestDesk.sessions
+        ),
+        (
+            [
+                "Accept-API-Version": "resource=3.1, protocol=1.0", "Content-Type": "application/json",
+                "iPlanetDirectoryPro": "TOKEN",
+            ], "", TestDesk.sessions
+        ),
+        (
+            [
+                "Accept-API-Version": "resource=3.1, protocol=1.0", "Content-Type": "application/json",
+                "iPlanetDirectoryPro": "TOKEN",
+            ], "{}", TestDesk.sessions
+        ),
+        (
+            ["Accept-API-Version": "protocol=1.0,resource=2.0", "Cookie": "iPlanetDirectoryPro=TOKEN"], nil,
+            TestDesk.sessions + "/"
+        ),
+    ]
+
+    @Test("Each SDK's log-out ends the session and takes the cookie away", arguments: logouts.indices)
+    func logOut(index: Int) async throws {
+        let request = Self.logouts[index]
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let fill = { (text: String) in text.replacingOccurrences(of: "TOKEN", with: session) }
+            func logOut() async throws -> Reply {
+                try await desk.sessionAction(
+                    "logout", request.headers.mapValues(fill), at: request.path, body: request.body.map(fill))
+            }
+            let reply = try await logOut()
+            #expect(reply.status == 200)
+            #expect(reply.text == "{\"result\":\"Successfully logged out\"}")
+            #expect(
+                reply.cookies == ["iPlanetDirectoryPro=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/; HttpOnly"])
+            #expect(reply.header("Content-API-Version") == (index == 3 ? "resource=2.1" : "resource=3.1"))
+            #expect(try await desk.isGood(session) == false)
+            let again = try await logOut()
+            #expect(again.status == 401)
+            #expect(again.text == "{\"code\":401,\"message\":\"Access Denied\",\"reason\":\"Unauthorized\"}")
+        }
+    }
+
+    @Test("A log-out ends the session, not the tokens that came of it")
+    func tokensStay() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let tokens = try Tokens(try await desk.exchange(try await desk.code(session)))
+            #expect(try await desk.sessionAction("logout", ["iPlanetDirectoryPro": session]).status == 200)
+            #expect(try await desk.userInfo(tokens.access).status == 200)
+        }
+    }
+
+    @Test(
+        "What is known of a session is what AM tells", arguments: ["resource=2.0", "resource=2.1", "resource=2.1, protocol=1.0"])
+    func information(version: String) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session(password: "other", at: "/am/json/alpha/authenticate")
+            desk.clock.advance(by: 60)
+            let reply = try await desk.sessionAction(
+                "getSessionInfo", ["iPlanetDirectoryPro": session, "Accept-API-Version": version], at: "/am/json/alpha/sessions")
+            #expect(reply.status == 200)
+            #expect(reply.json["username"] == "mira")
+            #expect(reply.json["realm"] == "/alpha")
+            #expect(reply.json["universalId"] == "id=mira,ou=user,o=alpha,ou=services,ou=am-config")
+            #expect(reply.json["latestAccessTime"] == "2025-01-01T00:00:00Z")
+            #expect(reply.json["maxIdleExpirationTime"] == "2025-01-01T00:30:00Z")
+            #expect(reply.json["maxSessionExpirationTime"] == "2025-01-01T02:00:00Z")
+            #expect(reply.json["properties"]?["AMCtxId"]?.string != nil)
+            #expect(try await desk.sessionAction("getSessionInfo", ["iPlanetDirectoryPro": session]).status == 401)
+            #expect(try await desk.sessionAction("getSessionInfo", [:]).status == 401)
+        }
+    }
+
+    @Test("A session is validated by header, cookie, body or path")
+    func validate() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let replies = [
+                try await desk.sessionAction("validate", ["iPlanetDirectoryPro": session]),
+                try await desk.sessionAction("validate", ["Cookie": "iPlanetDirectoryPro=\(session)"]),
+                try await desk.sessionAction(
+                    "validate", ["Content-Type": "application/json"], body: "{\"tokenId\":\"\(session)\"}"),
+                try await desk.sessionAction(
+                    "validate", ["Accept-API-Version": "resource=1.2"], at: "\(TestDesk.sessions)/\(session)"),
+            ]
+            for reply in replies {
+                #expect(reply.json["valid"] == .bool(true))
+                #expect(reply.json["uid"] == "mira")
+                #expect(reply.json["realm"] == "/")
+            }
+            #expect(try await desk.sessionAction("validate", ["iPlanetDirectoryPro": "x"]).text == "{\"valid\":false}")
+        }
+    }
+
+    @Test(
+        "What the resource does not do is refused",
+        arguments: [
+            ("", "resource=3.1", "", 400), ("dance", "resource=3.1", "", 501), ("logout", "resource=4.0", "", 404),
+            ("logout", "resource=3.2", "", 404), ("logout", "resource=3.1", "[1]", 400),
+        ])
+    func refused(action: String, version: String, body: String, status: Int) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let headers = [
+                "iPlanetDirectoryPro": session, "Accept-API-Version": version, "Content-Type": "application/json",
+            ]
+            #expect(try await desk.sessionAction(action, headers, body: body).status == status)
+            #expect(try await desk.send(.get, "\(TestDesk.sessions)?_action=logout", headers: headers).status == 405)
+            #expect(try await desk.isGood(session))
+        }
+    }
+
+    @Test("A session that is left alone ends, and one that is used lasts to the maximum", arguments: [false, true])
+    func times(isUsed: Bool) async throws {
+        try await TestDesk.run(
+            .sample {
+                $0.sessionIdleTime = 100
+                $0.sessionMaximumTime = 250
+            }
+        ) { desk in
+            let session = try await desk.session()
+            var lifetime = 0
+            while try await desk.isGood(session), lifetime < 1000 {
+                desk.clock.advance(by: 10)
+                lifetime += 10
+                if isUsed { _ = try await desk.authorize(session) }
+            }
+            #expect(lifetime == (isUsed ? 250 : 100))
+        }
+    }
+
+    @Test("The cookie goes where the configuration sends it")
+    func cookieForms() async throws {
+        try await TestDesk.run(
+            .sample {
+                $0.cookieDomain = "example.test"
+                $0.cookieIsHTTPOnly = false
+                $0.publicURL = "https://login.example.test/am"
+                $0.loadBalancerCookie = nil
+            }
+        ) { desk in
+            let reply = try await desk.logIn("Login")
+            let token = try #require(reply.json["tokenId"]?.string)
+            #expect(reply.cookies == ["iPlanetDirectoryPro=\(token); Path=/; Domain=example.test; Secure"])
+            let end = try await desk.sessionAction("logout", ["Cookie": "iPlanetDirectoryPro=\(token)"])
+            #expect(try #require(end.cookies.first).hasSuffix("; Path=/; Domain=example.test; Secure"))
+        }
+    }
+}
+
+@Suite("Journeys with a session in hand")
+struct UpgradeTests {
+    private func start(
+        _ desk: TestDesk, _ journey: String?, _ headers: [String: String], query: String = "",
+        at path: String = TestDesk.authenticate
+    ) async throws -> Reply {
+        let index = journey.map { "authIndexType=service&authIndexValue=\($0)" } ?? ""
+        return try await desk.send(.post, "\(path)?\(index)\(query)", headers: headers)
+    }
+
+    private func finish(_ desk: TestDesk, _ reply: Reply, name: String = "mira", password: String = TestDesk.password)
+        async throws -> Reply
+    {
+        var step = try reply.step
+        step.fill("NameCallback", .string(name))
+        step.fill("PasswordCallback", .string(password))
+        return try await desk.next(step)
+    }
+
+    @Test(
+        "A journey that was walked before gives the same token at once",
+        arguments: [
+            ("Login", ["iPlanetDirectoryPro": "TOKEN"], ""), (nil, ["Cookie": "iPlanetDirectoryPro=TOKEN"], ""),
+            ("Login", ["iPlanetDirectoryPro": "TOKEN"], "&noSession=false&ForceAuth=false"),
+        ] as [(String?, [String: String], String)])
+    func satisfied(journey: String?, headers: [String: String], query: String) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let shown = headers.mapValues { $0.replacingOccurrences(of: "TOKEN", with: session) }
+            let reply = try await start(desk, journey, shown, query: query)
+            #expect(reply.json["tokenId"] == .string(session))
+            #expect(reply.json["realm"] == "/")
+        }
+    }
+
+    @Test("With ForceAuth it is walked again, and the same person keeps the token")
+    func forced() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let reply = try await start(desk, "Login", ["iPlanetDirectoryPro": session], query: "&ForceAuth=true")
+            #expect(try await finish(desk, reply).json["tokenId"] == .string(session))
+            let other = try await start(desk, "Login", ["iPlanetDirectoryPro": session], query: "&ForceAuth=true")
+            let token = try await finish(desk, other, name: "noa", password: "staple").json["tokenId"]?.string
+            #expect(token != nil && token != session)
+            #expect(try await desk.isGood(session))
+        }
+    }
+
+    @Test("Another journey is walked, and then counts for the same session")
+    func another() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let header = ["iPlanetDirectoryPro": session]
+            let phone = try await desk.registeredPhone()
+            var step = try await start(desk, "PushLogin", header).step
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", .string(TestDesk.password))
+            let waiting = try await desk.next(step).step
+            _ = try await phone.answer(try #require(desk.mailbox(phone.uid).last), at: desk)
+            #expect(try await desk.poll(waiting).json["tokenId"] == .string(session))
+            #expect(try await start(desk, "PushLogin", header).json["tokenId"] == .string(session))
+        }
+    }
+
+    @Test("A token of another realm, of nobody, or of the past is none")
+    func noSession() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let alpha = try await start(
+                desk, "Login", ["iPlanetDirectoryPro": session], at: "/am/json/realms/root/realms/alpha/authenticate")
+            #expect(alpha.json["authId"] != nil)
+            #expect(try await start(desk, "Login", ["iPlanetDirectoryPro": "x"]).json["authId"] != nil)
+            desk.clock.advance(by: 7200)
+            #expect(try await start(desk, "Login", ["iPlanetDirectoryPro": session]).json["authId"] != nil)
+        }
+    }
+
+    @Test(
+        "Policy advice names a journey, or a transaction that is confirmed each time",
+        arguments: [
+            ("AuthenticateToServiceConditionAdvice", "/:Login", true), ("AuthenticateToServiceConditionAdvice", "Login", true),
+            ("TransactionConditionAdvice", "9dae2c80-fe7a-4a36-b57b-4fb1271b0687", false),
+        ])
+    func advice(type: String, value: String, isSatisfied: Bool) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let advice =
+                "<Advices><AttributeValuePair><Attribute name=\"\(type)\"/><Value>\(value)</Value></AttributeValuePair></Advices>"
+            let query = "&authIndexType=composite_advice&authIndexValue=\(advice.percentEncoded())"
+            let reply = try await start(desk, nil, ["Cookie": "iPlanetDirectoryPro=\(session)"], query: query)
+            #expect((reply.json["tokenId"] == .string(session)) == isSatisfied)
+            if !isSatisfied { #expect(try await finish(desk, reply).json["tokenId"] == .string(session)) }
+        }
+    }
+
+    @Test(
+        "Advice that cannot be followed is refused",
+        arguments: [
+            "", "x", "<Advices></Advices>",
+            "<Advices><AttributeValuePair><Attribute name=\"AuthLevelConditionAdvice\"/><Value>5</Value></AttributeValuePair></Advices>",
+            "<Advices><AttributeValuePair><Attribute name=\"TransactionConditionAdvice\"/><Value></Value></AttributeValuePair></Advices>",
+            "<Advices><AttributeValuePair><Attribute name=\"TransactionConditionAdvice\"/><Value>x</Value></AttributeValuePair></Advices>more",
+        ])
+    func badAdvice(advice: String) throws {
+        #expect(throws: Refusal.self) { try PolicyAdvice(advice) }
+    }
+
+    @Test("Advice may be written over several lines, and carry XML's references")
+    func spacedAdvice() throws {
+        let advice = try PolicyAdvice(
+            """
+            <Advices>
+              <AttributeValuePair>
+                <Attribute name="AuthenticateToServiceConditionAdvice" />
+                <Value> /alpha:Tom &amp; Jerry </Value>
+              </AttributeValuePair>
+            </Advices>
+            """)
+        #expect(advice == .service("Tom & Jerry"))
+    }
+
+    @Test("A locked user is told so, after the right password only")
+    func locked() async throws {
+        let user = User(name: "lou", password: Secret("pin".utf8), isLocked: true)
+        try await TestDesk.run(.sample { $0.users.append(user) }) { desk in
+            let right = try await desk.logIn("Login", name: "lou", password: "pin")
+            #expect(right.status == 401)
+            #expect(right.message == "User Locked Out.")
+            #expect(try await desk.logIn("Login", name: "lou", password: "x").message == "Login failure")
+        }
+    }
+}

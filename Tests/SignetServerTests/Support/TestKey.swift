@@ -1,0 +1,118 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import SignetCore
+
+@testable import SignetServer
+
+/// A key on a device, as the SDKs of one platform or the other make it.
+struct TestKey: Sendable {
+    enum Kind: Sendable {
+        case apple(P256.Signing.PrivateKey)
+        case android(_RSA.Signing.PrivateKey)
+    }
+
+    let kind: Kind
+    let id = UUID().uuidString
+
+    static func apple() -> TestKey { TestKey(kind: .apple(P256.Signing.PrivateKey())) }
+    static func android() throws -> TestKey { TestKey(kind: .android(try _RSA.Signing.PrivateKey(keySize: .bits2048))) }
+
+    var algorithm: String {
+        switch kind {
+        case .apple: "ES256"
+        case .android: "RS512"
+        }
+    }
+
+    var jwk: JSONValue {
+        var members: [String: JSONValue] = ["use": "sig", "alg": .string(algorithm), "kid": .string(id)]
+        switch kind {
+        case .apple(let key):
+            let point = Array(key.publicKey.rawRepresentation)
+            members["kty"] = "EC"
+            members["crv"] = "P-256"
+            members["x"] = .string(Base64.encode(point[..<32], as: .url))
+            members["y"] = .string(Base64.encode(point[32...], as: .url))
+        case .android(let key):
+            let numbers = try? key.publicKey.getKeyPrimitives()
+            members["kty"] = "RSA"
+            members["n"] = .string(Base64.encode(Array(numbers?.modulus ?? Data()), as: .url))
+            members["e"] = .string(Base64.encode(Array(numbers?.publicExponent ?? Data()), as: .url))
+        }
+        return .object(members)
+    }
+
+    /// A compact JWS.
+    func sign(_ claims: [String: JSONValue], header changes: [String: JSONValue] = [:]) throws -> String {
+        let header: [String: JSONValue] = ["alg": .string(algorithm), "kid": .string(id), "typ": "JWS"]
+        let parts = [header.merging(changes) { $1 }, claims].map {
+            Base64.encode(JSON.encode(JSONValue.object($0)), as: .url)
+        }
+        let input = parts.joined(separator: ".")
+        return "\(input).\(Base64.encode(try signature(of: Data(input.utf8)), as: .url))"
+    }
+
+    private func signature(of data: Data) throws -> [UInt8] {
+        switch kind {
+        case .apple(let key): Array(try key.signature(for: data).rawRepresentation)
+        case .android(let key):
+            Array(try key.signature(for: SHA512.hash(data: data), padding: .insecurePKCS1v1_5).rawRepresentation)
+        }
+    }
+}
+
+/// An authenticator with one credential, that does what it is told, honestly or not.
+struct TestAuthenticator: Sendable {
+    let key = P256.Signing.PrivateKey()
+    let credentialID = Array("credential-\(UUID().uuidString)".utf8)
+    var party = "localhost"
+    var origin = "http://localhost"
+    var flags: UInt8 = 0x05
+    var counter: UInt32 = 1
+
+    func clientData(_ type: String, challenge: String) throws -> String {
+        let bytes = try Base64.decode(challenge)
+        return JSON.text(
+            of: .object([
+                "type": .string("webauthn.\(type)"), "challenge": .string(Base64.encode(bytes, as: .url)),
+                "origin": .string(origin),
+            ]))
+    }
+
+    private func data(_ flags: UInt8) -> [UInt8] {
+        let number = (0..<4).reversed().map { UInt8(truncatingIfNeeded: counter >> (8 * UInt32($0))) }
+        return Array(SHA256.hash(data: Data(party.utf8))) + [flags] + number
+    }
+
+    /// What a client writes after a registration.
+    func registration(challenge: String, name: String? = nil) throws -> String {
+        let point = Array(key.publicKey.rawRepresentation)
+        let cose: [UInt8] =
+            [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + point[..<32] + [0x22, 0x58, 0x20] + point[32...]
+        let length = UInt8(credentialID.count)
+        let data = data(flags | 0x40) + [UInt8](repeating: 0, count: 16) + [0, length] + credentialID + cose
+        let attestation: [UInt8] =
+            [0xA3, 0x63] + Array("fmt".utf8) + [0x64] + Array("none".utf8) + [0x67] + Array("attStmt".utf8) + [0xA0, 0x68]
+            + Array("authData".utf8) + [0x58, UInt8(data.count)] + data
+        let fields = [
+            try clientData("create", challenge: challenge), attestation.signedText, Base64.encode(credentialID, as: .url),
+        ]
+        return (fields + (name.map { [$0] } ?? [])).joined(separator: "::")
+    }
+
+    /// What a client writes after an authentication.
+    func assertion(challenge: String, clientType: String = "get") throws -> String {
+        let client = try clientData(clientType, challenge: challenge)
+        let data = data(flags)
+        let signature = try key.signature(for: Data(data + Array(SHA256.hash(data: Data(client.utf8)))))
+        return [
+            client, data.signedText, Array(signature.derRepresentation).signedText, Base64.encode(credentialID, as: .url), "user",
+        ].joined(separator: "::")
+    }
+}
+
+extension [UInt8] {
+    /// The bytes as JavaScript's `Int8Array` prints them.
+    fileprivate var signedText: String { map { String(Int8(bitPattern: $0)) }.joined(separator: ",") }
+}
