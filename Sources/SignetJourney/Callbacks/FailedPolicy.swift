@@ -14,7 +14,7 @@ public struct FailedPolicy: Sendable, Hashable {
     }
 
     /// Reads an object, or a text that holds one; servers send both. A text that holds none is taken for the name of a rule.
-    init?(_ value: JSONValue) {
+    package init?(_ value: JSONValue) {
         switch value {
         case .object(let members):
             guard let requirement = members["policyRequirement"]?.string else { return nil }

@@ -5,7 +5,8 @@ extension ServerProfile {
     /// The profile with the addresses that the OpenID provider gives of itself (OpenID Connect Discovery 1.0). An override of the
     /// profile goes before what is discovered; authenticate and session are not the provider's to say and stay as they are.
     ///
-    /// Of the two addresses for logging out that Ping's providers have, `end_session_endpoint` is taken.
+    /// Of the two addresses for logging out that Ping's providers have, `end_session_endpoint` is taken; the other is
+    /// ``providerEndSession``.
     /// - Parameters:
     ///   - url: where the document is; nil asks ``ServerEndpoint/discovery``.
     ///   - transport: what the request goes through, with the pins of the profile if it has any.
@@ -17,6 +18,7 @@ extension ServerProfile {
         var profile = self
         profile.issuer = document.issuer
         profile.discovered = document.addresses
+        profile.providerEndSession = document.providerEndSession
         return profile
     }
 
@@ -40,6 +42,7 @@ extension ServerProfile {
             configure: configure)
         profile.issuer = document.issuer
         profile.discovered = document.addresses
+        profile.providerEndSession = document.providerEndSession
         return profile
     }
 }
@@ -49,12 +52,15 @@ private struct DiscoveryDocument {
     let issuer: String
     let addresses: [ServerEndpoint: String]
 
+    private static let providerEndSession = "ping_end_idp_session_endpoint"
+    let providerEndSession: String?
+
     private static let required: [(ServerEndpoint, String)] = [
         (.authorize, "authorization_endpoint"), (.token, "token_endpoint"),
     ]
     private static let optional: [(ServerEndpoint, [String])] = [
         (.userInfo, ["userinfo_endpoint"]), (.revoke, ["revocation_endpoint"]),
-        (.endSession, ["end_session_endpoint", "ping_end_idp_session_endpoint"]), (.jwks, ["jwks_uri"]),
+        (.endSession, ["end_session_endpoint", Self.providerEndSession]), (.jwks, ["jwks_uri"]),
         (.deviceCode, ["device_authorization_endpoint"]),
     ]
 
@@ -87,6 +93,7 @@ private struct DiscoveryDocument {
             for name in names where addresses[endpoint] == nil { addresses[endpoint] = try Self.address(json, name, policy) }
         }
         self.addresses = addresses
+        providerEndSession = try Self.address(json, Self.providerEndSession, policy)
     }
 
     private static func address(_ json: JSONValue, _ name: String, _ policy: EndpointPolicy) throws(ProfileError) -> String? {

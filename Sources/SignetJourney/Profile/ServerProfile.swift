@@ -37,6 +37,10 @@ public struct ServerProfile: Sendable, Hashable {
     /// Who issues tokens, as discovery found it; nil before.
     public internal(set) var issuer: String?
 
+    /// Where Ping's own session ends without a browser (`ping_end_idp_session_endpoint`), as discovery found it; nil before, and for
+    /// other providers.
+    public internal(set) var providerEndSession: String?
+
     /// The overrides as they were given.
     public let endpoints: EndpointOverrides
     private let overrides: [ServerEndpoint: String]
