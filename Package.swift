@@ -91,7 +91,8 @@ let package = Package(
         .target(
             name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"],
             swiftSettings: rules),
-        .target(name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork"], swiftSettings: rules),
+        .target(
+            name: "SignetJourney", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", crypto], swiftSettings: rules),
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
         .target(
             name: "FRAuthenticator",
@@ -166,6 +167,11 @@ let package = Package(
                 "SignetJourney", "StoreWorker",
                 "FRAuthenticator", "FRAuth", logging,
             ], exclude: ["Transfer/Fixtures"], swiftSettings: rules),
+        .testTarget(
+            name: "SignetJourneyTests",
+            dependencies: [
+                "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting", crypto, logging,
+            ], resources: [.copy("Vectors")], swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",
             dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),

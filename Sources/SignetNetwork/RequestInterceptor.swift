@@ -10,10 +10,13 @@ public protocol RequestInterceptor: Sendable {
 public struct RequestAction: Sendable, Hashable {
     /// The name, for example `PUSH_REGISTER`.
     public let name: String
+    /// More about it, by the existing SDKs' names: for the steps of a journey `tree` and `type`.
+    public let payload: [String: String]
 
     /// An action by its name.
-    public init(name: String) {
+    public init(name: String, payload: [String: String] = [:]) {
         self.name = name
+        self.payload = payload
     }
 
     /// A device registers for push.

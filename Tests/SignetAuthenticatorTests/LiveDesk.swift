@@ -97,3 +97,5 @@ struct LiveDesk {
         return new
     }
 }
+
+struct Unexpected: Error {}

@@ -37,6 +37,11 @@ public struct JourneyStep: Sendable, Hashable {
         callbacks.first { $0.type == "HiddenValueCallback" && $0.output("id")?.string == id }?.output("value")?.string
     }
 
+    /// The stage of the page: ``stage``, or what AM 6.5 puts in the data of a `MetadataCallback`.
+    public var pageStage: String? {
+        stage ?? callbacks.lazy.filter { $0.type == "MetadataCallback" }.compactMap { $0.output("data")?["stage"]?.string }.first
+    }
+
     /// How long to wait before sending the step again, in milliseconds, if it asks to wait. It is never negative.
     public var waitMilliseconds: Int? {
         callback("PollingWaitCallback")?.output("waitTime")?.wholeNumber.map { Int(clamping: max(0, $0)) }
@@ -57,7 +62,7 @@ public struct JourneyCallback: Sendable, Hashable {
     public var otherMembers: [String: JSONValue]
 
     /// A name and its value.
-    public struct Field: Sendable, Hashable, Codable {
+    public struct Field: Sendable, Hashable {
         /// The name, for an input as the server chose it.
         public var name: String
         /// The value.
@@ -91,4 +96,37 @@ public struct JourneyCallback: Sendable, Hashable {
         guard input?.isEmpty == false else { return }
         input?[0].value = value
     }
+
+    /// Where the input with this ending is. Servers name the inputs of one callback alike up to a number, and tell them apart by
+    /// what follows: `IDToken3question`, `IDToken3answer`. The plain one has the empty ending. The names in the answer must be
+    /// those of the response, so this looks for one and never makes one.
+    package func inputIndex(_ ending: String) -> Int? {
+        guard let input, !input.isEmpty else { return nil }
+        guard !ending.isEmpty else { return input.indices.min { input[$0].name.utf8.count < input[$1].name.utf8.count } }
+        let candidates = input.indices.filter { input[$0].name.hasSuffix(ending) }
+        return candidates.first { input[$0].name.dropLast(ending.count).last?.isNumber ?? true } ?? candidates.first
+    }
+}
+
+// The values of a step are passwords, tokens and enrolment secrets: what is printed names them and no more. `dump` shows nothing.
+
+extension JourneyStep: CustomDebugStringConvertible, CustomReflectable {
+    /// The types of the callbacks.
+    public var debugDescription: String { "step of \(callbacks.map(\.type))" }
+    /// Nothing.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension JourneyCallback: CustomStringConvertible, CustomReflectable {
+    /// The type and the names of outputs and inputs.
+    public var description: String { "\(type)(\(output.map(\.name)) -> \((input ?? []).map(\.name)))" }
+    /// Nothing.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension JourneyCallback.Field: CustomStringConvertible, CustomReflectable {
+    /// The name.
+    public var description: String { name }
+    /// Nothing.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -60,7 +60,7 @@ struct DemoScript {
         }
         let code = try await steps.perform("type the code into the login page; the server accepts it") {
             let code = try await stage.signet("code", browser.user)
-            guard case .loggedIn(let session) = try await browser.enter(code: code, into: state), session.token != nil else {
+            guard case .loggedIn = try await browser.enter(code: code, into: state) else {
                 throw DemoFailure("the server did not accept \(code)")
             }
             return (code, "\(code) accepted")
@@ -79,7 +79,7 @@ struct DemoScript {
             let state = try await browser.begin("PushRegistration")
             let (_, picture) = try draw(try Browser.step(state), "push.png", inTerminal: false)
             let line = try await stage.signet("enroll", picture).components(separatedBy: "\n")[0]
-            guard case .loggedIn(let session) = try await browser.wait(from: state), session.token != nil else {
+            guard case .loggedIn = try await browser.wait(from: state) else {
                 throw DemoFailure("the login page did not notice")
             }
             return ((), line)
@@ -108,7 +108,7 @@ struct DemoScript {
                 throw DemoFailure("oathtool says \(oathtool ?? "nothing"), signet \(code)")
             }
             let page = try await browser.begin("OATHLogin")
-            guard case .loggedIn(let session) = try await browser.enter(code: code, into: page), session.token != nil else {
+            guard case .loggedIn = try await browser.enter(code: code, into: page) else {
                 throw DemoFailure("the server did not accept \(code)")
             }
             return (

@@ -50,8 +50,19 @@ struct Failure: Error {
         case let error as TransportError: self.init(transport: error)
         case let error as AuthenticatorError: self.init(authenticator: error)
         case let error as JourneyError:
-            let exit: Exit = error.code == .serverMisbehaved ? .protocolBroken : .notAllowed
+            let exit: Exit =
+                switch error.code {
+                case .serverMisbehaved: .protocolBroken
+                case .serverFailed: .unavailable
+                case .invalidResumeURI, .invalidRequest: .badInput
+                case .staleStep, .busy: .software
+                case .loginFailed, .timedOut, .suspensionExpired, .policyFailed, .refused: .notAllowed
+                }
             self.init(exit, "journey.\(error.code.rawValue)", error.description)
+        case let error as ProfileError:
+            self.init(.badInput, "profile", error.description, part: error.key.isEmpty ? nil : error.key)
+        case let error as CallbackError:
+            self.init(.badInput, "callback.\(error.code.rawValue)", error.description)
         case let error as EndpointError: self.init(.badInput, "endpoint", error.description)
         case is CancellationError: self.init(.unavailable, "cancelled", "given up")
         default: self.init(.software, "unexpected", "unexpected failure: \(type(of: error))")

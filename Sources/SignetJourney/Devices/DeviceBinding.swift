@@ -1,0 +1,205 @@
+public import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Binds this device to a person, and signs with the key that was bound (protocol/journey.md section 2.8): ES256 signatures in
+/// compact form (RFC 7515), with the claims `sub`, `challenge`, `iss`, `iat`, `nbf`, `exp` and `platform`, and while binding with the
+/// public key.
+public struct DeviceBinding: Sendable {
+    private let keys: any DeviceBindingKeys
+    private let device: Device
+    private let clock: any WallClock
+
+    /// What the server is told of the device and the app.
+    public struct Device: Sendable, Hashable {
+        /// What the device is known by, the same each time.
+        public var identifier: String
+        /// What the person calls it.
+        public var name: String
+        /// The app, as `iss` names it: on Apple's systems the bundle's id, on Android the package.
+        public var application: String
+        /// The platform: the existing SDKs say `ios` and `android`, and a server may have rules for those.
+        public var platform: String
+
+        /// A device as given.
+        public init(identifier: String, name: String, application: String, platform: String = "linux") {
+            self.identifier = identifier
+            self.name = name
+            self.application = application
+            self.platform = platform
+        }
+    }
+
+    /// What binds and signs.
+    /// - Parameters:
+    ///   - keys: where the keys are.
+    ///   - device: what the server is told of the device.
+    ///   - clock: what time the signatures have.
+    public init(_ keys: any DeviceBindingKeys, device: Device, clock: any WallClock = SystemWallClock()) {
+        self.keys = keys
+        self.device = device
+        self.clock = clock
+    }
+
+    /// Makes a key for a person and signs the server's challenge with it. Keys that there were before stay: a server that refuses the
+    /// new one still knows them.
+    /// - Returns: the key, and the signature in compact form.
+    /// - Throws: ``DeviceClientError``; what the keys throw; `CancellationError`.
+    public func bind(_ request: DeviceBindingCallback) async throws -> (key: DeviceKey, jws: String) {
+        guard let protection = request.authenticationType else { throw DeviceClientError.unsupported }
+        return try await within(request.timeout) { [keys, clock] in
+            let key = try await keys.makeKey(
+                userID: request.userID, username: request.username, protection: protection, at: clock.now)
+            do {
+                let jws = try await sign(challenge: request.challenge, with: key, timeout: request.timeout, [:], withKey: true)
+                return (key, jws)
+            } catch {
+                // The server never heard of it.
+                try? await keys.remove(key)
+                throw error
+            }
+        }
+    }
+
+    /// Signs the server's challenge with a key that was bound before.
+    /// - Parameters:
+    ///   - request: what is to be signed.
+    ///   - claims: more to sign. A name that the signature has already is refused.
+    ///   - choose: which of several keys to sign with, when the server names nobody; nil gives up. Without it the newest signs.
+    /// - Throws: ``DeviceClientError``, ``CallbackError/Code/invalid`` for a claim that cannot be; what the keys throw;
+    ///   `CancellationError`.
+    public func sign(
+        _ request: DeviceSigningVerifierCallback, claims: [String: JSONValue] = [:],
+        choose: (@Sendable ([DeviceKey]) async throws -> DeviceKey?)? = nil
+    ) async throws -> String {
+        if let taken = claims.keys.sorted().first(where: { Self.ownClaims.contains($0) }) {
+            throw CallbackError(.invalid, DeviceSigningVerifierCallback.type, "the claim \(taken) is the signature's own")
+        }
+        return try await within(request.timeout) { [keys] in
+            let known = try await keys.keys().filter { request.userID == nil || $0.userID == request.userID }
+                .sorted { $0.createdAt < $1.createdAt }
+            guard let newest = known.last else { throw DeviceClientError.clientNotRegistered }
+            var key = newest
+            if request.userID == nil, known.count > 1, let choose {
+                guard let chosen = try await choose(known) else { throw DeviceClientError.abort }
+                key = chosen
+            }
+            return try await sign(challenge: request.challenge, with: key, timeout: request.timeout, claims, withKey: false)
+        }
+    }
+
+    private static let ownClaims: Set<String> = ["sub", "challenge", "exp", "iat", "nbf", "iss", "platform"]
+
+    private func sign(
+        challenge: String, with key: DeviceKey, timeout: Duration, _ claims: [String: JSONValue], withKey: Bool
+    ) async throws -> String {
+        var header: [String: JSONValue] = ["alg": .string("ES256"), "typ": .string("JWS"), "kid": .string(key.id)]
+        if withKey { header["jwk"] = .object(Self.jwk(of: key)) }
+        let now = Int64(clock.now.timeIntervalSince1970)
+        var payload = claims
+        payload["sub"] = .string(key.userID)
+        payload["challenge"] = .string(challenge)
+        payload["iss"] = .string(device.application)
+        payload["platform"] = .string(device.platform)
+        payload["iat"] = .integer(now)
+        payload["nbf"] = .integer(now)
+        payload["exp"] = .integer(now + timeout.components.seconds)
+        let input = [header, payload].map { Base64.encode(JSON.encode(.object($0)), as: .url) }.joined(separator: ".")
+        let signature = try await keys.sign(Array(input.utf8), with: key)
+        guard signature.count == 64 else { throw DeviceClientError.clientDeviceErrors }
+        return "\(input).\(Base64.encode(signature, as: .url))"
+    }
+
+    private static func jwk(of key: DeviceKey) -> [String: JSONValue] {
+        [
+            "kty": .string("EC"), "crv": .string("P-256"), "use": .string("sig"), "alg": .string("ES256"), "kid": .string(key.id),
+            "x": .string(Base64.encode(key.publicKey.dropFirst(1).prefix(32), as: .url)),
+            "y": .string(Base64.encode(key.publicKey.suffix(32), as: .url)),
+        ]
+    }
+
+    /// What the server was told of the device.
+    var identity: Device { device }
+
+    /// Gives up when it takes longer than the server waits. What ignores being cancelled is waited for.
+    private func within<Value: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let value = first else { throw DeviceClientError.timeout }
+            return value
+        }
+    }
+}
+
+extension JourneyStep {
+    /// Binds the device as the step asks for, and enters what came of it: also a failure, by its name, which the journey decides about.
+    /// - Returns: the key; nil when there is none, and the server was told why.
+    /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step asks for none; `CancellationError` when the task is cancelled,
+    ///   and nothing is entered.
+    @discardableResult
+    public mutating func answerDeviceBinding(with binding: DeviceBinding) async throws -> DeviceKey? {
+        guard var callback = first(DeviceBindingCallback.self) else {
+            throw CallbackError(.noSuchCallback, DeviceBindingCallback.type, "the step does not ask for it")
+        }
+        var bound: DeviceKey?
+        do {
+            let (key, jws) = try await binding.bind(callback)
+            callback.fill(jws: jws, deviceID: binding.identity.identifier, deviceName: binding.identity.name)
+            bound = key
+        } catch {
+            callback.fail(try DeviceClientError(toTell: error))
+        }
+        try fill(DeviceBindingCallback.self) { $0 = callback }
+        return bound
+    }
+
+    /// Signs as the step asks for, and enters what came of it: also a failure, by its name, which the journey decides about.
+    /// - Parameters:
+    ///   - binding: what signs.
+    ///   - claims: more to sign.
+    ///   - choose: which of several keys to sign with; see ``DeviceBinding/sign(_:claims:choose:)``.
+    /// - Returns: why the server was told that there is no signature; nil when there is one.
+    /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step asks for none, ``CallbackError/Code/invalid`` for a claim that
+    ///   cannot be; `CancellationError` when the task is cancelled. Nothing is entered then.
+    @discardableResult
+    public mutating func answerDeviceSigning(
+        with binding: DeviceBinding, claims: [String: JSONValue] = [:],
+        choose: (@Sendable ([DeviceKey]) async throws -> DeviceKey?)? = nil
+    ) async throws -> DeviceClientError? {
+        guard var callback = first(DeviceSigningVerifierCallback.self) else {
+            throw CallbackError(.noSuchCallback, DeviceSigningVerifierCallback.type, "the step does not ask for it")
+        }
+        var failure: DeviceClientError?
+        do {
+            callback.fill(jws: try await binding.sign(callback, claims: claims, choose: choose))
+        } catch let error as CallbackError {
+            throw error
+        } catch {
+            let told = try DeviceClientError(toTell: error)
+            callback.fail(told)
+            failure = told
+        }
+        try fill(DeviceSigningVerifierCallback.self) { $0 = callback }
+        return failure
+    }
+}
+
+extension DeviceClientError {
+    /// The name of an error for the server.
+    /// - Throws: the error itself when it means that nobody waits any more.
+    fileprivate init(toTell error: any Error) throws {
+        if error is CancellationError { throw error }
+        self = error as? DeviceClientError ?? .abort
+    }
+}

@@ -1,0 +1,112 @@
+import Crypto
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Finds out what this machine is, as far as a program without rights can see it on Linux, in the sections that the existing SDKs
+/// have. What cannot be found out is left out; nothing is made up. Elsewhere than on Linux there is little to find in files, and an
+/// app adds what it knows.
+public struct DeviceProfileCollector: Sendable {
+    private let identifier: String
+    private let environment: [String: String]
+    private let file: @Sendable (String) -> String?
+    private let folder: @Sendable (String) -> [String]
+
+    /// What finds out.
+    /// - Parameter identifier: what the device is known by, the same each time; ``identifier(for:)`` makes one.
+    public init(identifier: String) {
+        self.init(
+            identifier: identifier, environment: ProcessInfo.processInfo.environment,
+            file: { try? String(contentsOfFile: $0, encoding: .utf8) },
+            folder: { (try? FileManager.default.contentsOfDirectory(atPath: $0)) ?? [] })
+    }
+
+    package init(
+        identifier: String, environment: [String: String], file: @escaping @Sendable (String) -> String?,
+        folder: @escaping @Sendable (String) -> [String]
+    ) {
+        self.identifier = identifier
+        self.environment = environment
+        self.file = file
+        self.folder = folder
+    }
+
+    /// What this machine is known by to one app: a hash of the machine's id and the app's, so that two apps, or two servers that
+    /// exchange lists, cannot tell that it is one machine (machine-id(5)). It lasts until the system is installed anew.
+    /// - Parameter application: the app's own name, for example `org.example.app`.
+    /// - Returns: 64 hexadecimal digits; nil where the machine has no id.
+    public static func identifier(for application: String) -> String? {
+        identifier(for: application, machineID: (try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8)) ?? "")
+    }
+
+    static func identifier(for application: String, machineID: String) -> String? {
+        let machineID = machineID.trimmingWhitespace()
+        guard machineID.utf8.count == 32 else { return nil }
+        let mac = HMAC<SHA256>.authenticationCode(for: Array(application.utf8), using: SymmetricKey(data: Array(machineID.utf8)))
+        return mac.map { digit in String(digit >> 4, radix: 16) + String(digit & 15, radix: 16) }.joined()
+    }
+
+    /// Finds out.
+    public func collect() -> DeviceProfile {
+        var metadata: [String: JSONValue] = [:]
+        metadata["platform"] = Self.section(platform)
+        metadata["hardware"] = Self.section(hardware)
+        metadata["network"] = .object(["connected": .bool(isConnected)])
+        metadata["bluetooth"] = .object(["supported": .bool(!folder("/sys/class/bluetooth").isEmpty)])
+        return DeviceProfile(identifier: identifier, metadata: metadata)
+    }
+
+    private static func section(_ members: [String: JSONValue?]) -> JSONValue {
+        .object(members.compactMapValues { $0 })
+    }
+
+    private var platform: [String: JSONValue?] {
+        let release = pairs("/etc/os-release")
+        return [
+            "platform": .string("Linux"), "version": release["VERSION_ID"].map { .string($0) },
+            "device": line("/sys/class/dmi/id/product_name"), "deviceName": line("/proc/sys/kernel/hostname"),
+            "model": line("/sys/class/dmi/id/product_version"), "brand": release["PRETTY_NAME"].map { .string($0) },
+            "locale": ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+                .map { .string(String($0.prefix { $0 != "." })) },
+            "timeZone": (environment["TZ"].flatMap { $0.isEmpty ? nil : .string($0) }) ?? line("/etc/timezone"),
+        ]
+    }
+
+    private var hardware: [String: JSONValue?] {
+        let processors = (file("/proc/cpuinfo") ?? "").split(separator: "\n").filter { $0.hasPrefix("processor") }.count
+        let memory = (file("/proc/meminfo") ?? "").split(separator: "\n").first { $0.hasPrefix("MemTotal:") }
+            .flatMap { Int64($0.dropFirst("MemTotal:".count).filter(\.isNumber)) }
+        let cameras = folder("/sys/class/video4linux").count
+        return [
+            "cpu": processors > 0 ? .integer(Int64(processors)) : nil, "manufacturer": line("/sys/class/dmi/id/sys_vendor"),
+            "memory": memory.map { .integer($0 / 1024) },
+            "camera": .object(["numberOfCameras": .integer(Int64(cameras))]),
+        ]
+    }
+
+    /// Whether a network interface other than the loopback is up.
+    private var isConnected: Bool {
+        folder("/sys/class/net").contains { name in
+            name != "lo" && file("/sys/class/net/\(name)/operstate")?.trimmingWhitespace() == "up"
+        }
+    }
+
+    private func line(_ path: String) -> JSONValue? {
+        let text = (file(path) ?? "").prefix { $0 != "\n" }.trimmingWhitespace()
+        return text.isEmpty ? nil : .string(text)
+    }
+
+    /// `NAME=value` lines, the value perhaps in quotes.
+    private func pairs(_ path: String) -> [String: String] {
+        let lines = (file(path) ?? "").split(separator: "\n").compactMap { line -> (String, String)? in
+            let parts = line.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { return nil }
+            return (String(parts[0]), parts[1].trimmingWhitespace().filter { $0 != "\"" })
+        }
+        return Dictionary(lines, uniquingKeysWith: { $1 })
+    }
+}

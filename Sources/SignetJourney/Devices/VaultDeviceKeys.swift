@@ -1,0 +1,142 @@
+import Crypto
+import SignetCore
+public import SignetStorage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Keys of a device in software: the private halves are sealed in a vault, and in this process's memory while one signs. What protects
+/// them is what protects the vault, a TPM for example, and whoever can open the vault can copy them: say so where a server asks for
+/// hardware.
+///
+/// A key that only the person may use is made only where there is a ``DevicePresence`` that can ask them in that way. Nothing weaker
+/// takes its place.
+public struct VaultDeviceKeys: DeviceBindingKeys {
+    private let vault: Vault
+    private let presence: (any DevicePresence)?
+    private static let record = RecordKey(.item, "signet.device-keys")
+
+    /// The keys in a vault.
+    /// - Parameters:
+    ///   - vault: where they are; a store that does not seal is none.
+    ///   - presence: asks the person; nil where nobody can be asked, so that only keys without protection are made and used.
+    public init(_ vault: Vault, presence: (any DevicePresence)? = nil) {
+        self.vault = vault
+        self.presence = presence
+    }
+
+    /// Makes a key and keeps it; it is durable when this returns.
+    /// - Throws: ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
+    public func makeKey(
+        userID: String, username: String, protection: DeviceAuthenticationType, at now: Date
+    ) async throws -> DeviceKey {
+        try await confirm(protection, username: username)
+        let secret = P256.Signing.PrivateKey()
+        let key = DeviceKey(
+            id: RandomID.uuid().lowercased(), userID: userID, username: username, authenticationType: protection, createdAt: now,
+            publicKey: Array(secret.publicKey.x963Representation))
+        let kept = KeptKey(key: key, scalar: Secret(secret.rawRepresentation))
+        try vault.write { (records: any RecordWriter) throws(StoreError) in
+            try records.put(KeptKey.bytes(of: try Self.read(records) + [kept]), Self.record)
+        }
+        return key
+    }
+
+    /// Every key there is, the newest last.
+    /// - Throws: `StoreError`.
+    public func keys() async throws -> [DeviceKey] {
+        try kept().map(\.key)
+    }
+
+    /// Signs. Asks the person first, where the key is protected.
+    /// - Throws: ``DeviceClientError/clientNotRegistered`` when the key is not there any more, ``DeviceClientError/unsupported``,
+    ///   ``DeviceClientError/abort``; `StoreError`.
+    public func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] {
+        guard let kept = try kept().first(where: { $0.key.id == key.id }) else { throw DeviceClientError.clientNotRegistered }
+        try await confirm(kept.key.authenticationType, username: kept.key.username)
+        let secret = try kept.scalar.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) }
+        return Array(try secret.signature(for: bytes).rawRepresentation)
+    }
+
+    /// Removes a key. It is no error when there is none.
+    /// - Throws: `StoreError`.
+    public func remove(_ key: DeviceKey) async throws {
+        try vault.write { (records: any RecordWriter) throws(StoreError) in
+            let kept = try Self.read(records)
+            let left = kept.filter { $0.key.id != key.id }
+            guard left.count < kept.count else { return }
+            try records.put(KeptKey.bytes(of: left), Self.record)
+        }
+    }
+
+    private func confirm(_ type: DeviceAuthenticationType, username: String) async throws {
+        guard type != .none else { return }
+        guard let presence, presence.supported.contains(type) else { throw DeviceClientError.unsupported }
+        guard try await presence.confirm(type, username: username) else { throw DeviceClientError.abort }
+    }
+
+    private func kept() throws(StoreError) -> [KeptKey] {
+        try vault.read { (records: any RecordReader) throws(StoreError) in try Self.read(records) }
+    }
+
+    private static func read(_ records: any RecordReader) throws(StoreError) -> [KeptKey] {
+        guard let bytes = try records.record(record) else { return [] }
+        guard let keys = KeptKey.keys(in: bytes) else {
+            throw StoreError(.corrupt, "read the device's keys", "the record is not what was written; it was left as it is")
+        }
+        return keys
+    }
+}
+
+/// A key with its private half, as it is sealed.
+private struct KeptKey {
+    let key: DeviceKey
+    let scalar: Secret
+
+    static func bytes(of keys: [KeptKey]) -> [UInt8] {
+        JSON.encode(
+            .object([
+                "version": .integer(1),
+                "keys": .array(
+                    keys.map { kept in
+                        .object([
+                            "id": .string(kept.key.id), "userID": .string(kept.key.userID),
+                            "username": .string(kept.key.username),
+                            "authenticationType": .string(kept.key.authenticationType.rawValue),
+                            "createdAt": .number(kept.key.createdAt.timeIntervalSince1970),
+                            "scalar": .string(Base64.encode(kept.scalar.bytes, as: .url)),
+                        ])
+                    }),
+            ]))
+    }
+
+    /// The keys; nil when one of them is none.
+    static func keys(in bytes: [UInt8]) -> [KeptKey]? {
+        guard let json = try? JSON.value(of: bytes), json["version"] == .integer(1), let entries = json["keys"]?.array else {
+            return nil
+        }
+        let keys = entries.compactMap { KeptKey($0) }
+        return keys.count == entries.count ? keys : nil
+    }
+
+    init(key: DeviceKey, scalar: Secret) {
+        self.key = key
+        self.scalar = scalar
+    }
+
+    private init?(_ json: JSONValue) {
+        guard let id = json["id"]?.string, let userID = json["userID"]?.string, let username = json["username"]?.string,
+            let type = json["authenticationType"]?.string.flatMap({ DeviceAuthenticationType(rawValue: $0) }),
+            let createdAt = json["createdAt"]?.double,
+            let scalar = json["scalar"]?.string.flatMap({ try? Base64.decode($0) }),
+            let secret = try? P256.Signing.PrivateKey(rawRepresentation: scalar)
+        else { return nil }
+        key = DeviceKey(
+            id: id, userID: userID, username: username, authenticationType: type,
+            createdAt: Date(timeIntervalSince1970: createdAt), publicKey: Array(secret.publicKey.x963Representation))
+        self.scalar = Secret(scalar)
+    }
+}

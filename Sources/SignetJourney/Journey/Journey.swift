@@ -1,0 +1,183 @@
+public import SignetCore
+public import SignetNetwork
+
+/// The journeys of one server: start one, answer its steps, and end with a session or an error.
+///
+///     let journeys = Journey(profile, transport: transport)
+///     var state = try await journeys.start("Login")
+///     while case .step(var step) = state {
+///         try step.fill(NameCallback.self) { $0.name = "demo" }
+///         try step.fill(PasswordCallback.self) { $0.fill(password) }
+///         state = try await journeys.next(step)
+///     }
+///
+/// A value without state: the step carries the server's handle, so several walks may go on side by side. ``JourneyWalk`` keeps the
+/// state of one walk, for a user interface.
+///
+/// Every method throws ``JourneyError``, `TransportError`, and what an interceptor throws. None of them changes a step: after a
+/// failure of the network the same step can be sent again, and the server decides whether it still counts.
+public struct Journey: Sendable {
+    /// The server.
+    public let profile: ServerProfile
+    private let transport: any HTTPTransport
+    private let interceptors: [any RequestInterceptor]
+
+    /// Journeys of one server.
+    /// - Parameters:
+    ///   - profile: the server.
+    ///   - transport: what requests go through.
+    ///   - interceptors: see each request before it is sent, in this order; they are told `START_AUTHENTICATE`, `AUTHENTICATE` and
+    ///     `RESUME_AUTHENTICATE`.
+    public init(_ profile: ServerProfile, transport: any HTTPTransport, interceptors: [any RequestInterceptor] = []) {
+        self.profile = profile
+        self.transport = transport
+        self.interceptors = interceptors
+    }
+
+    /// Starts a journey.
+    /// - Parameters:
+    ///   - name: its name; nil for the profile's authentication service.
+    ///   - options: how it is walked.
+    public func start(_ name: String? = nil, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
+        try await start(.service(name ?? profile.authenticationService), options: options)
+    }
+
+    /// Starts what an index stands for: a journey, a module, what a policy asks for, or the realm's default.
+    public func start(_ index: AuthenticationIndex, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
+        try await post(query: index.query + options.query, body: Self.nothing, for: .startAuthenticate(index), options)
+    }
+
+    /// Goes on with a journey that was suspended, at the link that its e-mail has.
+    /// - Parameters:
+    ///   - link: the link; it names the journey by `suspendedId`.
+    ///   - options: how the journey is walked from there on.
+    /// - Throws: ``JourneyError/Code/invalidResumeURI``; ``JourneyError/Code/suspensionExpired``.
+    public func resume(_ link: String, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
+        guard let id = QueryParameters(link)["suspendedId"], !id.isEmpty else {
+            throw JourneyError(.invalidResumeURI, message: "the link has no suspendedId, so it belongs to no journey")
+        }
+        return try await post(
+            query: [("suspendedId", id)] + options.query, body: Self.nothing, for: .resumeAuthenticate, options)
+    }
+
+    /// Sends a step whose callbacks have been filled in. A step that only waits is sent back as it is.
+    /// - Parameters:
+    ///   - step: the step.
+    ///   - index: what was started, for interceptors; the server knows it from the step.
+    ///   - options: those that the journey was started with.
+    public func next(
+        _ step: JourneyStep, of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
+    ) async throws -> JourneyState {
+        try await post(
+            query: options.query, body: JSON.encode(step.echoed(to: profile.dialect)), for: .authenticate(index), options)
+    }
+
+    /// Goes on with a step that had sent the person elsewhere (``RedirectCallback``), when they come back.
+    /// - Parameters:
+    ///   - step: the step that has the callback.
+    ///   - address: the address they came back to. What the other side put into its query is handed to the server.
+    ///   - index: what was started, for interceptors.
+    ///   - options: those that the journey was started with.
+    public func next(
+        _ step: JourneyStep, returnedTo address: String, of index: AuthenticationIndex = .standard,
+        options: JourneyOptions = JourneyOptions()
+    ) async throws -> JourneyState {
+        let parameters = QueryParameters(address)
+        let carried = Self.carriedBack.compactMap { name in parameters[name].map { (name: name, value: $0) } }
+        return try await post(
+            query: carried + options.query, body: JSON.encode(step.echoed(to: profile.dialect)), for: .authenticate(index),
+            options)
+    }
+
+    /// Waits as long as a step asks for, and sends it.
+    /// - Parameters:
+    ///   - step: the step; one that asks for no wait is sent at once.
+    ///   - longest: more than this is not waited, whatever the server says.
+    ///   - clock: what to wait by.
+    ///   - index: what was started, for interceptors.
+    ///   - options: those that the journey was started with.
+    /// - Throws: also `CancellationError`, when the task is cancelled: somebody pressed the other button.
+    public func waitAndGoOn(
+        _ step: JourneyStep, longest: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
+        of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
+    ) async throws -> JourneyState {
+        if let milliseconds = step.waitMilliseconds {
+            try await clock.sleep(for: min(.milliseconds(milliseconds), longest), tolerance: nil)
+        }
+        return try await next(step, of: index, options: options)
+    }
+
+    private static let nothing = Array("{}".utf8)
+
+    /// What may come back with a person from elsewhere (protocol/journey.md section 1.4).
+    private static let carriedBack = [
+        "code", "error", "errorCode", "errorMessage", "form_post_entry", "nonce", "RelayState", "responsekey", "scope", "state",
+        "suspendedId",
+    ]
+
+    private func post(
+        query: [(name: String, value: String)], body: [UInt8], for action: RequestAction, _ options: JourneyOptions
+    ) async throws -> JourneyState {
+        var request = HTTPRequest(
+            "POST", profile.address(of: .authenticate, query: query), headers: try headers(options), body: body,
+            timeout: options.timeout ?? profile.timeout)
+        request = try await interceptors.intercept(request, for: action)
+        let response = try await transport.send(request)
+        guard (200..<300).contains(response.status) else { throw JourneyError(response) }
+        return try JourneyState(response.body, status: response.status)
+    }
+
+    private func headers(_ options: JourneyOptions) throws(JourneyError) -> HTTPHeaders {
+        var headers: HTTPHeaders = [
+            "Accept-API-Version": "resource=2.1, protocol=1.0", "Content-Type": "application/json", "Accept": "application/json",
+        ]
+        if !profile.requestedWith.isEmpty { headers.append("X-Requested-With", profile.requestedWith) }
+        if let session = options.session {
+            let token = String(decoding: session.bytes, as: UTF8.self)
+            guard token.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") }), !token.isEmpty else {
+                throw JourneyError(.invalidRequest, message: "the session token is none: it has a character that no token has")
+            }
+            headers.append(profile.cookieName, token)
+            // OpenAM looks at cookies only.
+            if profile.dialect == .openAM { headers.append("Cookie", "\(profile.cookieName)=\(token)") }
+        }
+        return headers
+    }
+}
+
+extension JourneyStep {
+    /// The step as it goes back (protocol/journey.md section 2.1). A `TextOutputCallback` that carries a script (type 4) stays
+    /// behind: it is for browsers, and AM does not read it back. OpenAM counts the callbacks and wants every one.
+    func echoed(to dialect: ServerProfile.Dialect) -> JourneyStep {
+        guard dialect == .accessManager, callbacks.contains(where: \.isScript) else { return self }
+        var step = self
+        step.callbacks.removeAll(where: \.isScript)
+        return step
+    }
+}
+
+extension JourneyCallback {
+    var isScript: Bool { type == "TextOutputCallback" && output("messageType")?.wholeNumber == 4 }
+}
+
+/// The parameters of an address's query; of several with one name the first.
+struct QueryParameters {
+    private let values: [String: String]
+
+    init(_ address: String) {
+        guard let question = address.firstIndex(of: "?") else {
+            values = [:]
+            return
+        }
+        let query = address[address.index(after: question)...].prefix { $0 != "#" }
+        let pairs = query.split(separator: "&").compactMap { pair -> (String, String)? in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts[0].replacing("+", with: " ").percentDecoded() else { return nil }
+            guard parts.count == 2 else { return (name, "") }
+            return parts[1].replacing("+", with: " ").percentDecoded().map { (name, $0) }
+        }
+        values = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    subscript(name: String) -> String? { values[name] }
+}

@@ -1,0 +1,48 @@
+public import SignetCore
+
+/// Why a profile cannot be used: the setting, and what is wrong with its value. The value itself is not repeated, unless it is a
+/// name that cannot be a secret.
+public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong with a value.
+    public enum Fault: Sendable, Hashable {
+        /// It is not there, and nothing can be done without it.
+        case missing
+        /// There is nothing in it.
+        case empty
+        /// There is no such setting; perhaps the name is misspelt.
+        case unknown
+        /// It is of another kind than it should be; what it should be, in words.
+        case type(expected: String)
+        /// It is of the right kind and cannot be; why not, in words.
+        case value(String)
+        /// It is no address that a password may be sent to.
+        case address(EndpointError)
+        /// The document as a whole cannot be read; why not, in words.
+        case unreadable(String)
+    }
+
+    /// The setting, as it is written in a document: `url`, `endpoints.authorize`. Empty for the document itself.
+    public let key: String
+    /// What is wrong.
+    public let fault: Fault
+
+    /// Both, in words.
+    public var description: String {
+        let words =
+            switch fault {
+            case .missing: "is missing"
+            case .empty: "is empty"
+            case .unknown: "is no setting of a server profile"
+            case .type(let expected): "must be \(expected)"
+            case .value(let reason): reason
+            case .address(let error): error.description
+            case .unreadable(let reason): reason
+            }
+        return key.isEmpty ? "the profile \(words)" : "\(key): \(words)"
+    }
+
+    init(_ key: String, _ fault: Fault) {
+        self.key = key
+        self.fault = fault
+    }
+}

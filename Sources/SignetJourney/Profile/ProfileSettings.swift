@@ -1,0 +1,163 @@
+public import SignetCore
+
+/// The settings of a profile by name: what can stand in a document and in the environment.
+enum ProfileSetting: String, CaseIterable {
+    case url
+    case realm
+    case realmForm
+    case cookieName
+    case timeout
+    case refreshThreshold
+    case pins
+    case authenticationService
+    case registrationService
+    case dialect
+    case requestedWith
+    case issuer
+
+    /// In an environment: `cookieName` is `COOKIE_NAME`.
+    static func variable(_ key: String) -> String {
+        var name = ""
+        for character in key {
+            if character == "." {
+                name += "_"
+            } else {
+                if character.isUppercase { name += "_" }
+                name += character.uppercased()
+            }
+        }
+        return name
+    }
+}
+
+/// Settings as somebody wrote them: by the keys of a document, `url` or `endpoints.authorize`.
+struct ProfileSettings {
+    private let value: (_ key: String) -> JSONValue?
+
+    init(_ value: @escaping (_ key: String) -> JSONValue?) { self.value = value }
+
+    /// A profile of these settings.
+    func profile(policy: EndpointPolicy) throws(ProfileError) -> ServerProfile {
+        guard let url = try text(.url) else { throw ProfileError("url", .missing) }
+        var endpoints: EndpointOverrides = [:]
+        for endpoint in ServerEndpoint.allCases { endpoints[endpoint] = try text("endpoints.\(endpoint.rawValue)") }
+        let form = try choice(.realmForm, Realm.PathForm.self) ?? .full
+        var profile = try ServerProfile(
+            url: url, realm: Realm(try text(.realm) ?? ""), realmForm: form, endpoints: endpoints, policy: policy)
+        if let name = try text(.cookieName) { profile.cookieName = name }
+        if let timeout = try duration(.timeout) { profile.timeout = timeout }
+        if let threshold = try duration(.refreshThreshold) { profile.refreshThreshold = threshold }
+        if let pins = try list(.pins) { profile.pins = pins }
+        if let service = try text(.authenticationService) { profile.authenticationService = service }
+        if let service = try text(.registrationService) { profile.registrationService = service }
+        if let dialect = try choice(.dialect, ServerProfile.Dialect.self) { profile.dialect = dialect }
+        if let name = try text(.requestedWith) { profile.requestedWith = name }
+        if let issuer = try text(.issuer) { profile.issuer = issuer }
+        try profile.validate()
+        return profile
+    }
+
+    private func text(_ setting: ProfileSetting) throws(ProfileError) -> String? { try text(setting.rawValue) }
+
+    private func text(_ key: String) throws(ProfileError) -> String? {
+        switch value(key) {
+        case nil, .null?: return nil
+        case .string(let text)?: return text
+        default: throw ProfileError(key, .type(expected: "a text"))
+        }
+    }
+
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ setting: ProfileSetting, _ type: Choice.Type
+    ) throws(ProfileError) -> Choice? {
+        guard let text = try text(setting) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ProfileError(setting.rawValue, .type(expected: "one of \(names)"))
+        }
+        return choice
+    }
+
+    /// Seconds, as a number or as a text that spells one.
+    private func duration(_ setting: ProfileSetting) throws(ProfileError) -> Duration? {
+        let seconds: Double?
+        switch value(setting.rawValue) {
+        case nil, .null?: return nil
+        case .integer(let number)?: seconds = Double(number)
+        case .number(let number)?: seconds = number
+        case .string(let text)?: seconds = Double(text.trimmingWhitespace())
+        default: seconds = nil
+        }
+        guard let seconds, seconds.magnitude < 1e9 else {
+            throw ProfileError(setting.rawValue, .type(expected: "a number of seconds"))
+        }
+        return .seconds(seconds)
+    }
+
+    /// An array of texts, or one text with spaces or commas between.
+    private func list(_ setting: ProfileSetting) throws(ProfileError) -> [String]? {
+        switch value(setting.rawValue) {
+        case nil, .null?: return nil
+        case .string(let text)?: return text.split { $0 == "," || $0.isWhitespace }.map { String($0) }
+        case .array(let elements)?:
+            let texts = elements.compactMap(\.string)
+            guard texts.count == elements.count else { break }
+            return texts
+        default: break
+        }
+        throw ProfileError(setting.rawValue, .type(expected: "an array of texts"))
+    }
+}
+
+extension ServerProfile {
+    /// A profile from a JSON document, for example
+    ///
+    ///     {"url": "https://am.example.com/am", "realm": "alpha", "timeout": 30, "endpoints": {"authorize": "custom/authorize"}}
+    ///
+    /// The members are named as the properties are; `timeout` and `refreshThreshold` are seconds, `pins` is an array or a text. A
+    /// member that there is not is refused, so that a misspelt one does not go unnoticed.
+    /// - Throws: ``ProfileError``.
+    public init(json bytes: some Sequence<UInt8>, policy: EndpointPolicy = .secure) throws(ProfileError) {
+        let document: JSONValue
+        do {
+            document = try JSON.value(of: bytes)
+        } catch {
+            throw ProfileError("", .unreadable("cannot be read: \(error)"))
+        }
+        try self.init(document: document, policy: policy)
+    }
+
+    /// A profile from a document that is read already, from YAML or out of another document; see ``init(json:policy:)``.
+    /// - Throws: ``ProfileError``.
+    public init(document: JSONValue, policy: EndpointPolicy = .secure) throws(ProfileError) {
+        guard let members = document.object else { throw ProfileError("", .unreadable("is no object")) }
+        for name in members.keys.sorted() where name != "endpoints" {
+            guard ProfileSetting(rawValue: name) != nil else { throw ProfileError(name, .unknown) }
+        }
+        let endpoints = members["endpoints"] ?? .null
+        guard endpoints == .null || endpoints.object != nil else {
+            throw ProfileError("endpoints", .type(expected: "an object"))
+        }
+        for name in (endpoints.object ?? [:]).keys.sorted() {
+            guard ServerEndpoint(rawValue: name) != nil else { throw ProfileError("endpoints.\(name)", .unknown) }
+        }
+        self = try ProfileSettings { key in
+            key.hasPrefix("endpoints.") ? endpoints[String(key.dropFirst("endpoints.".count))] : members[key]
+        }.profile(policy: policy)
+    }
+
+    /// A profile from environment variables: `SIGNET_URL`, `SIGNET_REALM`, `SIGNET_COOKIE_NAME`, `SIGNET_TIMEOUT`, `SIGNET_PINS`,
+    /// `SIGNET_ENDPOINTS_AUTHORIZE` and so on, each the name of a property in upper case. A variable that is empty is not set.
+    /// - Parameters:
+    ///   - environment: the variables by name.
+    ///   - prefix: what they begin with.
+    ///   - policy: which addresses a password may be sent to.
+    /// - Throws: ``ProfileError``, whose key is that of the document, `cookieName` for `SIGNET_COOKIE_NAME`.
+    public init(
+        environment: [String: String], prefix: String = "SIGNET_", policy: EndpointPolicy = .secure
+    ) throws(ProfileError) {
+        self = try ProfileSettings { key in
+            environment[prefix + ProfileSetting.variable(key)].flatMap { $0.isEmpty ? nil : .string($0) }
+        }.profile(policy: policy)
+    }
+}

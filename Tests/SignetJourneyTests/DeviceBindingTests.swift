@@ -1,0 +1,320 @@
+import Crypto
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("Keys that are bound to a device")
+struct DeviceBindingTests {
+    private static let device = DeviceBinding.Device(identifier: "d-1", name: "Mira's desk", application: "org.example.app")
+    private static let clock = ManualClock(Date(timeIntervalSince1970: 1_735_689_600))
+
+    private func vault(_ directory: TemporaryDirectory, in store: any RecordStore = MemoryStore()) throws -> Vault {
+        try Vault.create(in: store, custodian: KeyFile.create(path: directory.file("key")))
+    }
+
+    private func binding(_ keys: any DeviceBindingKeys) -> DeviceBinding {
+        DeviceBinding(keys, device: Self.device, clock: Self.clock)
+    }
+
+    private func step(_ changes: [String: JSONValue] = ["authenticationType": .string("NONE")]) throws -> JourneyStep {
+        let callbacks = try ["DeviceBindingCallback", "DeviceSigningVerifierCallback"].map { type in
+            var callback = try Recorded.first(type)
+            for index in callback.output.indices {
+                if let value = changes[callback.output[index].name] { callback.output[index].value = value }
+            }
+            return callback
+        }
+        return JourneyStep(authId: "a", callbacks: callbacks)
+    }
+
+    private struct Signature {
+        let header: JSONValue
+        let payload: JSONValue
+        private let input: String
+        private let signature: [UInt8]
+
+        init(_ jws: String?) throws {
+            let parts = try #require(jws).split(separator: ".", omittingEmptySubsequences: false)
+            try #require(parts.count == 3)
+            header = try JSON.value(of: Base64.decode(parts[0]))
+            payload = try JSON.value(of: Base64.decode(parts[1]))
+            input = "\(parts[0]).\(parts[1])"
+            signature = try Base64.decode(parts[2])
+        }
+
+        func isValid(for key: [UInt8]) throws -> Bool {
+            let key = try P256.Signing.PublicKey(x963Representation: key)
+            return key.isValidSignature(try .init(rawRepresentation: signature), for: Data(input.utf8))
+        }
+    }
+
+    @Test("A key is made, its signature holds with the key that it brings, and it signs again later")
+    func bindAndSign() async throws {
+        try await TemporaryDirectory.with { directory in
+            let vault = try vault(directory)
+            var step = try self.step()
+            let key = try #require(try await step.answerDeviceBinding(with: binding(VaultDeviceKeys(vault))))
+            let inputs = step.callbacks[0].inputs
+            #expect(inputs["deviceId"] == .string("d-1") && inputs["deviceName"] == .string("Mira's desk"))
+            #expect(inputs["clientError"] == .string(""))
+            let bound = try Signature(inputs["jws"]?.string)
+            let jwk = try #require(bound.header["jwk"])
+            let point = try [4] + Base64.decode(jwk["x"]?.string ?? "") + Base64.decode(jwk["y"]?.string ?? "")
+            #expect(point == key.publicKey)
+            #expect(try bound.isValid(for: point))
+            #expect(bound.header["alg"] == .string("ES256") && bound.header["kid"] == .string(key.id))
+            #expect(jwk["kid"] == .string(key.id) && jwk["use"] == .string("sig") && jwk["crv"] == .string("P-256"))
+            #expect(
+                bound.payload
+                    == .object([
+                        "sub": .string("id=demo,ou=user,dc=am"), "challenge": .string("c2FtcGxl"),
+                        "iss": .string("org.example.app"), "platform": .string("linux"), "iat": .integer(1_735_689_600),
+                        "nbf": .integer(1_735_689_600), "exp": .integer(1_735_689_660),
+                    ]))
+
+            // Another process, another day.
+            let again = binding(VaultDeviceKeys(vault))
+            let failure = try await step.answerDeviceSigning(with: again, claims: ["amount": .integer(7)])
+            #expect(failure == nil)
+            let signed = try Signature(step.callbacks[1].inputs["jws"]?.string)
+            #expect(try signed.isValid(for: key.publicKey))
+            #expect(signed.header["jwk"] == nil && signed.header["kid"] == .string(key.id))
+            #expect(signed.payload["amount"] == .integer(7) && signed.payload["sub"] == .string(key.userID))
+        }
+    }
+
+    @Test("What is kept is sealed, and survives the program")
+    func sealed() async throws {
+        try await TemporaryDirectory.with { directory in
+            let store = MemoryStore()
+            let vault = try vault(directory, in: store)
+            let keys = VaultDeviceKeys(vault)
+            let key = try await keys.makeKey(userID: "user-id-in-clear", username: "u", protection: .none, at: Self.clock.now)
+            var stored: [UInt8] = []
+            for kind in RecordKind.allCases {
+                try store.read { (records: any RecordReader) throws(StoreError) in
+                    try records.forEachRecord(of: kind) { (record) throws(StoreError) in stored += try record.content.get() }
+                }
+            }
+            #expect(!stored.isEmpty)
+            #expect(!String(decoding: stored, as: UTF8.self).contains("user-id-in-clear"))
+            #expect(try await VaultDeviceKeys(vault).keys() == [key])
+        }
+    }
+
+    @Test("A key that the person must agree to is made and used only when they do")
+    func presence() async throws {
+        try await TemporaryDirectory.with { directory in
+            let vault = try vault(directory)
+            func told(_ presence: Presence?, _ type: DeviceAuthenticationType) async throws -> JSONValue? {
+                var step = try self.step(["authenticationType": .string(type.rawValue)])
+                try await step.answerDeviceBinding(with: binding(VaultDeviceKeys(vault, presence: presence)))
+                return step.callbacks[0].inputs["clientError"]
+            }
+            #expect(try await told(nil, .biometricOnly) == .string("Unsupported"))
+            #expect(try await told(Presence(supported: [.applicationPIN]), .biometricOnly) == .string("Unsupported"))
+            #expect(try await told(Presence(supported: [.biometricOnly], agrees: false), .biometricOnly) == .string("Abort"))
+            #expect(try await VaultDeviceKeys(vault).keys().isEmpty)
+            #expect(try await told(Presence(supported: [.biometricOnly]), .biometricOnly) == .string(""))
+            #expect(try await VaultDeviceKeys(vault).keys().map(\.authenticationType) == [.biometricOnly])
+            // The key outlives who can ask; it is not used without asking.
+            var step = try self.step()
+            #expect(try await step.answerDeviceSigning(with: binding(VaultDeviceKeys(vault))) == .unsupported)
+        }
+    }
+
+    private struct Presence: DevicePresence {
+        let supported: Set<DeviceAuthenticationType>
+        var agrees = true
+        func confirm(_ type: DeviceAuthenticationType, username: String) async throws -> Bool { agrees }
+    }
+
+    @Test("The server is told by name why there is nothing", arguments: DeviceClientError.allCases)
+    func told(error: DeviceClientError) async throws {
+        var step = try self.step()
+        let keys = BrokenKeys(error: error)
+        #expect(try await step.answerDeviceBinding(with: binding(keys)) == nil)
+        #expect(step.callbacks[0].inputs["clientError"] == .string(error.rawValue))
+        #expect(step.callbacks[0].inputs["jws"] == .string(""))
+    }
+
+    @Test("Anything else is an abort to the server, and being cancelled is told nobody")
+    func otherErrors() async throws {
+        var step = try self.step()
+        try await step.answerDeviceBinding(with: binding(BrokenKeys(error: Unexpected())))
+        #expect(step.callbacks[0].inputs["clientError"] == .string("Abort"))
+        var untouched = try self.step()
+        await #expect(throws: CancellationError.self) {
+            try await untouched.answerDeviceBinding(with: binding(BrokenKeys(error: CancellationError())))
+        }
+        #expect(untouched == (try self.step()))
+        #expect(try await step.answerDeviceSigning(with: binding(BrokenKeys(error: nil))) == .clientNotRegistered)
+        var unknown = try self.step(["authenticationType": .string("RETINA")])
+        try await unknown.answerDeviceBinding(with: binding(BrokenKeys(error: nil)))
+        #expect(unknown.callbacks[0].inputs["clientError"] == .string("Unsupported"))
+    }
+
+    private struct BrokenKeys: DeviceBindingKeys {
+        let error: (any Error)?
+        func makeKey(userID: String, username: String, protection: DeviceAuthenticationType, at now: Date) async throws
+            -> DeviceKey
+        {
+            if let error { throw error }
+            throw Unexpected()
+        }
+        func keys() async throws -> [DeviceKey] { [] }
+        func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] { [] }
+        func remove(_ key: DeviceKey) async throws {}
+    }
+
+    @Test("A person who takes too long is told the server as a timeout, and no key is left behind")
+    func timeout() async throws {
+        try await TemporaryDirectory.with { directory in
+            let keys = VaultDeviceKeys(try vault(directory), presence: Sleeper())
+            var step = try self.step(["authenticationType": .string("APPLICATION_PIN"), "timeout": .integer(1)])
+            try await step.answerDeviceBinding(with: binding(keys))
+            #expect(step.callbacks[0].inputs["clientError"] == .string("Timeout"))
+            #expect(try await keys.keys().isEmpty)
+        }
+    }
+
+    private struct Sleeper: DevicePresence {
+        let supported: Set<DeviceAuthenticationType> = [.applicationPIN]
+        func confirm(_ type: DeviceAuthenticationType, username: String) async throws -> Bool {
+            try await Task.sleep(for: .seconds(3600))
+            return true
+        }
+    }
+
+    @Test("Of several keys that of the person whom the server names signs, the newest, or the one that is chosen")
+    func several() async throws {
+        try await TemporaryDirectory.with { directory in
+            let keys = VaultDeviceKeys(try vault(directory))
+            var made: [DeviceKey] = []
+            for (index, user) in ["a", "b", "b"].enumerated() {
+                let time = Date(timeIntervalSince1970: Double(index))
+                made.append(try await keys.makeKey(userID: user, username: user, protection: .none, at: time))
+            }
+            func signer(_ user: String, choose: Int? = nil) async throws -> JSONValue? {
+                var step = try self.step(["userId": .string(user)])
+                let chosen = choose.map { made[$0] }
+                let failure = try await step.answerDeviceSigning(with: binding(keys)) { choose == nil ? $0.last : chosen }
+                #expect(failure == nil)
+                return try Signature(step.callbacks[1].inputs["jws"]?.string).header["kid"]
+            }
+            #expect(try await signer("a") == .string(made[0].id))
+            #expect(try await signer("b") == .string(made[2].id))
+            #expect(try await signer("", choose: 0) == .string(made[0].id))
+            try await keys.remove(made[2])
+            try await keys.remove(made[2])
+            #expect(try await signer("b") == .string(made[1].id))
+            var step = try self.step(["userId": .string("")])
+            #expect(try await step.answerDeviceSigning(with: binding(keys)) { _ in nil } == .abort)
+        }
+    }
+
+    @Test(
+        "A claim that the signature has already is refused",
+        arguments: ["sub", "challenge", "exp", "iat", "nbf", "iss", "platform"])
+    func claims(name: String) async throws {
+        var step = try self.step()
+        await #expect(throws: CallbackError.self) {
+            try await step.answerDeviceSigning(with: binding(BrokenKeys(error: nil)), claims: [name: .string("x")])
+        }
+        #expect(step == (try self.step()))
+    }
+
+    @Test("A record that is not what was written is an error, and is left as it is")
+    func damaged() async throws {
+        try await TemporaryDirectory.with { directory in
+            let vault = try vault(directory)
+            let key = RecordKey(.item, "signet.device-keys")
+            for bytes in [#"{"version":1,"keys":[{}]}"#, #"{"version":2,"keys":[]}"#, "junk"] {
+                try vault.write { (records: any RecordWriter) throws(StoreError) in try records.put(Array(bytes.utf8), key) }
+                let keys = VaultDeviceKeys(vault)
+                await #expect(throws: StoreError.self) { try await keys.keys() }
+                await #expect(throws: StoreError.self) {
+                    try await keys.makeKey(userID: "u", username: "u", protection: .none, at: Self.clock.now)
+                }
+                let left = try vault.read { (records: any RecordReader) throws(StoreError) in try records.record(key) }
+                #expect(left == Array(bytes.utf8))
+            }
+        }
+    }
+}
+
+@Suite("What a device says of itself")
+struct DeviceProfileTests {
+    private static let files = [
+        "/etc/os-release": "NAME=\"Debian\"\nPRETTY_NAME=\"Debian 12\"\nVERSION_ID=\"12\"\n",
+        "/sys/class/dmi/id/product_name": "T14\n", "/sys/class/dmi/id/sys_vendor": "Lenovo\n",
+        "/proc/sys/kernel/hostname": "desk\n", "/proc/cpuinfo": "processor\t: 0\nprocessor\t: 1\n",
+        "/proc/meminfo": "MemTotal:       16318480 kB\nMemFree: 1 kB\n", "/sys/class/net/eth0/operstate": "up\n",
+    ]
+
+    private func collector(_ files: [String: String], folders: [String: [String]] = [:], environment: [String: String] = [:])
+        -> DeviceProfileCollector
+    {
+        DeviceProfileCollector(
+            identifier: "id", environment: environment, file: { files[$0] }, folder: { folders[$0] ?? [] })
+    }
+
+    @Test("It is read out of the system's files")
+    func sections() {
+        let profile = collector(
+            Self.files, folders: ["/sys/class/net": ["lo", "eth0"], "/sys/class/video4linux": ["video0"]],
+            environment: ["LANG": "de_CH.UTF-8", "TZ": "Europe/Zurich"]
+        ).collect()
+        #expect(
+            profile.metadata == [
+                "platform": .object([
+                    "platform": .string("Linux"), "version": .string("12"), "device": .string("T14"),
+                    "deviceName": .string("desk"), "brand": .string("Debian 12"), "locale": .string("de_CH"),
+                    "timeZone": .string("Europe/Zurich"),
+                ]),
+                "hardware": .object([
+                    "cpu": .integer(2), "manufacturer": .string("Lenovo"), "memory": .integer(15_935),
+                    "camera": .object(["numberOfCameras": .integer(1)]),
+                ]),
+                "network": .object(["connected": .bool(true)]), "bluetooth": .object(["supported": .bool(false)]),
+            ])
+    }
+
+    @Test("What is not there is left out")
+    func nothing() {
+        let profile = collector([:]).collect()
+        #expect(profile.metadata["platform"] == .object(["platform": .string("Linux")]))
+        #expect(profile.metadata["network"] == .object(["connected": .bool(false)]))
+    }
+
+    @Test("Only what the server asks for is sent")
+    func asked() throws {
+        var callback = try Recorded.first("DeviceProfileCallback")
+        let profile = DeviceProfile(
+            identifier: "id", metadata: ["x": .integer(1)], location: .init(latitude: 46.9, longitude: 7.4))
+        func sent(metadata: Bool, location: Bool) throws -> JSONValue {
+            callback.output[0].value = .bool(metadata)
+            callback.output[1].value = .bool(location)
+            var typed = try #require(DeviceProfileCallback(callback))
+            typed.fill(profile)
+            return try JSON.value(of: (typed.callback.inputs[""]?.string ?? "").utf8)
+        }
+        #expect(try sent(metadata: false, location: false) == .object(["identifier": .string("id")]))
+        #expect(
+            try sent(metadata: true, location: true)
+                == .object([
+                    "identifier": .string("id"), "metadata": .object(["x": .integer(1)]),
+                    "location": .object(["latitude": .number(46.9), "longitude": .number(7.4)]),
+                ]))
+    }
+
+    @Test("This machine has a profile", .enabled(if: FileManager.default.fileExists(atPath: "/proc/meminfo"), "it is not Linux"))
+    func thisMachine() {
+        let profile = DeviceProfileCollector(identifier: "id").collect()
+        #expect(profile.metadata["hardware"]?["memory"]?.wholeNumber ?? 0 > 0)
+    }
+}

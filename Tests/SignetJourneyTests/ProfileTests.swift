@@ -1,0 +1,252 @@
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+import Testing
+
+@Suite("A server profile")
+struct ProfileTests {
+    @Test(
+        "knows a realm however it is written, and prints it for each kind of server",
+        arguments: [
+            ("", "/", "realms/root", "realms/root", ""), ("/", "/", "realms/root", "realms/root", ""),
+            ("root", "/", "realms/root", "realms/root", ""), ("realms/root", "/", "realms/root", "realms/root", ""),
+            ("alpha", "/alpha", "realms/root/realms/alpha", "realms/alpha", "alpha"),
+            ("/alpha", "/alpha", "realms/root/realms/alpha", "realms/alpha", "alpha"),
+            (" alpha ", "/alpha", "realms/root/realms/alpha", "realms/alpha", "alpha"),
+            ("root/alpha", "/alpha", "realms/root/realms/alpha", "realms/alpha", "alpha"),
+            ("/root/alpha/", "/alpha", "realms/root/realms/alpha", "realms/alpha", "alpha"),
+            ("root/realms/alpha", "/alpha", "realms/root/realms/alpha", "realms/alpha", "alpha"),
+            ("realms/root/realms/alpha", "/alpha", "realms/root/realms/alpha", "realms/alpha", "alpha"),
+            ("realms/alpha", "/alpha", "realms/root/realms/alpha", "realms/alpha", "alpha"),
+            ("root/realms/a/realms/b", "/a/b", "realms/root/realms/a/realms/b", "realms/a/realms/b", "a/b"),
+            ("foo/bar", "/foo/bar", "realms/root/realms/foo/realms/bar", "realms/foo/realms/bar", "foo/bar"),
+            ("Alpha", "/Alpha", "realms/root/realms/Alpha", "realms/Alpha", "Alpha"),
+            ("a b?c", "/a b?c", "realms/root/realms/a%20b%3Fc", "realms/a%20b%3Fc", "a%20b%3Fc"),
+            ("root/realms", "/realms", "realms/root/realms/realms", "realms/realms", "realms"),
+        ])
+    func realms(written: String, printed: String, full: String, alias: String, legacy: String) {
+        let realm = Realm(written)
+        #expect(realm.description == printed)
+        #expect(realm.path() == full)
+        #expect(realm.path(.alias) == alias)
+        #expect(realm.path(.legacy) == legacy)
+        if !full.contains("%") { #expect(Realm(realm.path()) == realm) }
+        #expect(Realm(realm.description) == realm)
+    }
+
+    @Test(
+        "gives the usual addresses",
+        arguments: [
+            (.authenticate, "json/realms/root/realms/alpha/authenticate"), (.session, "json/realms/root/realms/alpha/sessions"),
+            (.authorize, "oauth2/realms/root/realms/alpha/authorize"), (.token, "oauth2/realms/root/realms/alpha/access_token"),
+            (.revoke, "oauth2/realms/root/realms/alpha/token/revoke"),
+            (.userInfo, "oauth2/realms/root/realms/alpha/userinfo"),
+            (.endSession, "oauth2/realms/root/realms/alpha/connect/endSession"),
+            (.jwks, "oauth2/realms/root/realms/alpha/connect/jwk_uri"),
+            (.deviceCode, "oauth2/realms/root/realms/alpha/device/code"),
+            (.discovery, "oauth2/realms/root/realms/alpha/.well-known/openid-configuration"),
+            (.users, "json/realms/root/realms/alpha/users"),
+        ] as [(ServerEndpoint, String)])
+    func addresses(endpoint: ServerEndpoint, path: String) throws {
+        let profile = try ServerProfile(url: "https://am.example.test/am//", realm: "alpha")
+        #expect(profile.address(of: endpoint) == "https://am.example.test/am/\(path)")
+    }
+
+    @Test("names the realm as its server does, also at the top of a server that knows no realms in addresses")
+    func forms() throws {
+        let url = "https://am.example.test:8443/am"
+        let alias = try ServerProfile(url: url, realm: "alpha", realmForm: .alias)
+        #expect(alias.address(of: .authenticate) == "\(url)/json/realms/alpha/authenticate")
+        let legacy = try ServerProfile(url: url, realmForm: .legacy)
+        #expect(legacy.address(of: .token) == "\(url)/oauth2/access_token")
+    }
+
+    @Test(
+        "takes overrides as links are taken",
+        arguments: [
+            ("https://login.example.test/a/b?c=d", "https://login.example.test/a/b?c=d"),
+            ("//login.example.test/x", "https://login.example.test/x"), ("/x/y", "https://am.example.test:8443/x/y"),
+            ("x/y", "https://am.example.test:8443/am/x/y"), ("x", "https://am.example.test:8443/am/x"),
+            (" x ", "https://am.example.test:8443/am/x"), ("x?a:b", "https://am.example.test:8443/am/x?a:b"),
+            ("x/a:b", "https://am.example.test:8443/am/x/a:b"),
+        ])
+    func overrides(written: String, address: String) throws {
+        let profile = try ServerProfile(url: "https://am.example.test:8443/am", endpoints: [.authorize: written])
+        #expect(profile.address(of: .authorize) == address)
+        #expect(profile.address(of: .token) == "https://am.example.test:8443/am/oauth2/realms/root/access_token")
+    }
+
+    @Test(
+        "refuses an override that a password must not be sent to, and names it",
+        arguments: [
+            ("http://am.example.test/x", .address(.plainHTTP(host: "am.example.test"))), ("", .empty), ("  ", .empty),
+            ("ftp://am.example.test/x", .address(.notAWebAddress)), ("javascript:alert(1)", .address(.notAWebAddress)),
+            ("https://u:p@am.example.test/x", .address(.carriesCredentials)), ("x y", .address(.notAWebAddress)),
+            ("/x#y", .address(.notAWebAddress)),
+        ] as [(String, ProfileError.Fault)])
+    func wrongOverrides(written: String, fault: ProfileError.Fault) {
+        #expect {
+            try ServerProfile(url: "https://am.example.test/am", endpoints: [.token: written])
+        } throws: { error in
+            (error as? ProfileError).map { $0.key == "endpoints.token" && $0.fault == fault } ?? false
+        }
+    }
+
+    @Test("has the documented defaults")
+    func defaults() throws {
+        let profile = try profile()
+        #expect(profile.cookieName == "iPlanetDirectoryPro")
+        #expect(profile.timeout == .seconds(30))
+        #expect(profile.refreshThreshold == .seconds(60))
+        #expect(profile.authenticationService == "Login")
+        #expect(profile.registrationService == "Registration")
+        #expect(profile.pins.isEmpty)
+        #expect(profile.realm == .root)
+    }
+
+    private static let document = """
+        {"url": "https://am.example.test/am", "realm": "root/alpha", "cookieName": "46b42b4229cd7a3", "timeout": 7.5,
+         "refreshThreshold": "90", "pins": ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="], "authenticationService": "In",
+         "registrationService": "Up", "dialect": "openAM", "endpoints": {"revoke": "oauth2/revoke"}, "realmForm": "alias"}
+        """
+
+    @Test("is the same from a document and from the environment")
+    func sources() throws {
+        let profile = try ServerProfile(json: Self.document.utf8)
+        #expect(profile.realm == "alpha")
+        #expect(profile.cookieName == "46b42b4229cd7a3")
+        #expect(profile.timeout == .milliseconds(7500))
+        #expect(profile.refreshThreshold == .seconds(90))
+        #expect(profile.pins == ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
+        #expect(profile.authenticationService == "In")
+        #expect(profile.registrationService == "Up")
+        #expect(profile.dialect == .openAM)
+        #expect(profile.address(of: .revoke) == "https://am.example.test/am/oauth2/revoke")
+        #expect(profile.address(of: .token) == "https://am.example.test/am/oauth2/realms/alpha/access_token")
+        let same = try ServerProfile(environment: [
+            "SIGNET_URL": "https://am.example.test/am", "SIGNET_REALM": "alpha", "SIGNET_COOKIE_NAME": "46b42b4229cd7a3",
+            "SIGNET_TIMEOUT": "7.5", "SIGNET_REFRESH_THRESHOLD": "90",
+            "SIGNET_PINS": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "SIGNET_AUTHENTICATION_SERVICE": "In",
+            "SIGNET_REGISTRATION_SERVICE": "Up", "SIGNET_DIALECT": "openAM", "SIGNET_ENDPOINTS_REVOKE": "oauth2/revoke",
+            "SIGNET_REALM_FORM": "alias", "SIGNET_REQUESTED_WITH": "", "PATH": "/bin",
+        ])
+        #expect(same == profile)
+    }
+
+    @Test(
+        "says which setting is wrong, and how",
+        arguments: [
+            (#"{}"#, "url", .missing), (#"{"url":""}"#, "url", .missing), (#"{"url":7}"#, "url", .type(expected: "a text")),
+            (#"{"url":"am.example.test"}"#, "url", .address(.notAWebAddress)),
+            (#"{"url":"http://am.example.test"}"#, "url", .address(.plainHTTP(host: "am.example.test"))),
+            (#"{"url":"https://am.example.test?x"}"#, "url", .address(.notAWebAddress)),
+            (#"{"url":"https://a.test","timeout":"soon"}"#, "timeout", .type(expected: "a number of seconds")),
+            (#"{"url":"https://a.test","timeout":1e300}"#, "timeout", .type(expected: "a number of seconds")),
+            (
+                #"{"url":"https://a.test","timeout":0}"#, "timeout",
+                .value("must be more than 0 seconds and a day at most")
+            ),
+            (#"{"url":"https://a.test","cookiename":"x"}"#, "cookiename", .unknown),
+            (#"{"url":"https://a.test","endpoints":{"login":"x"}}"#, "endpoints.login", .unknown),
+            (#"{"url":"https://a.test","endpoints":"x"}"#, "endpoints", .type(expected: "an object")),
+            (#"{"url":"https://a.test","endpoints":{"token":[]}}"#, "endpoints.token", .type(expected: "a text")),
+            (#"{"url":"https://a.test","pins":["AAAA"]}"#, "pins", .value("must be base64 of the 32 bytes of a SHA-256")),
+            (#"{"url":"https://a.test","pins":[1]}"#, "pins", .type(expected: "an array of texts")),
+            (#"{"url":"https://a.test","dialect":"sun"}"#, "dialect", .type(expected: "one of accessManager, openAM")),
+            (#"{"url":"https://a.test","cookieName":""}"#, "cookieName", .empty),
+            (#"{"url":"https://a.test","authenticationService":""}"#, "authenticationService", .empty),
+            (#"[]"#, "", .unreadable("is no object")),
+        ] as [(String, String, ProfileError.Fault)])
+    func faults(document: String, key: String, fault: ProfileError.Fault) {
+        #expect {
+            try ServerProfile(json: document.utf8)
+        } throws: { error in
+            (error as? ProfileError).map { $0.key == key && $0.fault == fault } ?? false
+        }
+    }
+
+    @Test("refuses a cookie's name that would be a header of its own", arguments: ["a b", "a:b", "a\r\nX: y", "a=b", "ä"])
+    func cookieNames(name: String) {
+        #expect(throws: ProfileError.self) { try profile { $0.cookieName = name } }
+    }
+}
+
+@Suite("Discovery")
+struct DiscoveryTests {
+    private static let issuer = "https://am.example.test/am/oauth2/realms/root/realms/alpha"
+
+    private func document(_ changes: [String: String?] = [:]) -> String {
+        var members: [String: JSONValue] = [
+            "issuer": .string(Self.issuer), "authorization_endpoint": .string("\(Self.issuer)/authorize"),
+            "token_endpoint": .string("\(Self.issuer)/access_token"), "jwks_uri": .string("https://keys.example.test/jwks"),
+            "userinfo_endpoint": .string("\(Self.issuer)/me"), "revocation_endpoint": .string("\(Self.issuer)/revoke"),
+            "end_session_endpoint": .string("\(Self.issuer)/bye"), "scopes_supported": .array([.string("openid")]),
+        ]
+        for (name, value) in changes { members[name] = value.map { .string($0) } }
+        return JSON.text(of: .object(members))
+    }
+
+    @Test("completes a profile; an override goes before it")
+    func completes() async throws {
+        let transport = answering((200, document()))
+        let plain = try ServerProfile(url: "https://am.example.test/am", realm: "alpha", endpoints: [.userInfo: "who"])
+        let profile = try await plain.discovering(over: transport)
+        #expect(transport.requests.map(\.url) == ["\(Self.issuer)/.well-known/openid-configuration"])
+        #expect(transport.requests.map(\.method) == ["GET"])
+        #expect(profile.issuer == Self.issuer)
+        #expect(profile.address(of: .userInfo) == "https://am.example.test/am/who")
+        #expect(profile.address(of: .revoke) == "\(Self.issuer)/revoke")
+        #expect(profile.address(of: .endSession) == "\(Self.issuer)/bye")
+        #expect(profile.address(of: .jwks) == "https://keys.example.test/jwks")
+        #expect(profile.address(of: .deviceCode) == plain.address(of: .deviceCode))
+        #expect(profile.address(of: .authenticate) == plain.address(of: .authenticate))
+        #expect(plain.issuer == nil)
+    }
+
+    @Test("makes a profile of an AM from nothing but the document's address")
+    func fromNothing() async throws {
+        let profile = try await ServerProfile.discovered(
+            at: "\(Self.issuer)/.well-known/openid-configuration", over: answering((200, document()))
+        ) { $0.cookieName = "c" }
+        #expect(profile.url.url == "https://am.example.test/am")
+        #expect(profile.realm == "alpha")
+        #expect(profile.cookieName == "c")
+        #expect(profile.address(of: .authenticate) == "https://am.example.test/am/json/realms/root/realms/alpha/authenticate")
+    }
+
+    @Test("does not believe OpenAM where it revokes")
+    func openAM() async throws {
+        let profile = try await profile { $0.dialect = .openAM }.discovering(over: answering((200, document())))
+        #expect(profile.address(of: .revoke) == "https://am.example.test/am/oauth2/realms/root/token/revoke")
+    }
+
+    @Test(
+        "says what is wrong with a document",
+        arguments: [
+            (["issuer": nil], "discovery.issuer", .missing), (["token_endpoint": nil], "discovery.token_endpoint", .missing),
+            (
+                ["issuer": "https://evil.example.test/am"], "discovery.issuer",
+                .value("is another server than the one that was asked")
+            ),
+            (
+                ["token_endpoint": "http://am.example.test/t"], "discovery.token_endpoint",
+                .address(.plainHTTP(host: "am.example.test"))
+            ),
+            (["jwks_uri": "keys"], "discovery.jwks_uri", .address(.notAWebAddress)),
+        ] as [([String: String?], String, ProfileError.Fault)])
+    func faults(changes: [String: String?], key: String, fault: ProfileError.Fault) async throws {
+        let transport = answering((200, document(changes)))
+        await #expect {
+            try await profile().discovering(over: transport)
+        } throws: { error in
+            (error as? ProfileError).map { $0.key == key && $0.fault == fault } ?? false
+        }
+    }
+
+    @Test("takes only what is JSON and a success", arguments: [(404, "{}"), (200, "<html>"), (302, ""), (200, "[]"), (500, "")])
+    func unreadable(status: Int, body: String) async throws {
+        let transport = answering((status, body))
+        await #expect { try await profile().discovering(over: transport) } throws: { ($0 as? ProfileError)?.key == "discovery" }
+    }
+}

@@ -1,0 +1,95 @@
+import Logging
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetServer
+import SignetTesting
+import Synchronization
+
+struct Unexpected: Error {}
+
+/// A real server on a free port of this machine, and the way to it.
+struct LiveServer: Sendable {
+    let profile: ServerProfile
+    let transport: any HTTPTransport
+    let clock: ManualClock
+
+    static let password = Secret("correct horse".utf8)
+
+    static func with(
+        realm: Realm = .root, pushTimeout: Int = 120,
+        _ body: @escaping @Sendable (LiveServer) async throws -> Void
+    ) async throws {
+        let configuration = ServerConfiguration {
+            $0.port = 0
+            $0.users = [
+                User(name: "demo", password: password), User(name: "mira", password: password, realm: "/alpha"),
+            ]
+            $0.pollInterval = .milliseconds(20)
+            $0.pushTimeout = pushTimeout
+        }
+        let clock = ManualClock(SystemWallClock().now)
+        let server = DeskServer(
+            configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let (urls, found) = AsyncStream<String>.makeStream()
+        let transport = AsyncHTTPTransport()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run { found.yield($0) } }
+            group.addTask {
+                for await url in urls {
+                    let profile = try ServerProfile(url: url, realm: realm)
+                    try await body(LiveServer(profile: profile, transport: transport, clock: clock))
+                    return
+                }
+            }
+            defer { group.cancelAll() }
+            do {
+                try await group.next()
+                await transport.close()
+            } catch {
+                await transport.close()
+                throw error
+            }
+        }
+    }
+
+    var journeys: Journey { Journey(profile, transport: transport) }
+}
+
+extension JourneyStep {
+    /// Fills in name and password.
+    mutating func fill(name: String, password: Secret) throws {
+        try fill(NameCallback.self) { $0.name = name }
+        try fill(PasswordCallback.self) { $0.fill(password) }
+    }
+}
+
+extension JourneyState {
+    /// The step; a test that expected one fails without.
+    var step: JourneyStep {
+        get throws {
+            guard case .step(let step) = self else { throw Unexpected() }
+            return step
+        }
+    }
+
+    var token: SSOToken {
+        get throws {
+            guard case .loggedIn(let token) = self else { throw Unexpected() }
+            return token
+        }
+    }
+}
+
+/// A server that gives one answer after another.
+func answering(_ answers: (status: Int, body: String)...) -> ScriptedTransport {
+    let left = Mutex(answers[...])
+    return ScriptedTransport { _ in
+        let answer = left.withLock { $0.popFirst() } ?? (status: 500, body: "nothing left")
+        return HTTPResponse(status: answer.status, body: Array(answer.body.utf8))
+    }
+}
+
+func profile(_ configure: (inout ServerProfile) -> Void = { _ in }) throws -> ServerProfile {
+    try ServerProfile(url: "https://am.example.test/am", configure: configure)
+}
