@@ -25,6 +25,8 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let certificates = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -64,6 +66,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        // Only for tests: an authority that signs what a server shows.
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         // Only for `make docs`.
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
@@ -85,14 +90,16 @@ let package = Package(
         .target(name: "CSecretService"),
         .target(name: "CPostgreSQL"),
         .target(
-            name: "SignetNetwork", dependencies: [httpClient, nioCore, nioHTTP1, nioPosix, nioSSL], swiftSettings: rules),
+            name: "SignetNetwork",
+            dependencies: ["SignetCore", httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL], swiftSettings: rules),
 
         // What an app imports.
         .target(
             name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"],
             swiftSettings: rules),
         .target(
-            name: "SignetJourney", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", crypto], swiftSettings: rules),
+            name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", crypto, jwtKit],
+            swiftSettings: rules),
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
         .target(
             name: "FRAuthenticator",
@@ -167,6 +174,16 @@ let package = Package(
                 "SignetJourney", "StoreWorker",
                 "FRAuthenticator", "FRAuth", logging,
             ], exclude: ["Transfer/Fixtures"], swiftSettings: rules),
+        // What the token tests start four times at once, and kill.
+        .executableTarget(
+            name: "TokenWorker", dependencies: ["SignetCore", "SignetJourney", "SignetNetwork", "SignetStorage"],
+            path: "Tests/TokenWorker", swiftSettings: rules),
+        .testTarget(
+            name: "SignetJourneyTokensTests",
+            dependencies: [
+                "SignetJourney", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TokenWorker",
+                asn1, certificates, crypto, cryptoExtras, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ], swiftSettings: rules),
         .testTarget(
             name: "SignetJourneyTests",
             dependencies: [

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -13,33 +14,70 @@ import Darwin
 #endif
 
 /// The transport for Linux and servers, over async-http-client. Call ``close()`` when done with it.
+///
+/// Requests that insist on a server's key (``HTTPRequest/pins``) get connections of their own, on each of which the key is
+/// looked at after the handshake, with its usual checks, and before any request is written.
 public final class AsyncHTTPTransport: HTTPTransport {
-    private let client: HTTPClient
+    private let clients: Mutex<Clients>
     private let largestBody: Int
 
     /// A peer that says nothing for so long, not even a keep-alive, is taken for dead.
     private static let longestSilence = TimeAmount.seconds(30)
 
+    /// The certificates that vouch for servers.
+    public enum Authorities: Sendable, Hashable {
+        /// Those that the system trusts.
+        case system
+        /// Those in a file in PEM, and no others: a company's own authority.
+        case file(String)
+    }
+
     /// A transport with its own connections.
-    /// - Parameter largestBody: The most bytes of a response that ``send(_:)`` takes.
-    public init(largestBody: Int = 1 << 20) {
+    /// - Parameters:
+    ///   - largestBody: The most bytes of a response that ``send(_:)`` takes.
+    ///   - authorities: Who vouches for the servers.
+    public init(largestBody: Int = 1 << 20, authorities: Authorities = .system) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        // Without this a failed handshake is retried until the connect timeout (research/swift-stack.md section 2).
+        // Without this a failed handshake is retried until the connect timeout, and a refused key crashes the client
+        // (research/swift-stack.md section 2).
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.read = Self.longestSilence
-        client = HTTPClient(configuration: configuration)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        // The library's own list leaves Ed25519 out.
+        tls.verifySignatureAlgorithms = [
+            .ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ed25519, .rsaPssRsaeSha256, .rsaPssRsaeSha384, .rsaPssRsaeSha512,
+            .rsaPkcs1Sha256, .rsaPkcs1Sha384, .rsaPkcs1Sha512,
+        ]
+        if case .file(let path) = authorities { tls.trustRoots = .file(path) }
+        configuration.tlsConfiguration = tls
+        clients = Mutex(Clients(configuration: configuration))
         self.largestBody = largestBody
     }
 
     /// Ends the connections. No request may be made afterwards.
     public func close() async {
         // It fails only when called twice, which leaves it as closed as once.
-        try? await client.shutdown()
+        for client in clients.withLock({ $0.close() }) { try? await client.shutdown() }
+    }
+
+    /// True.
+    public var canPin: Bool { true }
+
+    private func client(for request: HTTPRequest) throws(TransportError) -> HTTPClient {
+        guard request.pins.isEmpty || request.url.lowercased().hasPrefix("https://") else {
+            throw TransportError(
+                .cannotPin, host: TransportError.host(of: request.url), "without https a server shows no key to insist on")
+        }
+        guard let client = clients.withLock({ $0.client(for: request.pins) }) else {
+            throw TransportError(.cancelled, host: TransportError.host(of: request.url), "the transport was closed")
+        }
+        return client
     }
 
     /// Sends a request and waits for the whole response.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let client = try client(for: request)
         do {
             let end = ContinuousClock.now + request.timeout
             let response = try await client.execute(Self.message(request), timeout: TimeAmount(request.timeout))
@@ -56,6 +94,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse {
         let response: HTTPClientResponse
+        let client = try client(for: request)
         do {
             response = try await client.execute(Self.message(request), timeout: TimeAmount(request.timeout))
         } catch {
@@ -96,6 +135,51 @@ public final class AsyncHTTPTransport: HTTPTransport {
     }
 }
 
+/// One client for each set of keys: the connections of one are never used for the requests of another.
+private struct Clients {
+    private let configuration: HTTPClient.Configuration
+    private var open: [Set<PublicKeyPin>: HTTPClient] = [:]
+    private var isClosed = false
+
+    init(configuration: HTTPClient.Configuration) {
+        self.configuration = configuration
+    }
+
+    mutating func client(for pins: Set<PublicKeyPin>) -> HTTPClient? {
+        if isClosed { return nil }
+        if let client = open[pins] { return client }
+        var configuration = configuration
+        if !pins.isEmpty {
+            let check: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in Self.check(channel, pins) }
+            configuration.http1_1ConnectionDebugInitializer = check
+            configuration.http2ConnectionDebugInitializer = check
+        }
+        let client = HTTPClient(configuration: configuration)
+        open[pins] = client
+        return client
+    }
+
+    mutating func close() -> [HTTPClient] {
+        isClosed = true
+        defer { open = [:] }
+        return Array(open.values)
+    }
+
+    /// Runs when the handshake is over and its checks are passed, and before the connection is given a request.
+    private static func check(_ channel: any Channel, _ pins: Set<PublicKeyPin>) -> EventLoopFuture<Void> {
+        channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
+            guard let key = try certificate?.extractPublicKey().toSPKIBytes(), pins.contains(PublicKeyPin(of: key)) else {
+                throw WrongKey()
+            }
+        }.flatMapError { error in
+            channel.close().flatMapThrowing { throw error }.flatMapErrorThrowing { _ in throw error }
+        }
+    }
+}
+
+/// The server's key is not among the pins.
+private struct WrongKey: Error {}
+
 extension HTTPHeaders {
     fileprivate init(_ headers: NIOHTTP1.HTTPHeaders) {
         self.init()
@@ -106,13 +190,14 @@ extension HTTPHeaders {
 extension TransportError {
     fileprivate static func isFromTransport(_ error: any Error) -> Bool {
         error is HTTPClientError || error is HTTPParserError || error is ChannelError || error is IOError || error is NIOSSLError
-            || error is NIOTooManyBytesError
+            || error is NIOTooManyBytesError || error is WrongKey
     }
 
     fileprivate init(_ error: any Error, request: HTTPRequest) {
         let (code, reason): (Code, String) =
             switch error {
             case let error as HTTPClientError: Self.meaning(of: error)
+            case is WrongKey: (.wrongKey, "the server's key is none of those that are pinned")
             case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown:
                 (.interrupted, "the connection ended before the answer did")
             case is HTTPParserError: (.notHTTP, "the answer is not HTTP")
@@ -147,7 +232,7 @@ extension TransportError {
         }
     }
 
-    private static func host(of url: String) -> String {
+    static func host(of url: String) -> String {
         guard let slashes = url.firstRange(of: "://") else { return "?" }
         let authority = url[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
         return String(authority.split(separator: "@").last ?? "?")

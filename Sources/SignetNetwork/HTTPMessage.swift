@@ -11,19 +11,24 @@ public struct HTTPRequest: Sendable, Hashable {
     /// How long to wait: for ``HTTPTransport/send(_:)`` until the whole response is there (a body that falls silent may take
     /// up to 30 seconds more to be given up), for ``HTTPTransport/stream(_:receive:)`` until its head is there.
     public var timeout: Duration
+    /// The keys of which the server must have one; none to trust whoever its certificate is valid for. A request with pins
+    /// goes through ``HTTPTransport/deliver(_:)``, which refuses to give it to a transport that cannot keep the promise.
+    public var pins: Set<PublicKeyPin>
 
     /// The wait that is used when none is given: 30 seconds, as the Android SDK has it.
     public static let defaultTimeout = Duration.seconds(30)
 
     /// A request as given.
     public init(
-        _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], timeout: Duration = defaultTimeout
+        _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], timeout: Duration = defaultTimeout,
+        pins: Set<PublicKeyPin> = []
     ) {
         self.method = method
         self.url = url
         self.headers = headers
         self.body = body
         self.timeout = timeout
+        self.pins = pins
     }
 }
 
@@ -76,6 +81,13 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// The value of the first field called `name`.
     public subscript(name: String) -> String? { all(name).first }
+
+    /// Puts a field in place of those that are called the same.
+    public mutating func set(_ name: String, _ value: String) {
+        let lowercased = name.lowercased()
+        fields.removeAll { $0.name.lowercased() == lowercased }
+        append(name, value)
+    }
 
     /// The values of every field called `name`, in order.
     public func all(_ name: String) -> [String] {

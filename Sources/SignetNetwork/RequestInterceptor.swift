@@ -25,6 +25,28 @@ public struct RequestAction: Sendable, Hashable {
     public static let pushAuthenticate = RequestAction(name: "PUSH_AUTHENTICATE")
     /// A server is told the device's new token.
     public static let pushUpdate = RequestAction(name: "PUSH_UPDATE")
+    /// A code is asked for.
+    public static let authorize = RequestAction(name: "AUTHORIZE")
+    /// A code is exchanged for tokens.
+    public static let exchangeToken = RequestAction(name: "EXCHANGE_TOKEN")
+    /// A token is renewed.
+    public static let refreshToken = RequestAction(name: "REFRESH_TOKEN")
+    /// A token is revoked.
+    public static let revokeToken = RequestAction(name: "REVOKE_TOKEN")
+    /// A session is ended.
+    public static let logout = RequestAction(name: "LOGOUT")
+    /// The claims about the person are asked for.
+    public static let userInfo = RequestAction(name: "USER_INFO")
+    /// The session that an id_token names is ended.
+    public static let endSession = RequestAction(name: "END_SESSION")
+    /// The server's description of itself is asked for.
+    public static let wellKnown = RequestAction(name: "WELL_KNOWN")
+    /// The server's keys are asked for.
+    public static let keys = RequestAction(name: "KEYS")
+    /// A login on another device is begun.
+    public static let deviceAuthorization = RequestAction(name: "DEVICE_AUTHORIZATION")
+    /// A session's own description is asked for.
+    public static let sessionInfo = RequestAction(name: "SESSION_INFO")
 }
 
 extension [any RequestInterceptor] {

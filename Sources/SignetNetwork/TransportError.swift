@@ -1,4 +1,4 @@
-/// Why no response came. Whether the server saw the request is known only for ``Code/connect`` and ``Code/tls``: it did not.
+/// Why no response came. Where ``Code/isBeforeRequest`` says so, the server saw nothing of the request; else that is unknown.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What went wrong.
     public enum Code: String, Sendable, CaseIterable {
@@ -18,6 +18,18 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case cancelled
         /// The request itself cannot be sent.
         case invalidRequest
+        /// The server is who it says it is, and its key is none of those that the request insists on.
+        case wrongKey
+        /// The request insists on keys, and this transport, or this address, cannot promise any.
+        case cannotPin
+
+        /// Whether it went wrong before a byte of the request left.
+        public var isBeforeRequest: Bool {
+            switch self {
+            case .connect, .tls, .invalidRequest, .wrongKey, .cannotPin: true
+            case .timeout, .interrupted, .notHTTP, .tooLarge, .cancelled: false
+            }
+        }
     }
 
     /// What went wrong.
@@ -31,7 +43,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var isRetryable: Bool {
         switch code {
         case .connect, .timeout, .interrupted: true
-        case .tls, .notHTTP, .tooLarge, .cancelled, .invalidRequest: false
+        case .tls, .notHTTP, .tooLarge, .cancelled, .invalidRequest, .wrongKey, .cannotPin: false
         }
     }
 

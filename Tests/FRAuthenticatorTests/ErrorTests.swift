@@ -92,6 +92,7 @@ struct ErrorTests {
     static let transport: [TransportError.Code: Int] = [
         .connect: 5_000_010, .tls: 5_000_010, .timeout: 5_000_010, .interrupted: 5_000_010, .cancelled: 5_000_010,
         .notHTTP: 5_000_003, .tooLarge: 5_000_003, .invalidRequest: 5_000_005,
+        .wrongKey: 5_000_010, .cannotPin: 5_000_010,
     ]
 
     @Test(

@@ -9,6 +9,8 @@ final class OwnTransport: HTTPTransport {
         Task.detached { await transport.close() }
     }
 
+    var canPin: Bool { transport.canPin }
+
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { try await transport.send(request) }
 
     func stream(

@@ -66,7 +66,7 @@ enum LegacyErrors {
         switch error.code {
         case .invalidRequest: .invalidURL(error.description)
         case .notHTTP, .tooLarge: .invalidResponseDataType(error.description)
-        case .connect, .tls, .timeout, .interrupted, .cancelled:
+        case .connect, .tls, .timeout, .interrupted, .cancelled, .wrongKey, .cannotPin:
             .apiRequestFailure(error.description, isRetryable: error.isRetryable)
         }
     }

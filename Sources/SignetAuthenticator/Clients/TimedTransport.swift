@@ -5,6 +5,8 @@ struct TimedTransport: HTTPTransport {
     let transport: any HTTPTransport
     let limit: Duration
 
+    var canPin: Bool { transport.canPin }
+
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         var request = request
         request.timeout = limit

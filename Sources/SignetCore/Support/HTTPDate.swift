@@ -20,7 +20,7 @@ package enum HTTPDate {
         guard time.count == 3, let hour = number(time[0], digits: 2, 0...23), let minute = number(time[1], digits: 2, 0...59),
             let second = number(time[2], digits: 2, 0...60)
         else { return nil }
-        let seconds = days(year, month + 1, day) * 86_400 + hour * 3600 + minute * 60 + second
+        let seconds = CalendarDays.since1970(year, month + 1, day) * 86_400 + hour * 3600 + minute * 60 + second
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
@@ -30,9 +30,12 @@ package enum HTTPDate {
         else { return nil }
         return value
     }
+}
 
+/// Days of the calendar that HTTP and cookies count by.
+enum CalendarDays {
     /// The days since the beginning of 1970. Years begin in March here, so that the day that leap years add is their last.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    static func since1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month > 2 ? year : year - 1
         let monthsSinceMarch = (month + 9) % 12
         let daysBefore = year * 365 + year / 4 - year / 100 + year / 400

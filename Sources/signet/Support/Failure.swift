@@ -90,8 +90,8 @@ struct Failure: Error {
         let exit: Exit =
             switch error.code {
             case .notHTTP, .tooLarge, .interrupted: .protocolBroken
-            case .connect, .tls, .timeout, .cancelled: .unavailable
-            case .invalidRequest: .badInput
+            case .connect, .tls, .timeout, .cancelled, .wrongKey: .unavailable
+            case .invalidRequest, .cannotPin: .badInput
             }
         self.init(exit, "network.\(error.code.rawValue)", error.description + (error.isRetryable ? "; try again" : ""))
     }

@@ -1,9 +1,11 @@
+#if os(Linux)
 import Foundation
+import Glibc
 import Synchronization
 
 /// A TCP server on the loopback that answers as a test tells it to: for what no honest server does.
-final class RawServer: Sendable {
-    let port: Int
+package final class RawServer: Sendable {
+    package let port: Int
     private let listening: Listening
 
     /// A socket that is shut down or closed only while its number is still its own: a closed one is soon somebody else's.
@@ -25,11 +27,11 @@ final class RawServer: Sendable {
         }
     }
 
-    struct CannotListen: Error {}
+    package struct CannotListen: Error {}
 
     /// A server that calls `serve` for every connection, on a thread of its own, and closes the connection afterwards.
     /// - Parameter port: 0 for any that is free.
-    init(port wanted: Int = 0, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+    package init(port wanted: Int = 0, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
         let (descriptor, port) = try Self.bound(to: wanted, isShared: true)
         guard listen(descriptor, 64) == 0 else { throw CannotListen() }
         self.port = port
@@ -70,31 +72,31 @@ final class RawServer: Sendable {
     }
 
     /// Ends the listening: whoever comes now finds the port closed.
-    func stop() { listening.stop() }
+    package func stop() { listening.stop() }
     deinit { stop() }
 }
 
 /// A port of this machine at which nobody listens, and which nobody else gets meanwhile.
-final class ClosedPort: Sendable {
-    let port: Int
+package final class ClosedPort: Sendable {
+    package let port: Int
     private let descriptor: Int32
 
-    init() throws { (descriptor, port) = try RawServer.bound(isShared: false) }
+    package init() throws { (descriptor, port) = try RawServer.bound(isShared: false) }
     deinit { close(descriptor) }
 }
 
 /// A connection of a ``RawServer``.
-struct RawConnection: Sendable, Equatable {
+package struct RawConnection: Sendable, Equatable {
     fileprivate let descriptor: Int32
 
     /// A request: the first line, the head in lower case, and the body.
-    struct Request: Sendable {
-        let line: String
-        let head: String
-        let body: String
+    package struct Request: Sendable {
+        package let line: String
+        package let head: String
+        package let body: String
 
         /// The value of a field; its name in lower case.
-        func header(_ name: String) -> String? {
+        package func header(_ name: String) -> String? {
             head.split(separator: "\r\n").first { $0.hasPrefix(name + ":") }.map {
                 $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
             }
@@ -102,7 +104,7 @@ struct RawConnection: Sendable, Equatable {
     }
 
     /// The next request; nil when the client is gone.
-    func request() -> Request? {
+    package func request() -> Request? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -119,39 +121,39 @@ struct RawConnection: Sendable, Equatable {
         }
     }
 
-    func send(_ text: String) {
+    package func send(_ text: String) {
         let bytes = Array(text.utf8)
         _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
     /// Sends a whole answer.
-    func answer(_ status: String, headers: [String] = [], _ body: String = "") {
+    package func answer(_ status: String, headers: [String] = [], _ body: String = "") {
         send(
             (["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers).joined(separator: "\r\n") + "\r\n\r\n" + body
         )
     }
 
     /// Ends the connection in both directions.
-    func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    package func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Ends the connection as a machine does that knows nothing of it: with a reset.
-    func reset() {
+    package func reset() {
         var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         _ = connect(descriptor, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
     }
 
     /// Waits until the client goes away.
-    func waitForEnd() {
+    package func waitForEnd() {
         var byte: UInt8 = 0
         while recv(descriptor, &byte, 1, 0) > 0 {}
     }
 }
 
 /// A TCP connection to this machine, for requests that no HTTP client makes.
-final class ClientSocket: Sendable {
+package final class ClientSocket: Sendable {
     private let connection: RawConnection
 
-    init(port: Int) throws {
+    package init(port: Int) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var patience = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -171,12 +173,13 @@ final class ClientSocket: Sendable {
     deinit { Foundation.close(connection.descriptor) }
 
     /// Ends the connection in both directions.
-    func close() { connection.cut() }
+    package func close() { connection.cut() }
 
-    func send(_ text: String) { connection.send(text) }
+    package func send(_ text: String) { connection.send(text) }
 
     /// An answer with a body as long as its head says.
-    func receive() -> String {
+    package func receive() -> String {
         connection.request().map { "\($0.line)\r\n\r\n\($0.body)" } ?? ""
     }
 }
+#endif

@@ -1,0 +1,97 @@
+import SignetCore
+import SignetStorage
+
+/// How a log-out went, step by step. Whatever it says of the server, nothing is stored on this machine any more, unless
+/// ``local`` says so.
+public struct LogOutReport: Sendable, Hashable {
+    /// What became of a step.
+    public enum Outcome: Sendable, Hashable {
+        /// It was done.
+        case done
+        /// There was nothing to do.
+        case notNeeded
+        /// The server wants a person to confirm it, at this address, which carries the id_token: open it, and show it to nobody.
+        case needsBrowser(String)
+        /// It could not be done.
+        case failed(TokenError)
+
+        /// Whether nothing of it is left.
+        public var isOver: Bool { self == .done || self == .notNeeded }
+    }
+
+    /// What was stored on this machine.
+    public internal(set) var local: Outcome
+    /// The access token and the refresh token at the server.
+    public internal(set) var tokens: Outcome = .notNeeded
+    /// The session at the server.
+    public internal(set) var session: Outcome = .notNeeded
+    /// The session that the id_token names.
+    public internal(set) var openIDSession: Outcome = .notNeeded
+
+    /// Whether everything is gone, here and at the server.
+    public var isComplete: Bool { local.isOver && tokens.isOver && session.isOver && openIDSession.isOver }
+}
+
+extension TokenSource {
+    /// Logs out: removes what is stored here, then revokes the tokens and ends the session at the server.
+    ///
+    /// What is stored goes first and goes in any case: without a network, this machine is logged out all the same, and the report
+    /// says what still lives at the server until it ends by itself. Nothing is kept to try that again.
+    /// - Parameter endsOpenIDSession: Whether the session that the id_token names is ended too where there was a session of a
+    ///   journey. Where there was none, it always is.
+    public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
+        let (token, session, cookies, local) = await clear()
+        async let tokens = outcome(of: token) { try await $0.revoke($1) }
+        async let ended = outcome(of: session) { try await $0.logOut($1, cookies: cookies) }
+        var openID = LogOutReport.Outcome.notNeeded
+        if let idToken = token?.idToken, endsOpenIDSession || session == nil {
+            openID = await endOpenIDSession(idToken)
+        }
+        return await LogOutReport(local: local, tokens: tokens, session: ended, openIDSession: openID)
+    }
+
+    /// Takes out everything that is stored. Each of the three is removed even where another one cannot be.
+    private func clear() async -> (AccessToken?, SSOToken?, CookieJar, LogOutReport.Outcome) {
+        do throws(TokenError) {
+            return try await alone { () async throws(TokenError) in await clearNow() }
+        } catch {
+            // Another process holds the turn and does not let go. Logged out is logged out.
+            return await clearNow()
+        }
+    }
+
+    private func clearNow() async -> (AccessToken?, SSOToken?, CookieJar, LogOutReport.Outcome) {
+        let token = try? await store.token()
+        let session = try? await store.session()
+        let cookies = (try? await store.cookies()) ?? CookieJar()
+        var outcome = LogOutReport.Outcome.done
+        do throws(StoreError) { try await store.removeToken() } catch { outcome = .failed(TokenError(error)) }
+        do throws(StoreError) { try await store.removeSession() } catch { outcome = .failed(TokenError(error)) }
+        do throws(StoreError) { try await store.removeCookies() } catch { outcome = .failed(TokenError(error)) }
+        forget()
+        return (token, session, cookies, outcome)
+    }
+
+    private func outcome<Value: Sendable>(
+        of value: Value?, _ end: @Sendable (OAuthServer, Value) async throws -> Void
+    ) async -> LogOutReport.Outcome {
+        guard let value else { return .notNeeded }
+        do {
+            try await end(server, value)
+            return .done
+        } catch {
+            return .failed(TokenError(error))
+        }
+    }
+
+    private func endOpenIDSession(_ idToken: Secret) async -> LogOutReport.Outcome {
+        do {
+            return try await server.endSession(idToken).map { .needsBrowser($0) } ?? .done
+        } catch let error as OAuthError where error.code == .notConfigured {
+            // A server without that endpoint has no such session to end.
+            return .notNeeded
+        } catch {
+            return .failed(TokenError(error))
+        }
+    }
+}

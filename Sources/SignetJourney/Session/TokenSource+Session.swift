@@ -1,0 +1,133 @@
+public import SignetCore
+import SignetNetwork
+import SignetStorage
+
+extension TokenSource {
+    /// The session that is stored; nil when there is none. Nobody is asked whether it still holds.
+    /// - Throws: ``TokenError/Code/storage``.
+    public func session() async throws(TokenError) -> SSOToken? {
+        do throws(StoreError) { return try await store.session() } catch { throw TokenError(error) }
+    }
+
+    /// Takes the session that a journey delivered, and does what that means for the one before it (protocol/journey.md section
+    /// 3.2): another session is ended at the server, tokens that came from it are revoked and removed, the new one is stored. The
+    /// same session again changes nothing else. An empty one, of a journey that ends without a session, changes nothing at all.
+    ///
+    /// That the old session could not be ended or the old tokens not be revoked is told, and stops nothing.
+    /// - Returns: What could not be done at the server; empty when all was.
+    /// - Throws: ``TokenError/Code/storage``; the old session may be removed then.
+    @discardableResult
+    public func adopt(_ delivered: SSOToken) async throws(TokenError) -> [TokenError] {
+        let leftovers = try await alone { () async throws(TokenError) in
+            let (token, session) = try await kept()
+            var leftovers = Leftovers()
+            for step in SessionUpgrade.steps(stored: session, hasTokens: token != nil, delivered: delivered) {
+                switch step {
+                case .endStoredSession:
+                    try await storing { () async throws(StoreError) in try await store.removeSession() }
+                    leftovers.session = session
+                case .revokeTokens:
+                    try await storing { () async throws(StoreError) in try await store.removeToken() }
+                    leftovers.token = token
+                case .store:
+                    try await storing { () async throws(StoreError) in try await store.save(delivered) }
+                }
+            }
+            forget()
+            return leftovers
+        }
+        return await end(leftovers)
+    }
+
+    private struct Leftovers: Sendable {
+        var session: SSOToken?
+        var token: AccessToken?
+    }
+
+    /// Ends at the server what is no longer stored here. The cookies that these answers set are not taken: they would remove
+    /// the new session's.
+    private func end(_ leftovers: Leftovers) async -> [TokenError] {
+        var failures: [TokenError] = []
+        if let session = leftovers.session {
+            do { try await server.logOut(session, cookies: CookieJar()) } catch { failures.append(TokenError(error)) }
+        }
+        if let token = leftovers.token {
+            do { try await server.revoke(token) } catch { failures.append(TokenError(error)) }
+        }
+        return failures
+    }
+
+    /// Takes tokens from a login in a browser or on another device.
+    func adopt(_ token: AccessToken) async throws(TokenError) -> AccessToken {
+        try await alone { () async throws(TokenError) in
+            let (_, session) = try await kept()
+            // They live as long as the session beside which they were made.
+            let token = token.belonging(to: session.map(SessionIdentity.init))
+            try await storing { () async throws(StoreError) in try await store.save(token) }
+            forget()
+            return token
+        }
+    }
+
+    /// What the server says about the person (OpenID Connect Core section 5.3). A token that it does not take is renewed once.
+    /// - Throws: ``TokenError``.
+    public func userInfo() async throws(TokenError) -> UserInfo {
+        var token = try await token()
+        do {
+            var response = try await server.userInfo(token)
+            if response.status == 401 {
+                token = try await renewed(insteadOf: token)
+                response = try await server.userInfo(token)
+            }
+            let claims = try TokenResponse.members(
+                status: response.status, body: response.body, retryAfter: response.retryAfter(now: server.clock.now))
+            let info = UserInfo(claims: claims)
+            // Section 5.3.2: claims about somebody else are not used.
+            if let subject = token.idToken.flatMap(SignedClaims.subject), info.subject != subject { throw IDTokenError(.subject) }
+            return info
+        } catch {
+            throw TokenError(error)
+        }
+    }
+
+    /// Revokes the access token and the refresh token, and removes them; the session stays.
+    /// - Throws: ``TokenError``. What was stored is removed whether or not the server could be told.
+    public func revoke() async throws(TokenError) {
+        let token = try await alone { () async throws(TokenError) in
+            let (token, _) = try await kept()
+            try await storing { () async throws(StoreError) in try await store.removeToken() }
+            forget()
+            return token
+        }
+        guard let token else { return }
+        do { try await server.revoke(token) } catch { throw TokenError(error) }
+    }
+}
+
+/// What a server says about a person.
+public struct UserInfo: Sendable, Hashable {
+    /// Every claim as it came.
+    public let claims: [String: JSONValue]
+    /// Who it is, at this server and for ever.
+    public var subject: String? { text("sub") }
+    /// The name to show.
+    public var name: String? { text("name") }
+    /// The given names.
+    public var givenName: String? { text("given_name") }
+    /// The family names.
+    public var familyName: String? { text("family_name") }
+    /// The name that the person wants to be called by at this service.
+    public var preferredUsername: String? { text("preferred_username") }
+    /// The address for e-mail.
+    public var email: String? { text("email") }
+    /// Whether that address was seen to be the person's.
+    public var isEmailVerified: Bool? { claims["email_verified"]?.bool ?? text("email_verified").map { $0 == "true" } }
+    /// The telephone number.
+    public var phoneNumber: String? { text("phone_number") }
+    /// The language and country.
+    public var locale: String? { text("locale") }
+
+    init(claims: [String: JSONValue]) { self.claims = claims }
+
+    private func text(_ name: String) -> String? { claims[name]?.string }
+}

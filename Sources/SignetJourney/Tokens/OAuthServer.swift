@@ -1,0 +1,351 @@
+import SignetCore
+import SignetNetwork
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The requests that an OAuth 2.0 server understands, one a method. It stores nothing but what the server says of itself.
+final class OAuthServer: Sendable {
+    let client: OAuthClient
+    let clock: any WallClock
+    private let given: OAuthEndpoints
+    private let courier: Courier
+    private let learned = Mutex(Learned())
+
+    private struct Learned {
+        var endpoints: OAuthEndpoints?
+        var keys: ServerKeys?
+    }
+
+    init(_ endpoints: OAuthEndpoints, client: OAuthClient, courier: Courier, clock: any WallClock) {
+        var endpoints = endpoints
+        if endpoints.discovery == nil { endpoints.discovery = client.discovery }
+        given = endpoints
+        self.client = client
+        self.courier = courier
+        self.clock = clock
+    }
+
+    var cookieName: String { given.cookieName }
+
+    /// What the app said of the server, without asking anybody.
+    var known: OAuthEndpoints { learned.withLock { $0.endpoints } ?? given }
+
+    // MARK: What the server says of itself
+
+    /// The address at `path`, from the server's own description if the app did not give it.
+    func address(_ path: KeyPath<OAuthEndpoints, String?>, _ name: String) async throws -> String {
+        let address: String
+        if let url = known[keyPath: path] {
+            address = url
+        } else if let url = try await described()[keyPath: path] {
+            address = url
+        } else {
+            throw OAuthError(.notConfigured, explanation: "the server has no \(name)")
+        }
+        return try checked(address)
+    }
+
+    /// An address that a secret may be sent to.
+    private func checked(_ address: String) throws(OAuthError) -> String {
+        do {
+            return try Endpoint(address, policy: given.policy).url
+        } catch {
+            throw OAuthError(.notConfigured, explanation: error.description)
+        }
+    }
+
+    /// All that is known, with the server's own description, which is asked for once.
+    private func described() async throws -> OAuthEndpoints {
+        if let endpoints = learned.withLock({ $0.endpoints }) { return endpoints }
+        guard let url = given.discovery else { return given }
+        let (response, _) = try await send("GET", try checked(url), for: .wellKnown)
+        let endpoints = given.completed(by: try members(response))
+        learned.withLock { $0.endpoints = endpoints }
+        return endpoints
+    }
+
+    /// Who the server is; nil when neither the app nor the server says.
+    func issuer() async throws -> (name: String?, isNamed: Bool) {
+        let endpoints = known.issuer == nil ? try await described() : known
+        return (endpoints.issuer, endpoints.namesIssuer)
+    }
+
+    /// The server's keys, among which is one of this name, if there is one: they are asked for once, and again for a name
+    /// that is new.
+    func keys(for identifier: String?) async throws -> ServerKeys {
+        if let keys = learned.withLock({ $0.keys }), keys.hasKey(identifier) { return keys }
+        let url = try await address(\.jwks, "keys to check an id_token with")
+        let (response, _) = try await send("GET", url, for: .keys)
+        let keys = ServerKeys(try members(response))
+        learned.withLock { $0.keys = keys }
+        return keys
+    }
+
+    /// Whether an id_token could be checked without asking.
+    var hasKeys: Bool { learned.withLock { $0.keys != nil } }
+
+    // MARK: Codes and tokens
+
+    /// A code from the authorization endpoint, given for a session (protocol/journey.md section 4.2), and the cookies after it.
+    func code(
+        for session: SSOToken, _ attempt: AuthorizationAttempt, cookies: CookieJar
+    ) async throws -> (code: Secret, cookies: CookieJar) {
+        let (issuer, isNamed) = try await issuer()
+        let url = FormCoding.address(
+            try await address(\.authorize, "authorization endpoint"), adding: parameters(of: attempt))
+        var headers: HTTPHeaders = [cookieName: session.value.text, "Accept-API-Version": Self.version]
+        headers.append("Cookie", cookieHeader(for: url, session: session, cookies))
+        let (response, request) = try await send("GET", url, headers: headers, for: .authorize)
+        var cookies = cookies
+        cookies.take(response, to: request, now: clock.now)
+        guard (200..<400).contains(response.status) else { throw refusal(response) }
+        let code = try AuthorizationResponse.code(
+            location: response.headers["Location"], redirectURI: client.redirectURI, state: attempt.state, issuer: issuer,
+            requiresIssuer: isNamed)
+        return (code, cookies)
+    }
+
+    /// The address at which a browser asks for a code.
+    func authorizationAddress(_ attempt: AuthorizationAttempt, redirectURI: String) async throws -> String {
+        FormCoding.address(
+            try await address(\.authorize, "authorization endpoint"),
+            adding: parameters(of: attempt, redirectURI: redirectURI))
+    }
+
+    private func parameters(
+        of attempt: AuthorizationAttempt, redirectURI: String? = nil
+    ) -> [(name: String, value: String)] {
+        attempt.parameters(
+            clientID: client.clientID, redirectURI: redirectURI ?? client.redirectURI, scopes: client.scopes,
+            extra: client.extraParameters)
+    }
+
+    /// The tokens for a code, checked.
+    func exchange(
+        _ code: Secret, _ attempt: AuthorizationAttempt, redirectURI: String? = nil
+    ) async throws -> AccessToken {
+        let answer = try await tokens(
+            [
+                ("grant_type", "authorization_code"), ("code", code.text),
+                ("redirect_uri", redirectURI ?? client.redirectURI), ("client_id", client.clientID),
+                ("code_verifier", attempt.verifier.text),
+            ], for: .exchangeToken)
+        try await check(answer, nonce: attempt.nonce)
+        return answer.token
+    }
+
+    /// The tokens for a refresh token. The id_token, if one came, is checked against the one before it.
+    func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
+        // Asked for first: once the answer is there, nothing should stand between it and the storage.
+        if token.idToken != nil, !hasKeys { _ = try? await keys(for: nil) }
+        // The scope stays what was granted: to name one could only narrow it (RFC 6749 section 6).
+        let answer = try await tokens(
+            [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", client.clientID)],
+            for: .refreshToken)
+        do {
+            try await check(answer, nonce: nil, subject: token.idToken.flatMap(SignedClaims.subject))
+            return answer.token
+        } catch let error where !(error is IDTokenError) {
+            // The keys cannot be had now. The access token is good all the same; the id_token that is kept is the old one.
+            return answer.token.withoutIDToken
+        }
+    }
+
+    /// The tokens for the code of another device (RFC 8628 section 3.4).
+    func exchange(deviceCode: Secret) async throws -> AccessToken {
+        let answer = try await tokens(
+            [
+                ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.text),
+                ("client_id", client.clientID),
+            ], for: .exchangeToken)
+        try await check(answer, nonce: nil)
+        return answer.token
+    }
+
+    /// Begins a login on another device (RFC 8628 section 3.1).
+    func deviceAuthorization() async throws -> [String: JSONValue] {
+        let url = try await address(\.deviceAuthorization, "device authorization endpoint")
+        return try members(
+            try await post([("client_id", client.clientID), ("scope", client.scope)], to: url, for: .deviceAuthorization))
+    }
+
+    private struct TokenAnswer {
+        let token: AccessToken
+        /// The server's time, or ours.
+        let now: Date
+    }
+
+    private func tokens(_ fields: [(name: String, value: String)], for action: RequestAction) async throws -> TokenAnswer {
+        let url = try await address(\.token, "token endpoint")
+        let response = try await post(fields, to: url, headers: ["Accept-API-Version": Self.version], for: action)
+        let now = clock.now
+        let token = try TokenResponse.token(
+            status: response.status, body: response.body,
+            requestedScope: fields.contains { $0.value == "refresh_token" } ? "" : client.scope, now: now,
+            retryAfter: response.retryAfter(now: now))
+        return TokenAnswer(token: token, now: response.date ?? now)
+    }
+
+    /// Checks an id_token (OpenID Connect Core sections 3.1.3.7 and 12.2).
+    private func check(_ answer: TokenAnswer, nonce: String?, subject: String? = nil) async throws {
+        guard let idToken = answer.token.idToken else {
+            // One that was asked for and granted has to be there.
+            guard nonce == nil || !answer.token.scope.split(separator: " ").contains("openid") else {
+                throw IDTokenError(.form)
+            }
+            return
+        }
+        let header = try SignedClaims.header(of: idToken)
+        let keys = try await keys(for: header.keyIdentifier)
+        let signed = try await keys.verified(idToken)
+        guard let issuer = try await issuer().name else { throw IDTokenError(.issuer) }
+        let expectsNonce = client.scopes.contains("openid")
+        try IDTokenRules(
+            issuer: issuer, clientID: client.clientID, nonce: expectsNonce ? nonce : nil,
+            accessToken: answer.token.value, subject: subject
+        ).check(signed.claims, algorithm: signed.algorithm, now: answer.now)
+    }
+}
+
+// MARK: What needs a token or a session
+
+extension OAuthServer {
+    /// The claims about the person whose token it is.
+    func userInfo(_ token: AccessToken) async throws -> HTTPResponse {
+        let url = try await address(\.userInfo, "userinfo endpoint")
+        return try await send(
+            "GET", url,
+            headers: ["Authorization": token.authorization, "Accept": "application/json", "Accept-API-Version": Self.version],
+            for: .userInfo
+        ).response
+    }
+
+    /// Revokes the refresh token, which takes the access token with it, or the access token where there is no other (RFC 7009).
+    func revoke(_ token: AccessToken) async throws {
+        let url = try await address(\.revoke, "revocation endpoint")
+        let fields = [
+            ("token", (token.refreshToken ?? token.value).text),
+            ("token_type_hint", token.refreshToken == nil ? "access_token" : "refresh_token"),
+            ("client_id", client.clientID),
+        ]
+        var response = try await post(fields, to: url, for: .revokeToken)
+        if response.status == 401 {
+            // Some servers let a public client revoke only with the token itself as its credential.
+            response = try await post(fields, to: url, headers: ["Authorization": token.authorization], for: .revokeToken)
+        }
+        if let error = TokenResponse.error(status: response.status, body: response.body) { throw error }
+    }
+
+    /// Ends AM's session.
+    func logOut(_ session: SSOToken, cookies: CookieJar) async throws {
+        let response = try await ask(session, "logout", version: "resource=3.1, protocol=1.0", cookies, for: .logout)
+        // A session that is over already answers 401, and is as over as it can be.
+        if response.status == 401, isSessionGone(response) { return }
+        if let error = TokenResponse.error(status: response.status, body: response.body) { throw error }
+    }
+
+    /// Whether the server says, in so many words, that a session is over. Whatever else it says, or nothing, is no.
+    func isOver(_ session: SSOToken, cookies: CookieJar) async -> Bool {
+        guard known.session != nil,
+            let response = try? await ask(
+                session, "getSessionInfo", version: "resource=2.1, protocol=1.0", cookies, for: .sessionInfo)
+        else { return false }
+        return response.status == 401 && isSessionGone(response)
+    }
+
+    /// `{"code":401,"reason":"Unauthorized",…}`: AM's own refusal, and not that of something in front of it.
+    private func isSessionGone(_ response: HTTPResponse) -> Bool {
+        (try? JSON.value(of: response.body))?["code"]?.wholeNumber == 401
+    }
+
+    private func ask(
+        _ session: SSOToken, _ action: String, version: String, _ cookies: CookieJar, for purpose: RequestAction
+    ) async throws -> HTTPResponse {
+        guard let place = known.session else { throw OAuthError(.notConfigured, explanation: "the server has no sessions") }
+        let url = FormCoding.address(try checked(place), adding: [("_action", action)])
+        var headers: HTTPHeaders = [
+            cookieName: session.value.text, "Accept-API-Version": version, "Content-Type": "application/json",
+            "Accept": "application/json",
+        ]
+        headers.append("Cookie", cookieHeader(for: url, session: session, cookies))
+        return try await send("POST", url, headers: headers, body: Array("{}".utf8), for: purpose).response
+    }
+
+    /// Ends the session that an id_token names (OpenID Connect RP-Initiated Logout). Gives the address at which a person has to
+    /// confirm it, if the server asks for that.
+    func endSession(_ idToken: Secret) async throws -> String? {
+        let url = try await endSessionAddress(idToken)
+        let response = try await send("GET", url, headers: ["Accept": "application/json"], for: .endSession).response
+        guard (200..<400).contains(response.status) else { throw refusal(response) }
+        guard let location = response.headers["Location"], (300..<400).contains(response.status) else { return nil }
+        if let ours = client.signOutRedirectURI, location.hasPrefix(ours) { return nil }
+        return url
+    }
+
+    /// The address that ends the session that an id_token names, for a browser too.
+    func endSessionAddress(_ idToken: Secret) async throws -> String {
+        var fields: [(name: String, value: String)] = [("client_id", client.clientID), ("id_token_hint", idToken.text)]
+        if let target = client.signOutRedirectURI { fields.append(("post_logout_redirect_uri", target)) }
+        return FormCoding.address(try await address(\.endSession, "end-session endpoint"), adding: fields)
+    }
+
+    // MARK: Requests
+
+    private static let version = "resource=2.1, protocol=1.0"
+
+    /// The session's cookie is sent whether or not the jar has it: OpenAM reads nothing else at the authorization endpoint.
+    private func cookieHeader(for url: String, session: SSOToken, _ cookies: CookieJar) -> String {
+        let kept = cookies.cookies(for: url, now: clock.now).filter { $0.name != cookieName }
+        return (["\(cookieName)=\(session.value.text)"] + kept.map { "\($0.name)=\($0.value.text)" }).joined(separator: "; ")
+    }
+
+    private func post(
+        _ fields: [(name: String, value: String)], to url: String, headers: HTTPHeaders = [:], for action: RequestAction
+    ) async throws -> HTTPResponse {
+        var headers = headers
+        headers.append("Content-Type", "application/x-www-form-urlencoded")
+        headers.append("Accept", "application/json")
+        return try await send(
+            "POST", url, headers: headers, body: Array(FormCoding.encode(fields).utf8), for: action
+        ).response
+    }
+
+    private func send(
+        _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], for action: RequestAction
+    ) async throws -> (response: HTTPResponse, request: HTTPRequest) {
+        let request = HTTPRequest(
+            method, url, headers: headers, body: body, timeout: given.timeout, pins: given.pins)
+        return (try await courier.send(request, for: action), request)
+    }
+
+    private func members(_ response: HTTPResponse) throws(OAuthError) -> [String: JSONValue] {
+        try TokenResponse.members(
+            status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
+    }
+
+    private func refusal(_ response: HTTPResponse) -> OAuthError {
+        TokenResponse.error(
+            status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
+            ?? OAuthError(.unreadable, status: response.status)
+    }
+}
+
+extension AccessToken {
+    var withoutIDToken: AccessToken {
+        AccessToken(
+            value: value, tokenType: tokenType, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt,
+            refreshToken: refreshToken, idToken: nil, session: session, renewalBegun: renewalBegun, isRotated: isRotated)
+    }
+
+    /// The same token as one of a session.
+    func belonging(to session: SessionIdentity?) -> AccessToken {
+        AccessToken(
+            value: value, tokenType: tokenType, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt,
+            refreshToken: refreshToken, idToken: idToken, session: session, renewalBegun: renewalBegun, isRotated: isRotated)
+    }
+}

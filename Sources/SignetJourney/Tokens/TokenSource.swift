@@ -1,0 +1,295 @@
+public import SignetCore
+public import SignetNetwork
+import SignetStorage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Access tokens that stay alive: ask for one whenever you need it, and never keep it.
+///
+///     let tokens = TokenSource(endpoints, client: client, store: store, transport: transport)
+///     let token = try await tokens.token()
+///     request.headers.set("Authorization", token.authorization)
+///
+/// What holds, whoever asks, from however many tasks and processes at once:
+/// - A token that is good is answered from memory, without waiting for anything.
+/// - One that ends within the threshold is renewed, by **one** request, whose outcome goes to everybody who asked. It is stored
+///   before anybody gets it.
+/// - Where there is no refresh token, or the server ended it, the session (``SSOToken``) gets new tokens; where there is no
+///   session either, ``TokenError/Code/loginRequired`` says that a person has to log in.
+/// - Tokens that came from another session than the one that is stored are revoked and removed.
+/// - Only the server's own word, an `invalid_grant` from its token endpoint or its denial that the session exists, ends
+///   anything. No failure of the network does, no 5xx and no page of HTML.
+public final class TokenSource: Sendable {
+    /// Where tokens, session and cookies are kept.
+    public let store: SessionStore
+    let server: OAuthServer
+    let threshold: Duration
+    private let clock: any WallClock
+    private let flight = OneFlight<Result<AccessToken, TokenError>>()
+    private let memory = Mutex(Memory())
+
+    /// How long a token that is about to end is used on after its renewal failed, before that is tried again.
+    private static let pause = Duration.seconds(5)
+
+    private struct Memory {
+        var token: AccessToken?
+        /// Until when it is answered from here.
+        var until = Date.distantPast
+        /// The store's count when it was read.
+        var count: Int64 = 0
+    }
+
+    /// A source for one client of one server.
+    /// - Parameters:
+    ///   - threshold: How long before its end a token is renewed; 60 seconds, as the iOS SDK has it.
+    ///   - interceptors: See each request, and may add to it.
+    ///   - clock: The time by which tokens end.
+    ///   - observer: Is told of each request, without a secret in it.
+    public init(
+        _ endpoints: OAuthEndpoints, client: OAuthClient, store: SessionStore, transport: any HTTPTransport,
+        threshold: Duration = .seconds(60), interceptors: [any RequestInterceptor] = [],
+        clock: any WallClock = SystemWallClock(), observer: (@Sendable (Exchange) -> Void)? = nil
+    ) {
+        self.store = store
+        self.threshold = threshold
+        self.clock = clock
+        server = OAuthServer(
+            endpoints, client: client,
+            courier: Courier(transport, interceptors: interceptors, observer: observer), clock: clock)
+    }
+
+    /// A token that is good for the threshold at least, unless the server's are shorter.
+    ///
+    /// If a renewal fails for a reason that may pass, a token that has not ended yet is answered all the same.
+    /// - Throws: ``TokenError``. What was stored is as it was, unless its ``TokenError/Code/loginRequired`` says otherwise.
+    public func token() async throws(TokenError) -> AccessToken {
+        if let token = remembered() { return token }
+        return try await fly(nil)
+    }
+
+    /// A new token, whether or not the stored one has ended.
+    /// - Throws: ``TokenError``.
+    public func refresh() async throws(TokenError) -> AccessToken {
+        let old: AccessToken?
+        do throws(StoreError) { old = try await store.token() } catch { throw TokenError(error) }
+        return try await renewed(insteadOf: old)
+    }
+
+    /// Another token than `refused`, which a server did not take: the one that is stored, if that is another one already,
+    /// else a new one.
+    /// - Throws: ``TokenError``.
+    public func renewed(insteadOf refused: AccessToken?) async throws(TokenError) -> AccessToken {
+        if let token = remembered(), token.value != refused?.value, refused != nil { return token }
+        let token = try await fly(refused)
+        // The flight that was joined may have been begun before the token was refused.
+        return token.value == refused?.value ? try await fly(refused) : token
+    }
+
+    private func fly(_ refused: AccessToken?) async throws(TokenError) -> AccessToken {
+        guard let outcome = await flight.join({ await self.obtain(refused) }) else { throw TokenError(.cancelled) }
+        return try outcome.get()
+    }
+
+    // MARK: Memory
+
+    private func remembered() -> AccessToken? {
+        let (now, count) = (clock.now, store.count)
+        return memory.withLock { $0.count == count && now <= $0.until ? $0.token : nil }
+    }
+
+    /// Keeps a token in memory for as long as it need not be looked at.
+    private func remember(_ token: AccessToken, count: Int64, until end: Date? = nil) {
+        let until = end ?? token.expiresAt.map { $0 - threshold.seconds } ?? .distantFuture
+        memory.withLock { $0 = Memory(token: token, until: until, count: count) }
+    }
+
+    /// Forgets what is in memory.
+    func forget() {
+        memory.withLock { $0 = Memory() }
+    }
+
+    // MARK: The flight
+
+    private func obtain(_ refused: AccessToken?) async -> Result<AccessToken, TokenError> {
+        do throws(TokenError) {
+            if refused == nil, let token = try await stored() { return .success(token) }
+            return .success(try await alone { () async throws(TokenError) in try await self.renew(refused) })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The stored token, if it is good as it is.
+    private func stored() async throws(TokenError) -> AccessToken? {
+        let count = store.count
+        let (token, session) = try await kept()
+        let decision = TokenRules.decide(token, session: session.map(SessionIdentity.init), now: clock.now, threshold: threshold)
+        guard let token, decision == .use, !token.isExpiring(at: clock.now, within: threshold) else { return nil }
+        remember(token, count: count)
+        return token
+    }
+
+    /// Runs `body` alone among tasks and processes.
+    func alone<Value>(_ body: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
+        let outcome: Result<Value, TokenError>
+        do throws(StoreError) {
+            outcome = try await store.withTurn {
+                do throws(TokenError) { return .success(try await body()) } catch { return .failure(error) }
+            }
+        } catch {
+            throw TokenError(error)
+        }
+        return try outcome.get()
+    }
+
+    func kept() async throws(TokenError) -> (AccessToken?, SSOToken?) {
+        do throws(StoreError) {
+            return (try await store.token(), try await store.session())
+        } catch {
+            throw TokenError(error)
+        }
+    }
+
+    /// Does what the rules say about what is stored, as it is now that nobody else changes it.
+    private func renew(_ refused: AccessToken?) async throws(TokenError) -> AccessToken {
+        var (token, session) = try await kept()
+        while true {
+            let isRefused = refused != nil && token?.value == refused?.value
+            let decision = TokenRules.decide(
+                token, session: session.map(SessionIdentity.init), now: clock.now, threshold: threshold, isRefused: isRefused)
+            switch (decision, token, session) {
+            case (.use, let token?, _):
+                remember(
+                    token, count: store.count, until: token.isExpiring(at: clock.now, within: threshold) ? token.expiresAt : nil)
+                return token
+            case (.refresh, let old?, _):
+                switch try await refreshed(old, hasSession: session != nil, isRefused: isRefused) {
+                case .token(let token): return token
+                case .ended: token = nil
+                case .useSession: return try await authorized(session, replacing: old, isRefused: isRefused)
+                }
+            case (.authorize, let old, _):
+                return try await authorized(session, replacing: old, isRefused: isRefused)
+            case (.discardOrphan, let old?, _):
+                try await discard(old)
+                token = nil
+            case (.discardExpired, _, _):
+                try await storing { () async throws(StoreError) in try await store.removeToken() }
+                forget()
+                throw TokenError(.loginRequired)
+            default:
+                throw TokenError(.loginRequired)
+            }
+        }
+    }
+
+    /// Tokens of another session: removed, and revoked as well as that goes.
+    private func discard(_ token: AccessToken) async throws(TokenError) {
+        try await storing { () async throws(StoreError) in try await store.removeToken() }
+        forget()
+        try? await server.revoke(token)
+    }
+
+    func storing(_ body: () async throws(StoreError) -> Void) async throws(TokenError) {
+        do throws(StoreError) { try await body() } catch { throw TokenError(error) }
+    }
+
+    // MARK: Refresh
+
+    private enum Refreshed {
+        case token(AccessToken)
+        case ended
+        case useSession
+    }
+
+    /// Asks for a new token with the refresh token.
+    ///
+    /// Before the request leaves, a note is stored that it was begun. If this process ends, or the answer is lost, before the
+    /// new token is stored, the note is what the next attempt finds: the refresh token may be used up, and with a session new
+    /// tokens are had without it.
+    private func refreshed(
+        _ old: AccessToken, hasSession: Bool, isRefused: Bool
+    ) async throws(TokenError) -> Refreshed {
+        guard let refreshToken = old.refreshToken else { return .useSession }
+        let noted = old.isRotated == false || old.renewalBegun != nil ? old : old.noting(renewalBegun: clock.now)
+        if noted != old { try await storing { () async throws(StoreError) in try await store.save(noted) } }
+        let failure: TokenError
+        do {
+            let new = TokenRules.merged(try await server.refresh(old, with: refreshToken), into: old)
+            try await storing { () async throws(StoreError) in try await store.save(new) }
+            remember(new, count: store.count)
+            return .token(new)
+        } catch let error as OAuthError {
+            switch TokenRules.afterRefresh(error, hasSession: hasSession) {
+            case .endAndAuthorize, .endAndLogIn:
+                try await storing { () async throws(StoreError) in try await store.removeToken() }
+                forget()
+                guard hasSession else { throw TokenError(.loginRequired, .server(error)) }
+                return .ended
+            case .authorize: return .useSession
+            case .keep: failure = TokenError(error)
+            }
+            if !error.isRetryable { try await unnote(old) }
+        } catch {
+            failure = TokenError(error)
+            if case .network(let error) = failure.cause, error.code.isBeforeRequest { try await unnote(old) }
+        }
+        return .token(try usable(old, after: failure, isRefused: isRefused))
+    }
+
+    /// Takes the note away: the refresh token is known to be as good as it was.
+    private func unnote(_ old: AccessToken) async throws(TokenError) {
+        guard old.isRotated != false, old.renewalBegun == nil else { return }
+        try await storing { () async throws(StoreError) in try await store.save(old) }
+    }
+
+    /// A token that could not be renewed now, and has not ended yet, is used on for a while.
+    private func usable(_ old: AccessToken?, after failure: TokenError, isRefused: Bool) throws(TokenError) -> AccessToken {
+        let now = clock.now
+        guard let old, failure.code == .unreachable, !isRefused, !old.isExpired(at: now) else { throw failure }
+        let next = now + max(Self.pause, failure.retryAfter ?? .zero).seconds
+        remember(old, count: store.count, until: min(next, old.expiresAt ?? next))
+        return old
+    }
+
+    // MARK: The session
+
+    /// New tokens for the session.
+    private func authorized(
+        _ session: SSOToken?, replacing old: AccessToken?, isRefused: Bool
+    ) async throws(TokenError) -> AccessToken {
+        guard let session else { throw TokenError(.loginRequired) }
+        do {
+            let cookies = try await store.cookies()
+            let attempt = AuthorizationAttempt.new()
+            let answer = try await server.code(for: session, attempt, cookies: cookies)
+            if answer.cookies != cookies { try await store.save(answer.cookies) }
+            let new = try await server.exchange(answer.code, attempt).belonging(to: SessionIdentity(session))
+            try await store.save(new)
+            remember(new, count: store.count)
+            return new
+        } catch {
+            let failure = TokenError(error)
+            if failure.code == .loginRequired { try await endIfOver(session, failure) }
+            return try usable(old, after: failure, isRefused: isRefused)
+        }
+    }
+
+    /// A login page instead of a code may mean many things. Only when the server says of the session itself that it is over is
+    /// it removed, with what came from it.
+    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) {
+        let cookies = (try? await store.cookies()) ?? CookieJar()
+        guard await server.isOver(session, cookies: cookies) else { return }
+        try await storing { () async throws(StoreError) in
+            try await store.removeSession()
+            try await store.removeToken()
+            try await store.removeCookies()
+        }
+        forget()
+    }
+}

@@ -1,0 +1,63 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The person's own browser.
+public enum SystemBrowser {
+    /// It could not be opened.
+    public struct CannotOpen: Error, Sendable, Hashable, CustomStringConvertible {
+        /// Why, and what the person can do.
+        public let description: String
+    }
+
+    /// Opens a web address with `xdg-open` (on a Mac with `open`), and waits until that program has handed it over.
+    /// - Throws: ``CannotOpen`` when the address is none of the web, or the program is missing or fails.
+    public static func open(_ address: String) async throws {
+        // Nothing but an address may reach a program that opens anything.
+        guard address.hasPrefix("https://") || address.hasPrefix("http://"),
+            address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw CannotOpen(description: "not a web address") }
+        #if os(macOS)
+        let program = "open"
+        #else
+        let program = "xdg-open"
+        #endif
+        let child = try spawn(program, address)
+        while true {
+            var status: Int32 = 0
+            let ended = waitpid(child, &status, WNOHANG)
+            if ended == child {
+                guard status == 0 else {
+                    throw CannotOpen(description: "\(program) could not open a browser; open the address yourself")
+                }
+                return
+            }
+            guard ended == 0 else { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private static func spawn(_ program: String, _ argument: String) throws -> pid_t {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for descriptor: Int32 in 0...2 {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY, 0)
+        }
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(argument), nil]
+        defer { for argument in arguments { free(argument) } }
+        var child = pid_t()
+        guard posix_spawnp(&child, program, &actions, nil, &arguments, environ) == 0 else {
+            throw CannotOpen(description: "\(program) is not here; open the address yourself")
+        }
+        return child
+    }
+}

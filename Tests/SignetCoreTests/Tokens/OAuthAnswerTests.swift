@@ -1,0 +1,161 @@
+import Foundation
+import SignetCore
+import Testing
+
+@Suite("What OAuth 2.0 servers answer")
+struct OAuthAnswerTests {
+    static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func read(_ status: Int, _ body: String) -> Result<AccessToken, OAuthError> {
+        do throws(OAuthError) {
+            return .success(
+                try TokenResponse.token(status: status, body: Array(body.utf8), requestedScope: "openid", now: Self.now))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test("The verifier's challenge is that of RFC 7636 appendix B")
+    func challenge() {
+        let challenge = ProofKey.challenge(for: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+        #expect(challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+    }
+
+    @Test("An attempt is unlike any other, and cannot be weakened by more parameters")
+    func attempt() {
+        let attempt = AuthorizationAttempt.new()
+        #expect(attempt != .new())
+        #expect(attempt.verifier.count == 43 && attempt.state.count == 43 && attempt.nonce.count == 43)
+        let fields = attempt.parameters(
+            clientID: "app", redirectURI: "https://a/cb", scopes: ["openid", "a b"],
+            extra: [("state", "mine"), ("code_challenge_method", "plain"), ("prompt", "login")])
+        let query = FormCoding.decode(FormCoding.encode(fields))
+        #expect(query["state"] == attempt.state && query["code_challenge_method"] == "S256" && query["prompt"] == "login")
+        #expect(query["nonce"] == attempt.nonce && query["scope"] == "openid a b")
+        #expect(query["code_challenge"] == ProofKey.challenge(for: attempt.verifier.text))
+        let plain = attempt.parameters(clientID: "app", redirectURI: "https://a/cb", scopes: ["read"])
+        #expect(!plain.contains { $0.name == "nonce" })
+    }
+
+    @Test(
+        "Everything that could break a form is escaped, and read back",
+        arguments: ["", "a", "a b", "a+b", "a&b=c", "100%", "ü/?#", "a\r\nb", "%20", "AQIC5w*~._-"])
+    func forms(text: String) {
+        let form = FormCoding.encode([(name: "k\(text)", value: text), (name: "z", value: "1")])
+        #expect(FormCoding.decode(form) == ["k\(text)": text, "z": "1"])
+        #expect(form.split(separator: "&").count == 2 && !form.contains(" ") && !form.contains("\r"))
+    }
+
+    @Test(
+        "An address gets its fields in front of the fragment",
+        arguments: [
+            ("https://a/b", "https://a/b?x=1"), ("https://a/b?y=2", "https://a/b?y=2&x=1"), ("https://a/b?", "https://a/b?x=1"),
+            ("https://a/b#f", "https://a/b?x=1#f"), ("https://a/b?y#f#g", "https://a/b?y&x=1#f#g"),
+        ])
+    func addresses(url: String, result: String) {
+        #expect(FormCoding.address(url, adding: [("x", "1")]) == result)
+        #expect(FormCoding.address(url, adding: []) == url)
+    }
+
+    @Test(
+        "A lifetime is read however it is written",
+        arguments: [
+            ("3600", 3600), ("\"3600\"", 3600), ("3600.0", 3600), ("0", 0), ("-5", 0), ("null", nil), ("\"soon\"", nil),
+            ("1e300", 315_360_000), ("true", nil),
+        ] as [(String, Double?)])
+    func lifetimes(text: String, seconds: Double?) throws {
+        let token = try read(200, #"{"access_token":"a","token_type":"Bearer","expires_in":\#(text)}"#).get()
+        #expect(token.expiresAt == seconds.map { Self.now + $0 })
+    }
+
+    @Test("What an answer leaves out has its usual value")
+    func sparse() throws {
+        let token = try read(200, "\u{FEFF} {\"access_token\":\"a\"}").get()
+        #expect(token.tokenType == "Bearer" && token.scope == "openid" && token.refreshToken == nil && token.expiresAt == nil)
+        let lists = try read(200, #"{"access_token":"a","scope":["x","y"],"refresh_token":"","id_token":null}"#).get()
+        #expect(lists.scope == "x y" && lists.refreshToken == nil && lists.idToken == nil)
+    }
+
+    @Test(
+        "An error is what the server says, or what can be made of it",
+        arguments: [
+            (400, #"{"error":"invalid_grant","error_description":"gone"}"#, .invalidGrant, false),
+            (401, #"{"error":"invalid_client"}"#, .invalidClient, false),
+            (403, #"{"error":"invalid_code"}"#, .other, false),
+            (400, "", .unreadable, false), (401, "", .unreadable, false), (404, "<html>", .unreadable, false),
+            (200, "<html>Welcome to the hotel", .unreadable, true), (200, "", .unreadable, true),
+            (200, #"{"access_token":"a","refre"#, .unreadable, true), (200, "{}", .unreadable, true),
+            (200, #"{"access_token":""}"#, .unreadable, true), (200, "[]", .unreadable, true),
+            (200, #"{"error":"invalid_grant"}"#, .invalidGrant, false),
+            (500, "", .failed, true), (502, "<html>", .failed, true), (503, "{}", .failed, true), (511, "<html>", .failed, true),
+            (500, #"{"error":"invalid_grant"}"#, .failed, true),
+            (503, #"{"error":"temporarily_unavailable"}"#, .temporarilyUnavailable, true),
+            (500, #"{"error":"server_error"}"#, .serverError, true), (429, "", .failed, true),
+            (429, #"{"error":"slow_down"}"#, .slowDown, true),
+            (401, #"{"code":401,"reason":"Unauthorized","message":"Access Denied"}"#, .other, false),
+            (400, #"{"error":"failed"}"#, .other, false), (400, #"{"error":"unreadable"}"#, .other, false),
+            (400, #"{"error":{}}"#, .unreadable, false),
+        ] as [(Int, String, OAuthError.Code, Bool)])
+    func errors(status: Int, body: String, code: OAuthError.Code, isRetryable: Bool) throws {
+        guard case .failure(let error) = read(status, body) else {
+            Issue.record("a token was read")
+            return
+        }
+        #expect(error.code == code && error.status == status && error.isRetryable == isRetryable)
+        #expect(error.endsGrant == (code == .invalidGrant && status >= 400))
+    }
+
+    @Test("What a server writes cannot act on a terminal, nor fill it")
+    func words() throws {
+        let body = #"{"error":"x\u001b[2J","error_description":"\#(String(repeating: "y", count: 5000))\u202e"}"#
+        guard case .failure(let error) = read(400, body) else { return }
+        #expect(error.name == "x[2J" && error.description.count < 400)
+    }
+
+    private static let redirect = "https://app.example.com/cb"
+
+    @Test(
+        "The code is taken from an answer to this request, and from no other",
+        arguments: [
+            ("?code=c&state=s", nil), ("?code=c&state=s&iss=https%3A%2F%2Fop", nil), ("/?state=s&code=c", nil),
+            ("?code=c&state=t", .stateMismatch), ("?code=c", .stateMismatch), ("?code=c&state=", .stateMismatch),
+            ("", .stateMismatch),
+            ("?state=s", .noCode), ("?code=&state=s", .noCode),
+            ("?code=c&state=s&iss=https%3A%2F%2Fevil", .issuerMismatch),
+            ("?error=access_denied&error_description=no&state=s", .accessDenied),
+            ("?error=login_required&state=s", .loginRequired),
+            ("?error=login_required", .loginRequired), ("?error=access_denied&state=t", .stateMismatch),
+            ("?error=made_up&state=s", .other), ("?error=access_denied&code=c&state=s", .accessDenied),
+            ("x?code=c&state=s", .notRedirected),
+        ] as [(String, OAuthError.Code?)])
+    func answers(rest: String, code: OAuthError.Code?) {
+        let outcome: Result<Secret, OAuthError>
+        do throws(OAuthError) {
+            outcome = .success(
+                try AuthorizationResponse.code(
+                    location: Self.redirect + rest, redirectURI: Self.redirect, state: "s", issuer: "https://op"))
+        } catch {
+            outcome = .failure(error)
+            #expect(!error.endsGrant)
+        }
+        if let code {
+            #expect(throws: OAuthError.self) { _ = try outcome.get() }
+            if case .failure(let error) = outcome { #expect(error.code == code) }
+        } else {
+            #expect((try? outcome.get()) == Secret("c".utf8))
+        }
+    }
+
+    @Test("A server that promised to name itself has to, and one that redirects elsewhere wants a login")
+    func promises() {
+        #expect(throws: OAuthError(.issuerMismatch)) {
+            _ = try AuthorizationResponse.code(
+                location: "app://cb?code=c&state=s", redirectURI: "app://cb", state: "s", issuer: "i", requiresIssuer: true)
+        }
+        for location in [nil, "https://op/login?goto=https://app.example.com/cb", "https://app.example.com/cbx?code=c&state=s"] {
+            #expect {
+                _ = try AuthorizationResponse.code(location: location, redirectURI: Self.redirect, state: "s")
+            } throws: { ($0 as? OAuthError)?.code == .notRedirected }
+        }
+    }
+}

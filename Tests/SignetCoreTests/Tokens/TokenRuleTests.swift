@@ -1,0 +1,157 @@
+import Foundation
+import SignetCore
+import Testing
+
+@Suite("The rules of a token's life")
+struct TokenRuleTests {
+    static let now = Date(timeIntervalSince1970: 1_800_000_000)
+    static let mine = SSOToken(value: Secret("session-a".utf8))
+    static let other = SSOToken(value: Secret("session-b".utf8))
+
+    /// A token as the cases below write it.
+    struct Kept: Sendable {
+        var left: Double?
+        var hasRefreshToken = true
+        var session: SSOToken? = TokenRuleTests.mine
+        var wasBegun = false
+        var isRotated: Bool?
+
+        var token: AccessToken {
+            AccessToken(
+                value: Secret("access".utf8), tokenType: "Bearer", scope: "openid", issuedAt: TokenRuleTests.now - 3600,
+                expiresAt: left.map { TokenRuleTests.now + $0 }, refreshToken: hasRefreshToken ? Secret("refresh".utf8) : nil,
+                idToken: nil, session: session.map(SessionIdentity.init),
+                renewalBegun: wasBegun ? TokenRuleTests.now - 10 : nil, isRotated: isRotated)
+        }
+    }
+
+    struct Case: Sendable {
+        let kept: Kept?
+        let session: SSOToken?
+        var isRefused = false
+        let decision: TokenDecision
+    }
+
+    static let cases: [Case] = [
+        // Nothing stored.
+        Case(kept: nil, session: nil, decision: .logIn),
+        Case(kept: nil, session: mine, decision: .authorize),
+        // Good, and the edges of the threshold of 60 seconds.
+        Case(kept: Kept(left: 3600), session: mine, decision: .use),
+        Case(kept: Kept(left: 60), session: mine, decision: .use),
+        Case(kept: Kept(left: 59.9), session: mine, decision: .refresh),
+        Case(kept: Kept(left: -1), session: mine, decision: .refresh),
+        Case(kept: Kept(left: nil), session: mine, decision: .use),
+        Case(kept: Kept(left: 3600), session: nil, decision: .use),
+        Case(kept: Kept(left: 10), session: nil, decision: .refresh),
+        // Refused by a server, or asked for anew.
+        Case(kept: Kept(left: 3600), session: mine, isRefused: true, decision: .refresh),
+        Case(kept: Kept(left: nil), session: mine, isRefused: true, decision: .refresh),
+        Case(kept: Kept(left: 3600, hasRefreshToken: false), session: mine, isRefused: true, decision: .authorize),
+        Case(kept: Kept(left: 3600, hasRefreshToken: false), session: nil, isRefused: true, decision: .logIn),
+        // No refresh token.
+        Case(kept: Kept(left: 10, hasRefreshToken: false), session: mine, decision: .authorize),
+        Case(kept: Kept(left: 10, hasRefreshToken: false), session: nil, decision: .use),
+        Case(kept: Kept(left: 0, hasRefreshToken: false), session: nil, decision: .discardExpired),
+        Case(kept: Kept(left: -1, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
+        // Another session.
+        Case(kept: Kept(left: 3600), session: other, decision: .discardOrphan),
+        Case(kept: Kept(left: -1), session: other, decision: .discardOrphan),
+        Case(kept: Kept(left: 3600, session: nil), session: mine, decision: .discardOrphan),
+        Case(kept: Kept(left: 3600, session: nil), session: nil, decision: .use),
+        // A refresh that was begun and never ended.
+        Case(kept: Kept(left: -1, wasBegun: true), session: mine, decision: .authorize),
+        Case(kept: Kept(left: -1, wasBegun: true, isRotated: true), session: mine, decision: .authorize),
+        Case(kept: Kept(left: -1, wasBegun: true, isRotated: false), session: mine, decision: .refresh),
+        Case(kept: Kept(left: -1, wasBegun: true), session: nil, decision: .refresh),
+        Case(kept: Kept(left: 3600, wasBegun: true), session: mine, decision: .use),
+    ]
+
+    @Test("What to do with what is stored", arguments: cases)
+    func decisions(row: Case) {
+        let decision = TokenRules.decide(
+            row.kept?.token, session: row.session.map(SessionIdentity.init), now: Self.now, threshold: .seconds(60),
+            isRefused: row.isRefused)
+        #expect(decision == row.decision)
+    }
+
+    @Test(
+        "Only an invalid_grant of a token endpoint ends a grant",
+        arguments: OAuthError.Code.allCases, [nil, 200, 302, 400, 401, 403, 500, 503])
+    func ends(code: OAuthError.Code, status: Int?) {
+        let isEnd = code == .invalidGrant && [400, 401, 403].contains(status)
+        let error = OAuthError(code, status: status)
+        for hasSession in [true, false] {
+            let outcome = TokenRules.afterRefresh(error, hasSession: hasSession)
+            #expect((outcome == .endAndAuthorize || outcome == .endAndLogIn) == isEnd)
+            if isEnd { #expect(outcome == (hasSession ? .endAndAuthorize : .endAndLogIn)) }
+        }
+    }
+
+    @Test("A refresh token that is refused without a word is passed by, where there is a session")
+    func refusedWithoutWord() {
+        for error in [OAuthError(.unreadable, status: 400), OAuthError(.invalidRequest, status: 400)] {
+            #expect(TokenRules.afterRefresh(error, hasSession: true) == .authorize)
+            #expect(TokenRules.afterRefresh(error, hasSession: false) == .keep)
+        }
+        for code in [OAuthError.Code.invalidClient, .invalidScope, .unauthorizedClient, .failed, .other] {
+            #expect(TokenRules.afterRefresh(OAuthError(code, status: 400), hasSession: true) == .keep)
+        }
+    }
+
+    @Test("A refresh keeps what the answer leaves out, and learns whether refresh tokens change")
+    func merging() {
+        let old = Kept(left: 10).token
+        func new(_ refreshToken: String?, scope: String = "") -> AccessToken {
+            AccessToken(
+                value: Secret("new".utf8), scope: scope, issuedAt: Self.now, expiresAt: Self.now + 60,
+                refreshToken: refreshToken.map { Secret($0.utf8) })
+        }
+        let plain = TokenRules.merged(new(nil), into: old.noting(renewalBegun: Self.now))
+        #expect(plain.refreshToken == old.refreshToken && plain.session == old.session && plain.scope == "openid")
+        #expect(plain.isRotated == false && plain.renewalBegun == nil)
+        let rotated = TokenRules.merged(new("next", scope: "read"), into: old)
+        #expect(rotated.refreshToken == Secret("next".utf8) && rotated.isRotated == true && rotated.scope == "read")
+        #expect(TokenRules.merged(new("refresh"), into: old).isRotated == false)
+    }
+
+    @Test(
+        "A session that a journey delivers: the six rows",
+        arguments: [
+            (nil, false, "", []), (mine, true, "", []),
+            (nil, false, "new", [.store]), (nil, true, "new", [.revokeTokens, .store]),
+            (mine, true, "new", [.endStoredSession, .revokeTokens, .store]), (mine, false, "new", [.endStoredSession, .store]),
+            (mine, true, "session-a", [.store]), (mine, false, "session-a", [.store]),
+        ] as [(SSOToken?, Bool, String, [SessionUpgrade])])
+    func upgrade(stored: SSOToken?, hasTokens: Bool, delivered: String, steps: [SessionUpgrade]) {
+        let new = SSOToken(value: Secret(delivered.utf8), successURL: "/elsewhere", realm: "/")
+        #expect(SessionUpgrade.steps(stored: stored, hasTokens: hasTokens, delivered: new) == steps)
+    }
+
+    @Test("A token comes back from its JSON as it was, and shows nothing of itself")
+    func coding() throws {
+        let token = Kept(left: 60.5, wasBegun: true, isRotated: true).token
+        let bytes = try JSONEncoder().encode(token)
+        #expect(try JSONDecoder().decode(AccessToken.self, from: bytes) == token)
+        for text in ["\(token)", String(reflecting: token)] { #expect(!text.contains("access") && !text.contains("refresh")) }
+        #expect(token.authorization == "Bearer access")
+        #expect(AccessToken(value: Secret("x".utf8), tokenType: "bearer", issuedAt: Self.now).authorization == "Bearer x")
+        #expect(AccessToken(value: Secret("x".utf8), tokenType: "DPoP", issuedAt: Self.now).authorization == "DPoP x")
+    }
+
+    @Test("Waiting for the other device: patience grows when it is asked for, and ends with what is final")
+    func polling() {
+        var polling = DevicePolling(interval: nil)
+        #expect(polling.interval == .seconds(5))
+        #expect(polling.next(after: OAuthError(.authorizationPending, status: 400)) == .ask && polling.interval == .seconds(5))
+        #expect(polling.next(after: OAuthError(.slowDown, status: 400)) == .ask && polling.interval == .seconds(10))
+        polling.nextAfterSilence()
+        #expect(polling.interval == .seconds(20))
+        let busy = OAuthError(.failed, status: 503, retryAfter: .seconds(25))
+        #expect(polling.next(after: busy) == .ask && polling.interval == .seconds(50))
+        for code in [OAuthError.Code.accessDenied, .expiredToken, .invalidGrant, .invalidClient, .other] {
+            #expect(polling.next(after: OAuthError(code, status: 400)) == .end)
+        }
+        #expect(DevicePolling(interval: .zero).interval == .seconds(1))
+    }
+}

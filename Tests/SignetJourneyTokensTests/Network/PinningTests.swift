@@ -1,0 +1,134 @@
+import Foundation
+import SignetNetwork
+import SignetTesting
+import Testing
+
+@Suite("A server's pinned key")
+struct PinningTests {
+    /// A transport that trusts `authority`, closed afterwards.
+    private func with<R>(
+        _ authority: TestAuthority, _ body: (AsyncHTTPTransport) async throws -> R
+    ) async throws -> R {
+        try await TemporaryDirectory.with { directory in
+            let file = directory.file("authority.pem")
+            try Data(authority.certificate.utf8).write(to: URL(filePath: file))
+            let transport = AsyncHTTPTransport(authorities: .file(file))
+            do {
+                let result = try await body(transport)
+                await transport.close()
+                return result
+            } catch {
+                await transport.close()
+                throw error
+            }
+        }
+    }
+
+    private func outcome(_ transport: AsyncHTTPTransport, _ url: String, _ pins: Set<PublicKeyPin>) async -> Result<
+        Int, TransportError
+    > {
+        do throws(TransportError) {
+            return .success(try await transport.deliver(HTTPRequest("GET", url, timeout: .seconds(20), pins: pins)).status)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test("is found in a certificate of any kind of key, and no other will do", arguments: TestAuthority.Kind.allCases)
+    func kinds(kind: TestAuthority.Kind) async throws {
+        let authority = try TestAuthority()
+        let (theirs, another) = (try authority.identity(kind), try authority.identity(kind))
+        try await TLSServer.with(theirs) { server in
+            try await with(authority) { (transport: AsyncHTTPTransport) async throws in
+                let right = await outcome(transport, server.url, [another.pin, theirs.pin])
+                #expect(right == .success(200) && server.requests == 1)
+                let wrong = await outcome(transport, server.url, [another.pin])
+                #expect(throws: TransportError.self) { _ = try wrong.get() }
+                if case .failure(let error) = wrong {
+                    #expect(error.code == .wrongKey && error.code.isBeforeRequest && !error.isRetryable)
+                }
+                #expect(server.requests == 1, "a request left before the key was looked at")
+                #expect(server.connections >= 2)
+                let unpinned = await outcome(transport, server.url, [])
+                #expect(unpinned == .success(200))
+            }
+        }
+    }
+
+    @Test("is asked for on top of a valid chain, not instead of one")
+    func chains() async throws {
+        let (trusted, foreign) = (try TestAuthority(), try TestAuthority("Another authority"))
+        let rows = [
+            ("another authority", try foreign.identity()), ("another name", try trusted.identity(for: "other.example.com")),
+            ("expired", try trusted.identity(isExpired: true)),
+        ]
+        for (what, identity) in rows {
+            try await TLSServer.with(identity) { server in
+                try await with(trusted) { (transport: AsyncHTTPTransport) async throws in
+                    for pins: Set<PublicKeyPin> in [[identity.pin], []] {
+                        let outcome = await outcome(transport, server.url, pins)
+                        guard case .failure(let error) = outcome else {
+                            Issue.record("\(what) was taken")
+                            return
+                        }
+                        #expect(error.code == .tls, "\(what)")
+                    }
+                    #expect(server.requests == 0, "\(what)")
+                }
+            }
+        }
+    }
+
+    @Test("that is wrong stops two hundred requests at once, and the process lives")
+    func many() async throws {
+        let authority = try TestAuthority()
+        let (theirs, another) = (try authority.identity(), try authority.identity())
+        try await TLSServer.with(theirs) { server in
+            try await with(authority) { (transport: AsyncHTTPTransport) async throws in
+                let codes = await withTaskGroup(of: TransportError.Code?.self) { group in
+                    for _ in 0..<200 {
+                        group.addTask {
+                            if case .failure(let error) = await outcome(transport, server.url, [another.pin]) {
+                                error.code
+                            } else {
+                                nil
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(codes.count == 200 && codes.allSatisfy { $0 == .wrongKey })
+                #expect(server.requests == 0)
+                let right = await outcome(transport, server.url, [theirs.pin])
+                #expect(right == .success(200))
+            }
+        }
+    }
+
+    @Test("cannot be promised without https, nor by a transport that does not look, and then nothing is sent")
+    func refusal() async throws {
+        let pin = PublicKeyPin(of: [1, 2, 3])
+        let scripted = ScriptedTransport { _ in HTTPResponse(status: 200) }
+        await #expect(throws: TransportError.self) {
+            _ = try await scripted.deliver(HTTPRequest("GET", "https://a.example.com/", pins: [pin]))
+        }
+        #expect(scripted.requests.isEmpty)
+        let transport = AsyncHTTPTransport()
+        let server = try RawServer { $0.answer("200 OK") }
+        let plain = await outcome(transport, "http://127.0.0.1:\(server.port)/", [pin])
+        if case .failure(let error) = plain { #expect(error.code == .cannotPin) } else { Issue.record("it was sent") }
+        await transport.close()
+    }
+
+    @Test("is written as base64 of a SHA-256, with its name in front or not")
+    func spelling() throws {
+        let text = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        let pin = try PublicKeyPin(text)
+        #expect(pin == PublicKeyPin(of: []) && pin.description == text)
+        let named = try PublicKeyPin("sha256/" + text)
+        #expect(named == pin)
+        for wrong in ["", "sha256/", "47DEQpj8", "sha1/" + text, String(repeating: "A", count: 64)] {
+            #expect(throws: PublicKeyPin.Invalid.self) { _ = try PublicKeyPin(wrong) }
+        }
+    }
+}

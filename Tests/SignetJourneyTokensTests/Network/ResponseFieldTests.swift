@@ -1,0 +1,73 @@
+import Foundation
+import SignetCore
+import SignetNetwork
+import Testing
+
+@Suite("What a response says beside its content")
+struct ResponseFieldTests {
+    static let now = Date(timeIntervalSince1970: 784_111_777)
+
+    @Test(
+        "How long to wait",
+        arguments: [
+            ("120", .seconds(120)), ("0", .zero), (" 5 ", .seconds(5)), ("-1", nil), ("soon", nil), ("", nil),
+            ("99999999999999999999", .seconds(86_400)),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)), ("Sun, 06 Nov 1994 08:40:00 GMT", .zero),
+        ] as [(String, Duration?)])
+    func retryAfter(text: String, wait: Duration?) {
+        #expect(HTTPResponse(status: 503, headers: ["Retry-After": text]).retryAfter(now: Self.now) == wait)
+    }
+
+    @Test("A date to wait for is one of the server's clock, if it tells the time")
+    func serverTime() {
+        let response = HTTPResponse(
+            status: 503,
+            headers: ["Date": "Sun, 06 Nov 1994 10:00:00 GMT", "Retry-After": "Sun, 06 Nov 1994 10:00:30 GMT"])
+        #expect(response.retryAfter(now: Self.now) == .seconds(30))
+        #expect(response.date == Date(timeIntervalSince1970: 784_116_000))
+        #expect(HTTPResponse(status: 503).retryAfter(now: Self.now) == nil)
+    }
+
+    @Test("Cookies are taken from a success, and go back with the next request", arguments: [200, 302, 303, 400, 401, 500])
+    func cookies(status: Int) {
+        var response = HTTPResponse(status: status)
+        response.headers.append("Set-Cookie", "a=1; Path=/")
+        response.headers.append("set-cookie", "b=2; Path=/; Expires=Wed, 09 Jun 2100 10:18:14 GMT")
+        let request = HTTPRequest("GET", "https://am.example.com/")
+        var jar = CookieJar()
+        jar.take(response, to: request, now: Self.now)
+        #expect(jar.adding(to: request, now: Self.now).headers["Cookie"] == ((200...302).contains(status) ? "a=1; b=2" : nil))
+        let own = HTTPRequest("GET", "https://am.example.com/", headers: ["Cookie": "mine=1"])
+        #expect(jar.adding(to: own, now: Self.now) == own)
+    }
+
+    @Test("A summary for a log has none of the secrets")
+    func summary() {
+        let request = HTTPRequest(
+            "POST", "https://am.example.com/authorize?code=SECRET1&state=SECRET2&flag#SECRET3",
+            headers: [
+                "Authorization": "Bearer SECRET4", "iPlanetDirectoryPro": "SECRET5", "Cookie": "a=SECRET6",
+                "Content-Type": "application/json",
+            ], body: Array("password=SECRET7".utf8))
+        let response = HTTPResponse(
+            status: 302, headers: ["Location": "https://app/cb?code=SECRET8", "Set-Cookie": "a=SECRET9", "Retry-After": "3"],
+            body: Array("SECRET10".utf8))
+        let exchange = Exchange(request, action: .authorize, response: response)
+        var dumped = ""
+        dump(exchange, to: &dumped)
+        for text in ["\(exchange)", String(reflecting: exchange), dumped, "\(request)", String(reflecting: request)] {
+            #expect(!text.contains("SECRET"))
+        }
+        #expect(exchange.description == "AUTHORIZE POST https://am.example.com/authorize?code=…&state=…&flag=… 302, 8 bytes")
+        #expect(exchange.requestHeaders.contains { $0.name == "Content-Type" && $0.value == "application/json" })
+        let failed = Exchange(request, failure: TransportError(.timeout, host: "am.example.com", "no answer in time"))
+        #expect(failed.description.hasSuffix("failed: no answer in time"))
+    }
+
+    @Test("Putting a header in place leaves one of its name")
+    func headers() {
+        var headers: SignetNetwork.HTTPHeaders = ["a": "1", "B": "2", "A": "3"]
+        headers.set("a", "4")
+        #expect(headers.fields.map(\.name) == ["B", "a"] && headers.all("A") == ["4"])
+    }
+}

@@ -1,0 +1,197 @@
+#if os(Linux)
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+import Testing
+
+/// Logs in at providers that nobody here wrote. Both run on the loopback for one test each; `scripts/setup` installs them.
+@Suite("OpenID providers of others", .serialized)
+struct ProviderTests {
+    /// A source of tokens at a provider, and everything beneath it.
+    private struct Desk {
+        let provider: OpenIDProvider
+        let transport: AsyncHTTPTransport
+        let store: SessionStore
+        let clock: ManualClock
+        let tokens: TokenSource
+
+        func ageTokens() { clock.advance(by: 400_000) }
+    }
+
+    private func with<R>(
+        _ provider: OpenIDProvider, scopes: [String], revoke: String? = nil, parameters: [String: String] = [:],
+        hasSession: Bool = true, _ body: (Desk) async throws -> R
+    ) async throws -> R {
+        let transport = AsyncHTTPTransport()
+        let (store, clock) = (try SessionStore.memory(), ManualClock(Date()))
+        if hasSession { try await store.save(SSOToken(value: Secret(provider.session.utf8))) }
+        let tokens = TokenSource(
+            OAuthEndpoints(
+                revoke: revoke, discovery: "\(provider.issuer)/.well-known/openid-configuration", cookieName: provider.cookieName),
+            client: OAuthClient(
+                clientID: "app", redirectURI: provider.redirectURI, scopes: scopes,
+                signOutRedirectURI: provider.signOutRedirectURI, authorizationParameters: parameters),
+            store: store, transport: transport, clock: clock)
+        do {
+            let result = try await body(
+                Desk(provider: provider, transport: transport, store: store, clock: clock, tokens: tokens))
+            await transport.close()
+            return result
+        } catch {
+            await transport.close()
+            throw error
+        }
+    }
+
+    private static let glewlwydScopes = ["openid", "scope1", "g_profile"]
+    /// Skips a page that only says "continue".
+    private static let skips = ["g_continue": ""]
+
+    @Test(
+        "Glewlwyd: session, tokens, claims, refresh, revocation, log-out",
+        .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
+    func glewlwyd() async throws {
+        try await Glewlwyd.with { provider in
+            try await with(provider, scopes: Self.glewlwydScopes, parameters: Self.skips) { desk in
+                let first = try await desk.tokens.token()
+                #expect(first.refreshToken != nil && first.idToken != nil && first.expiresAt != nil)
+                let claims = try #require(try await TokenReader(desk.store, clock: desk.clock).identity())
+                #expect(claims["iss"]?.string == provider.issuer && claims["nonce"] != nil && claims["at_hash"] != nil)
+                #expect(try await desk.tokens.userInfo().subject == claims["sub"]?.string)
+
+                desk.ageTokens()
+                let second = try await desk.tokens.token()
+                #expect(second.value != first.value && second.refreshToken == first.refreshToken)
+
+                try await desk.tokens.revoke()
+                #expect(try await desk.store.token() == nil)
+                // The refresh token is refused with an empty 400: the session gets new tokens.
+                try await desk.store.save(second)
+                desk.ageTokens()
+                let third = try await desk.tokens.token()
+                #expect(third.refreshToken != second.refreshToken)
+
+                let report = await desk.tokens.logOut(endsOpenIDSession: true)
+                #expect(report.local == .done && report.tokens == .done)
+                // It asks the person on a page of its own.
+                if case .needsBrowser = report.openIDSession {} else { Issue.record("\(report.openIDSession)") }
+            }
+        }
+    }
+
+    @Test("Glewlwyd: a browser login", .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
+    func glewlwydBrowser() async throws {
+        try await Glewlwyd.with { provider in
+            try await with(provider, scopes: Self.glewlwydScopes, parameters: Self.skips, hasSession: false) { desk in
+                let login = BrowserLogin(desk.tokens) { address in
+                    let response = try await desk.transport.send(
+                        HTTPRequest("GET", address, headers: ["Cookie": "\(provider.cookieName)=\(provider.session)"]))
+                    let location = try #require(response.headers["Location"])
+                    let page = try await desk.transport.send(HTTPRequest("GET", location))
+                    #expect(page.status == 200)
+                }
+                let token = try await login.logIn()
+                #expect(token.idToken != nil)
+                #expect(try await desk.tokens.userInfo().subject != nil)
+            }
+        }
+    }
+
+    @Test("Glewlwyd: a login on another device", .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
+    func glewlwydDevice() async throws {
+        try await Glewlwyd.with { provider in
+            try await with(provider, scopes: Self.glewlwydScopes, hasSession: false) { desk in
+                let login = DeviceLogin(desk.tokens)
+                let invitation = try await login.begin()
+                let address = FormCoding.address(
+                    "\(provider.issuer)/device", adding: [("code", invitation.userCode), ("g_continue", "")])
+                let page = try await desk.transport.send(
+                    HTTPRequest("GET", address, headers: ["Cookie": "\(provider.cookieName)=\(provider.session)"]))
+                #expect(page.status == 302)
+                let token = try await login.finish(invitation)
+                #expect(token.refreshToken != nil)
+                #expect(try await desk.tokens.token() == token)
+            }
+        }
+    }
+
+    private static let djangoScopes = ["openid", "read"]
+
+    @Test(
+        "Django OAuth Toolkit: session, tokens, rotation, revocation, log-out",
+        .enabled(if: DjangoProvider.isPossible, "django-oauth-toolkit is not installed"))
+    func django() async throws {
+        try await DjangoProvider.with { provider in
+            try await with(provider, scopes: Self.djangoScopes, revoke: "\(provider.issuer)/revoke_token/") { desk in
+                let first = try await desk.tokens.token()
+                #expect(first.refreshToken != nil && first.idToken != nil)
+                let claims = try #require(try await TokenReader(desk.store, clock: desk.clock).identity())
+                #expect(try await desk.tokens.userInfo().subject == claims["sub"]?.string)
+
+                // A hundred ask at once for the next one: were the refresh token used twice, the server would end the grant.
+                desk.ageTokens()
+                let texts = try await withThrowingTaskGroup(of: String.self) { group in
+                    for _ in 0..<100 { group.addTask { try await desk.tokens.token().text } }
+                    return try await group.reduce(into: Set()) { $0.insert($1) }
+                }
+                let second = try await desk.tokens.token()
+                #expect(texts == [second.text] && second.refreshToken != first.refreshToken && second.value != first.value)
+                #expect(try await desk.tokens.userInfo().subject != nil)
+
+                // The refresh token of before is an invalid_grant now: the tokens are removed, and the session gets new ones.
+                try await desk.store.save(first)
+                desk.ageTokens()
+                let third = try await desk.tokens.token()
+                #expect(third.value != second.value)
+                try await desk.tokens.revoke()
+                let gone = try await desk.transport.send(
+                    HTTPRequest("GET", "\(provider.issuer)/userinfo/", headers: ["Authorization": third.authorization]))
+                #expect(gone.status == 401)
+
+                _ = try await desk.tokens.token()
+                let report = await desk.tokens.logOut(endsOpenIDSession: true)
+                #expect(report.local == .done && report.tokens == .done)
+                #expect(try await desk.store.token() == nil)
+            }
+        }
+    }
+
+    @Test(
+        "Django OAuth Toolkit: a wrong verifier gets nothing",
+        .enabled(if: DjangoProvider.isPossible, "django-oauth-toolkit is not installed"))
+    func djangoVerifier() async throws {
+        try await DjangoProvider.with { provider in
+            let meddling = Meddling()
+            let transport = AsyncHTTPTransport()
+            let store = try SessionStore.memory()
+            try await store.save(SSOToken(value: Secret(provider.session.utf8)))
+            let tokens = TokenSource(
+                OAuthEndpoints(discovery: "\(provider.issuer)/.well-known/openid-configuration", cookieName: "sessionid"),
+                client: OAuthClient(clientID: "app", redirectURI: provider.redirectURI, scopes: Self.djangoScopes),
+                store: store, transport: transport, interceptors: [meddling])
+            let error = try #require(await outcome { try await tokens.token() }.tokenError)
+            guard case .server(let said) = error.cause else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(said.code == .invalidGrant && error.code == .refused)
+            #expect(try await store.session() != nil)
+            await transport.close()
+        }
+    }
+
+    /// Puts another verifier into the exchange.
+    private struct Meddling: RequestInterceptor {
+        func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+            guard action == .exchangeToken else { return request }
+            var fields = FormCoding.decode(String(decoding: request.body, as: UTF8.self))
+            fields["code_verifier"] = String(repeating: "x", count: 43)
+            var request = request
+            request.body = Array(FormCoding.encode(fields.map { ($0.key, $0.value) }).utf8)
+            return request
+        }
+    }
+}
+#endif

@@ -1,0 +1,158 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("A login in a browser or on another device")
+struct LoginTests {
+    private static let client = OAuthClient(
+        clientID: "app", redirectURI: "http://127.0.0.1/callback", scopes: ["openid", "read"],
+        authorizationParameters: ["prompt": "login"])
+
+    /// What a browser does that has a session at the server: follows the redirect, and shows the page it ends at.
+    private func browse(_ bench: Bench, _ address: String, changing: (String) -> String = { $0 }) async throws -> HTTPResponse {
+        let response = try await bench.transport.send(
+            HTTPRequest("GET", address, headers: ["iPlanetDirectoryPro": "sso-1"]))
+        return try await bench.transport.send(HTTPRequest("GET", changing(try #require(response.headers["Location"]))))
+    }
+
+    @Test("The answer comes back to a port that is open for this login, and the person is told")
+    func browser() async throws {
+        try await Bench.with(session: nil, client: Self.client) { bench in
+            let page = Mutex<HTTPResponse?>(nil)
+            let login = BrowserLogin(bench.tokens) { address in
+                let query = FormCoding.decode(address.split(separator: "?")[1])
+                #expect(query["redirect_uri"]?.hasPrefix("http://127.0.0.1:") == true && query["prompt"] == "login")
+                let shown = try await browse(bench, address)
+                page.withLock { $0 = shown }
+            }
+            let token = try await login.logIn()
+            #expect(token.idToken != nil)
+            let shown = page.withLock { $0 }
+            #expect(shown?.status == 200)
+            #expect(shown.map { String(decoding: $0.body, as: UTF8.self).contains("You can close this window") } == true)
+            #expect(shown?.headers["Cache-Control"] == "no-store")
+            #expect(try await bench.tokens.token() == token)
+            #expect(bench.provider.count("token") == 1)
+        }
+    }
+
+    @Test("What else comes to the port does not end the login")
+    func strangers() async throws {
+        try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
+            let login = BrowserLogin(bench.tokens) { address in
+                let query = FormCoding.decode(address.split(separator: "?")[1])
+                let back = try #require(query["redirect_uri"])
+                let origin = back.replacing("/callback", with: "")
+                let state = query["state"] ?? ""
+                func status(_ request: HTTPRequest) async throws -> Int { try await bench.transport.send(request).status }
+                #expect(try await status(HTTPRequest("GET", "\(origin)/favicon.ico")) == 404)
+                #expect(try await status(HTTPRequest("GET", "\(back)?code=stolen&state=guess")) == 400)
+                #expect(try await status(HTTPRequest("GET", "\(back)?error=access_denied")) == 400)
+                #expect(try await status(HTTPRequest("GET", back)) == 400)
+                #expect(try await status(HTTPRequest("POST", "\(back)?state=\(state)")) == 405)
+                #expect(
+                    try await status(HTTPRequest("GET", "\(back)?code=c&state=\(state)", headers: ["Host": "evil.example.com"]))
+                        == 404)
+                _ = try await browse(bench, address)
+            }
+            #expect(try await login.logIn().text.hasPrefix("access-"))
+        }
+    }
+
+    @Test("An answer of another server is refused, and a no is a no")
+    func refused() async throws {
+        try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
+            let mixed = BrowserLogin(bench.tokens) { address in
+                _ = try await browse(bench, address) { $0.replacing("iss=http", with: "iss=xhttp") }
+            }
+            #expect(await outcome { try await mixed.logIn() }.tokenError?.cause == .server(OAuthError(.issuerMismatch)))
+            bench.provider.change { $0.authorizeError = "access_denied" }
+            let denied = BrowserLogin(bench.tokens) { _ = try await browse(bench, $0) }
+            let error = await outcome { try await denied.logIn() }.tokenError
+            #expect(error?.code == .refused && error?.description.contains("access_denied") == true)
+            #expect(try await bench.store.token() == nil && bench.provider.count("token") == 0)
+        }
+    }
+
+    @Test("A person who does not come back, and a program that gives up, leave no open port")
+    func givenUp() async throws {
+        try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
+            let port = Mutex("")
+            let late = BrowserLogin(bench.tokens, patience: .milliseconds(50)) { address in
+                let query = FormCoding.decode(address.split(separator: "?")[1])
+                port.withLock { $0 = query["redirect_uri"] ?? "" }
+            }
+            #expect(await outcome { try await late.logIn() }.tokenError?.code == .cancelled)
+            let address = port.withLock { $0 }
+            await #expect(throws: TransportError.self) { _ = try await bench.transport.send(HTTPRequest("GET", address)) }
+
+            let (opened, isOpen) = AsyncStream.makeStream(of: Void.self)
+            let waiting = BrowserLogin(bench.tokens) { _ in isOpen.yield() }
+            let task = Task { await outcome { try await waiting.logIn() } }
+            for await _ in opened { break }
+            task.cancel()
+            #expect(await task.value.tokenError?.code == .cancelled)
+        }
+    }
+
+    @Test(
+        "Only an address of this machine can be listened at",
+        arguments: ["https://app.example.com/cb", "app://cb", "http://192.0.2.1/cb", "https://127.0.0.1/cb", ""])
+    func addresses(redirectURI: String) async throws {
+        let client = OAuthClient(clientID: "app", redirectURI: redirectURI, scopes: ["read"])
+        try await Bench.with(session: nil, client: client) { (bench: Bench) async throws in
+            let login = BrowserLogin(bench.tokens) { _ in Issue.record("a browser was opened") }
+            #expect(await outcome { try await login.logIn() }.tokenError?.code == .notConfigured)
+        }
+    }
+
+    @Test(
+        "Nothing but a web address is handed to the program that opens it",
+        arguments: ["file:///etc/passwd", "-h", "", "https://a b"])
+    func openers(address: String) async {
+        await #expect(throws: SystemBrowser.CannotOpen.self) { try await SystemBrowser.open(address) }
+    }
+
+    @Test("A login on another device waits as the server asks, through failures on the way")
+    func device() async throws {
+        @Sendable func says(_ name: String) -> TestProvider.Fault { .status(400, [], #"{"error":"\#(name)"}"#) }
+        let polls = [says("authorization_pending"), says("slow_down"), says("authorization_pending"), .failed]
+        try await Bench.with(session: nil, .set { $0.devicePolls = polls }) { bench in
+            let waits = Mutex<[Duration]>([])
+            let login = DeviceLogin(bench.tokens) { wait in waits.withLock { $0.append(wait) } }
+            let invitation = try await login.begin()
+            #expect(invitation.userCode == "WDJB-MJHT" && invitation.verificationURI == "https://op/device")
+            let token = try await login.finish(invitation)
+            #expect(waits.withLock { $0 } == [.seconds(1), .seconds(1), .seconds(6), .seconds(6), .seconds(12)])
+            #expect(try await bench.tokens.token() == token)
+        }
+        for (name, code) in [("access_denied", OAuthError.Code.accessDenied), ("expired_token", .expiredToken)] {
+            try await Bench.with(session: nil, .set { $0.devicePolls = [says(name)] }) { bench in
+                let login = DeviceLogin(bench.tokens) { _ in }
+                let invitation = try await login.begin()
+                let error = await outcome { try await login.finish(invitation) }.tokenError
+                guard case .server(let said) = error?.cause else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(error?.code == .refused && said.code == code)
+            }
+        }
+    }
+
+    @Test("A login on another device can be given up, and ends when it is too late")
+    func deviceEnd() async throws {
+        try await Bench.with(session: nil, .set { $0.devicePolls = [] }) { bench in
+            let quitting = DeviceLogin(bench.tokens) { _ in throw CancellationError() }
+            let invitation = try await quitting.begin()
+            #expect(await outcome { try await quitting.finish(invitation) }.tokenError?.code == .cancelled)
+            let late = DeviceLogin(bench.tokens) { _ in bench.clock.advance(by: 601) }
+            #expect(await outcome { try await late.finish(invitation) }.tokenError?.code == .refused)
+            #expect(bench.provider.count("token") == 0)
+        }
+    }
+}

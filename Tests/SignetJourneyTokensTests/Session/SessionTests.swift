@@ -1,0 +1,178 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+import Testing
+
+@Suite("A session from its beginning to its end")
+struct SessionTests {
+    private static let next = SSOToken(value: Secret("sso-2".utf8), realm: "/alpha")
+
+    @Test("A new session ends the one before it, and what came from that")
+    func upgrade() async throws {
+        try await Bench.with(
+            token: Bench.old(left: 3600),
+            .set {
+                Bench.knowsOld(&$0)
+                $0.sessions = ["sso-1", "sso-2"]
+            }
+        ) { bench in
+            let failures = try await bench.tokens.adopt(Self.next)
+            #expect(failures.isEmpty)
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: Self.next))
+            #expect(bench.provider.now.sessions == ["sso-2"] && bench.provider.now.revoked == ["refresh-old"])
+            #expect(try await bench.tokens.token().text != "access-old")
+        }
+    }
+
+    @Test("The same session again changes nothing, and an empty one nothing at all")
+    func same() async throws {
+        try await Bench.with(token: Bench.old(left: 3600), .set { Bench.knowsOld(&$0) }) { bench in
+            let again = SSOToken(value: Bench.session.value, successURL: "/console", realm: "/")
+            _ = try await bench.tokens.adopt(again)
+            #expect(try await bench.kept() == Bench.Kept(token: try await bench.store.token(), session: again))
+            #expect(try await bench.tokens.token().text == "access-old")
+            _ = try await bench.tokens.adopt(SSOToken(value: Secret("".utf8)))
+            #expect(try await bench.store.session() == again && bench.provider.now.counts.isEmpty)
+        }
+    }
+
+    @Test("That the old session cannot be ended is told, and stops nothing")
+    func offline() async throws {
+        try await Bench.with(
+            token: Bench.old(left: 3600),
+            .set {
+                $0.faults = ["sessions": .failed, "revoke": .cut]
+                $0.sessions.insert("sso-2")
+            }
+        ) { bench in
+            let failures = try await bench.tokens.adopt(Self.next)
+            #expect(failures.count == 2 && failures.allSatisfy { $0.code == .unreachable })
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: Self.next))
+        }
+    }
+
+    @Test("Logging out ends everything, here and at the server")
+    func logOut() async throws {
+        try await Bench.with(.set { $0.cookies = ["a=1; Path=/"] }) { bench in
+            let token = try await bench.tokens.token()
+            let report = await bench.tokens.logOut(endsOpenIDSession: true)
+            #expect(report.isComplete)
+            #expect(report.tokens == .done && report.session == .done && report.openIDSession == .done)
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
+            #expect(try await bench.store.cookies().cookies.isEmpty)
+            #expect(bench.provider.now.sessions.isEmpty)
+            #expect(bench.provider.now.revoked == [token.refreshToken?.text])
+            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
+            let again = await bench.tokens.logOut()
+            #expect(again.isComplete && again.tokens == .notNeeded && again.session == .notNeeded)
+        }
+    }
+
+    @Test("Logging out without a network empties this machine, and says what lives on")
+    func logOutOffline() async throws {
+        try await Bench.with(
+            token: Bench.old(left: 3600, idToken: "e30.e30.e30"),
+            .set { $0.faults = ["sessions": .reset, "revoke": .busy, "endsession": .cut] }
+        ) { (bench: Bench) async throws in
+            let report = await bench.tokens.logOut(endsOpenIDSession: true)
+            #expect(!report.isComplete && report.local == .done)
+            for step in [report.tokens, report.session, report.openIDSession] {
+                guard case .failed(let error) = step else {
+                    Issue.record("\(step)")
+                    continue
+                }
+                #expect(error.isRetryable)
+            }
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
+        }
+    }
+
+    @Test("A login without a journey's session is ended by its id_token")
+    func endSession() async throws {
+        try await Bench.with(
+            session: nil, token: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30"), .set { Bench.knowsOld(&$0) }
+        ) { (bench: Bench) async throws in
+            let report = await bench.tokens.logOut()
+            #expect(report.isComplete && report.session == .notNeeded && report.openIDSession == .done)
+            #expect(bench.provider.count("endsession") == 1)
+        }
+        // A server that redirects to a page of its own wants a person.
+        try await Bench.with(
+            session: nil, token: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30"),
+            .set { $0.faults["endsession"] = .status(302, ["Location: /login"], "") }
+        ) { (bench: Bench) async throws in
+            let report = await bench.tokens.logOut()
+            guard case .needsBrowser(let address) = report.openIDSession else {
+                Issue.record("\(report)")
+                return
+            }
+            #expect(address.contains("id_token_hint=e30.e30.e30") && !report.isComplete)
+        }
+    }
+
+    @Test("Logging out in the middle of a renewal leaves nothing behind")
+    func logOutWhileRenewing() async throws {
+        try await Bench.with(
+            token: Bench.old(),
+            .set {
+                Bench.knowsOld(&$0)
+                $0.thought = 0.2
+            }
+        ) { (bench: Bench) async throws in
+            let renewal = Task { await outcome { try await bench.tokens.token() } }
+            while bench.provider.count("token") == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            let report = await bench.tokens.logOut()
+            #expect(report.isComplete)
+            _ = await renewal.value
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
+            #expect(bench.provider.now.accessTokens.isEmpty, "a token lives on at the server")
+        }
+    }
+
+    @Test("Revoking the tokens leaves the session, which gets new ones")
+    func revoke() async throws {
+        try await Bench.with { bench in
+            let first = try await bench.tokens.token()
+            try await bench.tokens.revoke()
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: Bench.session))
+            #expect(try await bench.tokens.token().text != first.text)
+        }
+    }
+
+    @Test("The claims about the person come with a token that is renewed once if it is not taken")
+    func userInfo() async throws {
+        try await Bench.with { bench in
+            let token = try await bench.tokens.token()
+            #expect(try await bench.tokens.userInfo().name == "Alice")
+            bench.provider.change { $0.accessTokens[token.text] = nil }
+            let info = try await bench.tokens.userInfo()
+            #expect(info.subject == "alice" && info.isEmailVerified == true)
+            #expect(bench.provider.count("userinfo") == 3 && bench.provider.count("token") == 2)
+            // Claims about somebody else are none about this person.
+            bench.provider.change { $0.faults["userinfo"] = .status(200, [], #"{"sub":"bob"}"#) }
+            #expect(await outcome { try await bench.tokens.userInfo() }.tokenError?.code == .idTokenRefused)
+        }
+    }
+
+    @Test("An app's request carries the token, and goes once more with a new one after a 401")
+    func authorized() async throws {
+        try await Bench.with { bench in
+            let here = try Endpoint(bench.provider.url)
+            let api = AuthorizedTransport(bench.transport, tokens: bench.tokens, origins: [here])
+            let request = HTTPRequest("GET", "\(bench.provider.url)/api")
+            #expect(try await api.send(request).status == 200 && bench.provider.count("api") == 1)
+            let token = try await bench.tokens.token()
+            bench.provider.change { $0.accessTokens[token.text] = nil }
+            #expect(try await api.send(request).status == 200)
+            #expect(bench.provider.count("api") == 3 && bench.provider.count("token") == 2)
+            // A server that never takes it is not asked for ever.
+            bench.provider.change { $0.faults["api"] = .status(401, [], "") }
+            #expect(try await api.send(request).status == 401)
+            #expect(bench.provider.count("api") == 5 && bench.provider.count("token") == 3)
+            // And where the token is not meant for, it does not go.
+            await #expect(throws: TransportError.self) { _ = try await api.send(HTTPRequest("GET", "http://127.0.0.1:1/api")) }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+
+/// A source of tokens over a test's own server, with everything that it stands on.
+struct Bench: Sendable {
+    let provider: TestProvider
+    let store: SessionStore
+    let transport: AsyncHTTPTransport
+    let clock: ManualClock
+    let tokens: TokenSource
+
+    /// What is different about the server from its beginning.
+    struct Change: Sendable {
+        let body: @Sendable (inout TestProvider.State) -> Void
+
+        static func set(_ body: @escaping @Sendable (inout TestProvider.State) -> Void) -> Change { Change(body: body) }
+    }
+
+    /// What the app says of the server.
+    struct Addresses: Sendable {
+        let body: @Sendable (TestProvider) -> OAuthEndpoints
+
+        static func from(_ body: @escaping @Sendable (TestProvider) -> OAuthEndpoints) -> Addresses { Addresses(body: body) }
+    }
+
+    static let client = OAuthClient(
+        clientID: "app", redirectURI: "https://app.example.com/cb", scopes: ["openid", "read"],
+        signOutRedirectURI: "https://app.example.com/bye")
+    static let session = SSOToken(value: Secret("sso-1".utf8))
+
+    static func with<R>(
+        session: SSOToken? = session, token: AccessToken? = nil, endpoints: Addresses? = nil,
+        client: OAuthClient = client, timeout: Duration = .seconds(20), store: SessionStore? = nil,
+        _ change: Change = .set { _ in }, _ body: (Bench) async throws -> R
+    ) async throws -> R {
+        let provider = try TestProvider(change.body)
+        let store = try store ?? SessionStore.memory()
+        if let session { try await store.save(session) }
+        if let token { try await store.save(token) }
+        let (transport, clock) = (AsyncHTTPTransport(), ManualClock(Date()))
+        let tokens = TokenSource(
+            endpoints?.body(provider) ?? provider.endpoints(timeout: timeout), client: client, store: store, transport: transport,
+            clock: clock)
+        let bench = Bench(provider: provider, store: store, transport: transport, clock: clock, tokens: tokens)
+        do {
+            let result = try await body(bench)
+            await transport.close()
+            return result
+        } catch {
+            await transport.close()
+            throw error
+        }
+    }
+
+    /// A token as one that the provider gave some time ago, known there by its refresh token.
+    static func old(
+        left: TimeInterval? = -10, refreshToken: String? = "refresh-old", session: SSOToken? = session,
+        idToken: String? = nil, isRotated: Bool? = nil
+    ) -> AccessToken {
+        AccessToken(
+            value: Secret("access-old".utf8), tokenType: "Bearer", scope: "openid read", issuedAt: Date() - 3600,
+            expiresAt: left.map { Date() + $0 }, refreshToken: refreshToken.map { Secret($0.utf8) },
+            idToken: idToken.map { Secret($0.utf8) }, session: session.map(SessionIdentity.init), isRotated: isRotated)
+    }
+
+    /// The provider's side of ``old(left:refreshToken:session:idToken:isRotated:)``.
+    static func knowsOld(_ state: inout TestProvider.State) {
+        state.families["refresh-old"] = "family-old"
+        state.accessTokens["access-old"] = "family-old"
+    }
+
+    /// What is stored, but for the note that a refresh was begun.
+    func kept() async throws -> Kept {
+        Kept(token: try await store.token()?.noting(renewalBegun: nil), session: try await store.session())
+    }
+
+    struct Kept: Equatable, Sendable {
+        let token: AccessToken?
+        let session: SSOToken?
+    }
+}
+
+extension AccessToken {
+    var text: String { value.text }
+}
+
+/// What a call ended with.
+func outcome<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
+    do { return .success(try await body()) } catch { return .failure(error) }
+}
+
+extension Result {
+    var tokenError: TokenError? {
+        if case .failure(let error) = self { error as? TokenError } else { nil }
+    }
+}

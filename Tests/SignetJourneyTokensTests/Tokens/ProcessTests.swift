@@ -1,0 +1,113 @@
+#if os(Linux)
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetStorage
+import SignetTesting
+import Testing
+
+@Suite("Several processes over one vault")
+struct ProcessTests {
+    private struct Place {
+        let directory: String
+        let vault: VaultDirectory
+        let store: SessionStore
+        let provider: TestProvider
+
+        func start(_ verb: String) throws -> TestProcess {
+            try TestProcess(Programs.built("TokenWorker"), [verb, directory, provider.url], input: .open)
+        }
+    }
+
+    private func with<R>(
+        session: SSOToken? = Bench.session, token: AccessToken? = nil, _ change: Bench.Change,
+        _ body: (Place) async throws -> R
+    ) async throws -> R {
+        try await TemporaryDirectory.with { directory in
+            let vault = VaultDirectory(path: directory.file("vault"))
+            _ = try vault.createVault(.keyFile)
+            let keychain = Keychain { () throws(StoreError) in try vault.openVault(patience: 60) }
+            let store = try SessionStore.keychain(account: "test", in: keychain, lockFile: "\(vault.path)/session.lock")
+            if let session { try await store.save(session) }
+            if let token { try await store.save(token) }
+            return try await body(
+                Place(directory: vault.path, vault: vault, store: store, provider: try TestProvider(change.body)))
+        }
+    }
+
+    @Test("A hundred tasks in four processes ask for an ended token at once: one refresh", arguments: [true, false])
+    func oneRefresh(hasToken: Bool) async throws {
+        try await with(
+            token: hasToken ? Bench.old() : nil,
+            .set {
+                Bench.knowsOld(&$0)
+                $0.thought = 0.3
+            }
+        ) { place in
+            let workers = try (0..<4).map { _ in try place.start("ask") }
+            for worker in workers { worker.closeInput() }
+            var texts: [String] = []
+            for worker in workers {
+                let end = await worker.end(within: .seconds(120))
+                #expect(end.status == 0, "\(end.output)\(end.errors)")
+                texts += end.output.split(separator: "\n").map(String.init)
+            }
+            #expect(texts.count == 100 && Set(texts).count == 1)
+            #expect(place.provider.count("token") == 1 && place.provider.now.reuses == 0)
+            #expect(place.provider.count("authorize") == (hasToken ? 0 : 1))
+            #expect(try await place.store.token().map(\.authorization) == texts.first)
+        }
+    }
+
+    /// Kills a worker after the server has answered and before the token is stored.
+    private func killBeforeSaving(_ place: Place) async throws {
+        let worker = try place.start("stall")
+        worker.closeInput()
+        try await worker.said(within: .seconds(60)) { output, _ in output.contains("saving") }
+        #expect(place.provider.count("token") == 1)
+        worker.signal(SIGKILL)
+        #expect(await worker.end().status == -SIGKILL)
+    }
+
+    @Test("Killed between the answer and its saving, with a session: the next start has tokens, and uses nothing twice")
+    func killedWithSession() async throws {
+        try await with(token: Bench.old(), .set { Bench.knowsOld(&$0) }) { place in
+            try await killBeforeSaving(place)
+            let next = try place.start("ask")
+            next.closeInput()
+            let end = await next.end(within: .seconds(120))
+            #expect(end.status == 0, "\(end.output)\(end.errors)")
+            #expect(place.provider.now.reuses == 0 && place.provider.count("authorize") == 1)
+        }
+    }
+
+    @Test("The same where refresh tokens do not change, without a session")
+    func killedWithoutRotation() async throws {
+        try await with(
+            session: nil, token: Bench.old(session: nil, isRotated: false),
+            .set {
+                Bench.knowsOld(&$0)
+                $0.isRotating = false
+            }
+        ) { place in
+            try await killBeforeSaving(place)
+            let next = try place.start("ask")
+            next.closeInput()
+            #expect(await next.end(within: .seconds(120)).status == 0)
+            #expect(place.provider.count("token") == 2)
+        }
+    }
+
+    @Test("The same where they do, without a session: the only way left is tried, and its end is told")
+    func killedWithRotation() async throws {
+        try await with(session: nil, token: Bench.old(session: nil), .set { Bench.knowsOld(&$0) }) { place in
+            try await killBeforeSaving(place)
+            let next = try place.start("ask")
+            next.closeInput()
+            let end = await next.end(within: .seconds(120))
+            #expect(end.status == 1 && end.output.contains("loginRequired"))
+            #expect(try await place.store.token() == nil)
+        }
+    }
+}
+#endif

@@ -1,0 +1,300 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("A source of tokens")
+struct TokenSourceTests {
+    @Test("turns a session into tokens, once, and answers from memory afterwards")
+    func session() async throws {
+        try await Bench.with { bench in
+            let token = try await bench.tokens.token()
+            #expect(token.text.hasPrefix("access-") && token.refreshToken != nil && token.idToken != nil)
+            #expect(try await bench.tokens.token() == token)
+            #expect(bench.provider.count("authorize") == 1 && bench.provider.count("token") == 1)
+            let stored = try await bench.store.token()
+            #expect(stored == token)
+            let query = FormCoding.decode(bench.provider.now.bodies["authorize-query"]?.first ?? "")
+            #expect(query["code_challenge_method"] == "S256" && query["nonce"]?.count == 43 && query["response_type"] == "code")
+        }
+    }
+
+    @Test("finds what the app did not say in the server's own description")
+    func discovery() async throws {
+        try await Bench.with(endpoints: .from { OAuthEndpoints(discovery: "\($0.url)/discovery") }) { bench in
+            _ = try await bench.tokens.token()
+            #expect(bench.provider.count("discovery") == 1)
+        }
+    }
+
+    @Test("renews within the threshold and not before, and keeps the old refresh token where no new one comes")
+    func refresh() async throws {
+        try await Bench.with(
+            token: Bench.old(left: 100),
+            .set {
+                Bench.knowsOld(&$0)
+                $0.isRotating = false
+            }
+        ) { bench in
+            #expect(try await bench.tokens.token().text == "access-old")
+            bench.clock.advance(by: 30)
+            #expect(try await bench.tokens.token().text == "access-old")
+            bench.clock.advance(by: 20)
+            let new = try await bench.tokens.token()
+            #expect(new.text != "access-old" && new.refreshToken == Secret("refresh-old".utf8))
+            #expect(try await bench.store.token() == new)
+            #expect(bench.provider.count("token") == 1 && bench.provider.count("authorize") == 0)
+            let form = FormCoding.decode(bench.provider.now.bodies["token"]?.first ?? "")
+            #expect(form == ["grant_type": "refresh_token", "refresh_token": "refresh-old", "client_id": "app"])
+        }
+    }
+
+    @Test("stores a token before anybody gets it")
+    func savedFirst() async throws {
+        let storage = RefusingStorage()
+        let store = try SessionStore(
+            tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
+        try await Bench.with(store: store) { bench in
+            storage.refuses.store(true, ordering: .relaxed)
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.code == .storage)
+            storage.refuses.store(false, ordering: .relaxed)
+            let token = try await bench.tokens.token()
+            #expect(try await bench.store.token() == token)
+        }
+    }
+
+    private final class RefusingStorage: Storage, Sendable {
+        let refuses = Atomic(false)
+        private let inner = MemoryStorage<AccessToken>()
+        func save(item: sending AccessToken) async throws {
+            if refuses.load(ordering: .relaxed) { throw StoreError(.full, "save", "no room") }
+            try await inner.save(item: item)
+        }
+        func get() async throws -> AccessToken? { try await inner.get() }
+        func delete() async throws { try await inner.delete() }
+    }
+
+    @Test("asks once for a hundred who ask at once, and all get the same", arguments: [true, false])
+    func oneFlight(byRefresh: Bool) async throws {
+        try await Bench.with(
+            token: byRefresh ? Bench.old() : nil,
+            .set {
+                Bench.knowsOld(&$0)
+                $0.thought = 0.2
+            }
+        ) { bench in
+            let texts = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<100 { group.addTask { try await bench.tokens.token().text } }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(texts.count == 1 && bench.provider.count("token") == 1)
+            #expect(bench.provider.count("authorize") == (byRefresh ? 0 : 1) && bench.provider.now.reuses == 0)
+        }
+    }
+
+    @Test("lets go of who gives up, and goes on for the others")
+    func cancellation() async throws {
+        try await Bench.with(
+            token: Bench.old(),
+            .set {
+                Bench.knowsOld(&$0)
+                $0.thought = 0.3
+            }
+        ) { (bench: Bench) async throws in
+            let impatient = Task { await outcome { try await bench.tokens.token() } }
+            let patient = Task { await outcome { try await bench.tokens.token() } }
+            while bench.provider.count("token") == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            impatient.cancel()
+            #expect(await impatient.value.tokenError?.code == .cancelled)
+            #expect((try? await patient.value.get())?.text.hasPrefix("access-") == true)
+            #expect(bench.provider.count("token") == 1)
+        }
+    }
+
+    @Test("is of one mind with another source over the same place, in one process")
+    func twoSources() async throws {
+        try await TemporaryDirectory.with { directory in
+            let places = (MemoryStorage<AccessToken>(), MemoryStorage<SSOToken>(), MemoryStorage<CookieJar>())
+            func store() throws -> SessionStore {
+                try SessionStore(tokens: places.0, session: places.1, cookies: places.2, lockFile: directory.file("lock"))
+            }
+            try await Bench.with(
+                token: Bench.old(), store: try store(),
+                .set {
+                    Bench.knowsOld(&$0)
+                    $0.thought = 0.1
+                }
+            ) { bench in
+                let other = TokenSource(
+                    bench.provider.endpoints(), client: Bench.client, store: try store(), transport: bench.transport,
+                    clock: bench.clock)
+                async let first = bench.tokens.token()
+                async let second = other.token()
+                #expect(try await first == second)
+                #expect(bench.provider.count("token") == 1)
+                // What one removes, the other no longer answers from memory.
+                _ = await bench.tokens.logOut()
+                let outcome = await outcome { try await other.token() }
+                #expect(outcome.tokenError?.code == .loginRequired)
+            }
+        }
+    }
+
+    @Test("falls back to the session where a refresh token is missing, ended, or refused without a word")
+    func fallback() async throws {
+        try await Bench.with(token: Bench.old(refreshToken: nil)) { bench in
+            _ = try await bench.tokens.token()
+            #expect(bench.provider.count("authorize") == 1)
+        }
+        try await Bench.with(token: Bench.old(refreshToken: "unknown")) { bench in
+            _ = try await bench.tokens.token()
+            #expect(bench.provider.count("authorize") == 1)
+        }
+    }
+
+    @Test("says that a login is needed when nothing is left, and has removed what ended")
+    func loginRequired() async throws {
+        for old in [Bench.old(refreshToken: "unknown", session: nil), Bench.old(refreshToken: nil, session: nil)] {
+            try await Bench.with(session: nil, token: old) { (bench: Bench) async throws in
+                let outcome = await outcome { try await bench.tokens.token() }
+                #expect(outcome.tokenError?.code == .loginRequired && outcome.tokenError?.isRetryable == false)
+                #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
+            }
+        }
+        try await Bench.with(session: nil) { (bench: Bench) async throws in
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.code == .loginRequired && bench.provider.now.counts.isEmpty)
+        }
+    }
+
+    @Test("removes a session only when the server says of it that it is over")
+    func sessionOver() async throws {
+        try await Bench.with(session: SSOToken(value: Secret("sso-gone".utf8)), token: nil) { (bench: Bench) async throws in
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.code == .loginRequired)
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
+        }
+        // A login page alone is no such word: the session's own address says something else here.
+        try await Bench.with(.set { $0.faults["authorize"] = .status(302, ["Location: /login"], "") }) {
+            (bench: Bench) async throws in
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.code == .loginRequired)
+            #expect(try await bench.store.session() == Bench.session)
+        }
+    }
+
+    @Test("revokes and removes tokens of another session, and gets new ones")
+    func orphans() async throws {
+        let other = SSOToken(value: Secret("sso-2".utf8))
+        try await Bench.with(token: Bench.old(left: 3600, session: other), .set { Bench.knowsOld(&$0) }) { bench in
+            let token = try await bench.tokens.token()
+            #expect(token.text != "access-old")
+            #expect(bench.provider.now.revoked == ["refresh-old"])
+        }
+    }
+
+    @Test("keeps using a token that has not ended when its renewal fails, and asks again later")
+    func patience() async throws {
+        try await Bench.with(
+            token: Bench.old(left: 30),
+            .set {
+                Bench.knowsOld(&$0)
+                $0.faults["token"] = .busy
+            }
+        ) { bench in
+            for _ in 0..<5 { #expect(try await bench.tokens.token().text == "access-old") }
+            #expect(bench.provider.count("token") == 1)
+            bench.clock.advance(by: 8)
+            _ = try await bench.tokens.token()
+            // The refresh token may have been used: the session is asked, and the token endpoint fails again.
+            #expect(bench.provider.count("token") == 2)
+            bench.provider.change { $0.faults = [:] }
+            bench.clock.advance(by: 8)
+            #expect(try await bench.tokens.token().text != "access-old")
+            #expect(bench.provider.now.reuses == 0)
+        }
+    }
+
+    @Test("renews by force, and replaces a token that a server refused only once for all who were refused")
+    func refused() async throws {
+        try await Bench.with(
+            token: Bench.old(left: 3600),
+            .set {
+                Bench.knowsOld(&$0)
+                $0.thought = 0.1
+            }
+        ) { bench in
+            let old = try await bench.tokens.token()
+            let texts = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<20 { group.addTask { try await bench.tokens.renewed(insteadOf: old).text } }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(texts.count == 1 && bench.provider.count("token") == 1)
+            #expect(try await bench.tokens.renewed(insteadOf: old).text == texts.first)
+            let forced = try await bench.tokens.refresh()
+            #expect(!texts.contains(forced.text) && bench.provider.count("token") == 2)
+        }
+    }
+
+    @Test("does not take an id_token that does not hold", arguments: ["aud", "iss", "exp", "nonce", "at_hash", "sub"])
+    func idToken(claim: String) async throws {
+        let wrong: JSONValue = claim == "exp" ? .integer(1) : .string("wrong")
+        let changes = claim == "sub" ? ["sub": JSONValue.null] : [claim: wrong]
+        try await Bench.with(.set { $0.claims = changes }) { (bench: Bench) async throws in
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.code == .idTokenRefused)
+            #expect(try await bench.store.token() == nil)
+            #expect(try await bench.store.session() == Bench.session)
+        }
+    }
+
+    @Test("does not take an answer with another state, another issuer or an error", arguments: ["state=x", "iss=x", "denied"])
+    func answers(fault: String) async throws {
+        let code =
+            switch fault {
+            case "denied": "https://app.example.com/cb?error=access_denied"
+            default: "https://app.example.com/cb?code=c&\(fault)"
+            }
+        try await Bench.with(.set { $0.faults["authorize"] = .status(302, ["Location: \(code)"], "") }) {
+            (bench: Bench) async throws in
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.code == .refused)
+            #expect(try await bench.store.session() == Bench.session && bench.provider.count("token") == 0)
+        }
+    }
+
+    @Test("sends and keeps the cookies of the server")
+    func cookies() async throws {
+        try await Bench.with(.set { $0.cookies = ["amlbcookie=01; Path=/"] }) { bench in
+            _ = try await bench.tokens.token()
+            #expect(try await bench.store.cookies().cookies.map(\.name) == ["amlbcookie"])
+        }
+    }
+
+    @Test("does not send a secret over plain http to another machine")
+    func plain() async throws {
+        try await Bench.with(endpoints: .from { _ in OAuthEndpoints(authorize: "http://am.example.com/authorize", issuer: "x") })
+        { (bench: Bench) async throws in
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.code == .notConfigured)
+        }
+    }
+
+    @Test("can be read without a network, by a reader that never asks")
+    func reader() async throws {
+        try await Bench.with(token: Bench.old(left: 5, idToken: "e30.eyJzdWIiOiJhbGljZSJ9.e30")) { (bench: Bench) async throws in
+            let reader = TokenReader(bench.store, clock: bench.clock)
+            #expect(try await reader.token()?.text == "access-old")
+            #expect(try await reader.identity() == ["sub": .string("alice")])
+            bench.clock.advance(by: 10)
+            #expect(try await reader.token() == nil)
+            #expect(try await reader.storedToken()?.text == "access-old")
+            #expect(try await reader.session() == Bench.session && bench.provider.now.counts.isEmpty)
+        }
+    }
+}

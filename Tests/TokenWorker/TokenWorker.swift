@@ -1,0 +1,78 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetStorage
+
+/// `TokenWorker VERB DIRECTORY SERVER`: a process that asks for tokens, which a test starts several times at once, or kills. It
+/// begins when its input ends.
+///
+/// `ask` asks from 25 tasks at once and prints each token. `stall` asks once, says `saving` when the new token is about to be
+/// stored, and never stores it.
+@main
+enum TokenWorker {
+    static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 3, let verb = arguments.first else { exit(64) }
+        do {
+            let rest = Array(arguments.dropFirst())
+            try await run(verb, directory: rest[0], server: rest[1])
+        } catch {
+            say("failed \(error)")
+            exit(1)
+        }
+    }
+
+    private static func run(_ verb: String, directory: String, server: String) async throws {
+        let place = VaultDirectory(path: directory)
+        let keychain = Keychain { () throws(StoreError) in try place.openVault(patience: 60) }
+        let store = try verb == "stall" ? stalling(keychain, directory) : sharing(keychain, directory)
+        let transport = AsyncHTTPTransport()
+        let tokens = TokenSource(
+            OAuthEndpoints(session: "\(server)/sessions", discovery: "\(server)/discovery"),
+            client: OAuthClient(clientID: "app", redirectURI: "http://127.0.0.1/cb", scopes: ["read"]), store: store,
+            transport: transport)
+        _ = readLine()
+        if verb == "stall" {
+            say(try await tokens.token().authorization)
+        } else {
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<25 { group.addTask { try await tokens.token().authorization } }
+                for try await token in group { say(token) }
+            }
+        }
+        await transport.close()
+    }
+
+    private static func sharing(_ keychain: Keychain, _ directory: String) throws -> SessionStore {
+        try .keychain(account: "test", in: keychain, lockFile: "\(directory)/session.lock")
+    }
+
+    private static func stalling(_ keychain: Keychain, _ directory: String) throws -> SessionStore {
+        try SessionStore(
+            tokens: StallingStorage(storage: KeychainStorage(account: "test/tokens", in: keychain)),
+            session: KeychainStorage<SSOToken>(account: "test/session", in: keychain),
+            cookies: KeychainStorage<CookieJar>(account: "test/cookies", in: keychain), lockFile: "\(directory)/session.lock")
+    }
+
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+}
+
+/// Stores whatever it is given but a token that is good: what a process does that is killed before it.
+private struct StallingStorage: Storage {
+    let storage: KeychainStorage<AccessToken>
+
+    func save(item: sending AccessToken) async throws {
+        guard item.isExpired(at: Date()) else {
+            FileHandle.standardOutput.write(Data("saving\n".utf8))
+            try await Task.sleep(for: .seconds(600))
+            return
+        }
+        try await storage.save(item: item)
+    }
+
+    func get() async throws -> AccessToken? { try await storage.get() }
+    func delete() async throws { try await storage.delete() }
+}
