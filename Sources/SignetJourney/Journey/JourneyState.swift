@@ -11,23 +11,6 @@ public enum JourneyState: Sendable, Hashable {
     case passed(JourneyPassage)
 }
 
-/// A session of the server: what a journey ends with.
-public struct SSOToken: Sendable, Hashable {
-    /// The token, which cannot be printed.
-    public let value: Secret
-    /// Where the server would send a browser.
-    public let successURL: String?
-    /// The realm, with a slash in front.
-    public let realm: String?
-
-    /// A session as the server gave it.
-    public init(value: Secret, successURL: String? = nil, realm: String? = nil) {
-        self.value = value
-        self.successURL = successURL
-        self.realm = realm
-    }
-}
-
 /// The end of a journey that makes no session.
 public struct JourneyPassage: Sendable, Hashable {
     /// Where the server would send a browser.

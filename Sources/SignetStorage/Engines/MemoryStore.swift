@@ -17,14 +17,22 @@ public final class MemoryStore: RecordStore {
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         try records.withLock { (records) throws(StoreError) -> R in
             let transaction = Transaction(records: records)
-            let value = try body(transaction)
-            records = transaction.records
-            return value
+            // The transaction's are the only ones now: to change what somebody else has too would copy all of it first.
+            records = [:]
+            defer { records = transaction.records }
+            do throws(StoreError) {
+                return try body(transaction)
+            } catch {
+                transaction.undo()
+                throw error
+            }
         }
     }
 
     private final class Transaction: RecordWriter {
         private(set) var records: [RecordKey: [UInt8]]
+        /// What stood, or did not, under the names that were changed.
+        private var before: [RecordKey: [UInt8]?] = [:]
         /// The names of a kind in order, once they were asked for: a listing in many pages sorts once.
         private var names: [RecordKind: [[UInt8]]] = [:]
 
@@ -40,12 +48,18 @@ public final class MemoryStore: RecordStore {
             }
         }
 
-        func put(_ bytes: [UInt8], _ key: RecordKey) {
-            if records.updateValue(bytes, forKey: key) == nil { names[key.kind] = nil }
+        func put(_ bytes: [UInt8], _ key: RecordKey) { change(key, to: bytes) }
+        func remove(_ key: RecordKey) { change(key, to: nil) }
+
+        private func change(_ key: RecordKey, to bytes: [UInt8]?) {
+            let old = records[key]
+            records[key] = bytes
+            if (old == nil) != (bytes == nil) { names[key.kind] = nil }
+            if before[key] == nil { before[key] = .some(old) }
         }
 
-        func remove(_ key: RecordKey) {
-            if records.removeValue(forKey: key) != nil { names[key.kind] = nil }
+        func undo() {
+            for (key, bytes) in before { records[key] = bytes }
         }
 
         private func names(_ kind: RecordKind) -> [[UInt8]] {
