@@ -173,7 +173,7 @@ let package = Package(
         .testTarget(
             name: "SignetServerTests",
             dependencies: [
-                "SignetServer", "SignetCore", cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes, nioCore,
+                "SignetServer", "SignetCore", crypto, cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes, nioCore,
                 logging,
             ],
             swiftSettings: rules),
