@@ -32,6 +32,13 @@ public struct DeskServer: Sendable {
         desk.transact { state, _ in state.outbox[UserKey(realm: RealmPath(realm), name: user)] }
     }
 
+    /// Makes a new key that signs id_tokens from now on. The keys before it stay in the key set, so that what they signed can
+    /// still be verified: what a client does with a `kid` that it has not seen yet.
+    /// - Throws: when ``ServerConfiguration/signingKey`` is no key.
+    public func rotateSigningKey() async throws {
+        try await desk.signer.rotate()
+    }
+
     /// Serves until the task is cancelled. Open desk streams end at once then.
     /// - Parameters:
     ///   - gracefulShutdownSignals: whether SIGINT and SIGTERM end the server too, after the requests that are being answered,

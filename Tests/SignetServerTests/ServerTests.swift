@@ -140,6 +140,22 @@ struct ServerTests {
             let end = try await desk.poll(step)
             _ = try await desk.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(phone.proof("x"))"])
             _ = try await desk.send(.post, TestDesk.authenticate, body: "{\"authId\":\"x.y.z\"}")
+            let session = try #require(end.json["tokenId"]?.string)
+            let code = try await desk.code(session, ["nonce": "n-0S6_WzA2Mj"])
+            let tokens = try Tokens(try await desk.exchange(code))
+            _ = try await desk.exchange(code)
+            _ = try await desk.refresh("no such token")
+            _ = try await desk.userInfo("no such token")
+            _ = try await desk.postForm(
+                "token/revoke", ["token": tokens.access, "client_id": "web", "client_secret": "s3cret: +%"])
+            _ = try await desk.send(
+                .get, "\(TestDesk.oauth)/connect/endSession?id_token_hint=\(try #require(tokens.id))", headers: [:])
+            let oauthSecrets = [
+                code, tokens.access, try #require(tokens.refresh), try #require(tokens.id), TestDesk.verifier, "n-0S6_WzA2Mj",
+                "no such token", "s3cret", ProofKey.challenge(for: TestDesk.verifier),
+            ]
+            #expect(log.lines.contains("tokens given"))
+            for text in oauthSecrets { #expect(!log.lines.contains(text)) }
             #expect(log.lines.contains("logged in"))
             #expect(log.lines.contains("numberWrong"))
             let secret = phone.secret.withUnsafeBytes { Array($0) }

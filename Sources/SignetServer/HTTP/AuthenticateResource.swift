@@ -69,7 +69,7 @@ struct AuthenticateResource: Sendable {
         desk.transact { _, moment in
             let cookie = SessionCookie(moment)
             var headers: HTTPFields = [:]
-            if let token { headers.append(cookie.set(token)) }
+            if let token, !token.isEmpty { headers.append(cookie.set(token)) }
             if let routing = desk.configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }
             return headers
         }

@@ -11,7 +11,7 @@ extension JourneyTree {
             checked("WebAuthnLogin70", WebAuthnAuthenticationNode(form: .legacy)),
             checked("WebAuthnRegistration65", WebAuthnRegistrationNode(form: .script)),
             checked("WebAuthnLogin65", WebAuthnAuthenticationNode(form: .script)),
-            checked("Locked", RefusalNode(refusal: .lockedOut)),
+            checked("PassThrough", PassThroughNode()), checked("Locked", RefusalNode(refusal: .lockedOut)),
             checked("PolicyFailure", RefusalNode(refusal: .policyFailure("mail", [.required, .emailAddress]))),
             checked("Failure", RetryLimitDecisionNode(attempts: 1)),
         ] + CallbackCatalogue.trees

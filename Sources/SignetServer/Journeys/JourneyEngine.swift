@@ -32,7 +32,7 @@ struct JourneyContinuation: Sendable {
 /// What a journey answers when it does not refuse.
 enum JourneyReply: Sendable {
     case step(JourneyStep)
-    /// The end: who logged in, with a session token unless none was wanted.
+    /// The end: who logged in, with a session token unless none was wanted; an empty one is no session either.
     case loggedIn(UserKey, tree: String, token: String?)
 }
 
@@ -130,6 +130,7 @@ extension DeskState {
         }
         guard directory[user]?.isLocked != true else { throw .lockedOut }
         guard !journey.noSession else { return .loggedIn(user, tree: journey.tree, token: nil) }
+        guard !journey.passesThrough else { return .loggedIn(user, tree: journey.tree, token: "") }
         if let token = journey.shownToken?.text, sessions.use(token, in: journey.realm, at: moment.now)?.user == user {
             sessions.upgrade(token, tree: journey.tree, at: moment.now)
             return .loggedIn(user, tree: journey.tree, token: token)

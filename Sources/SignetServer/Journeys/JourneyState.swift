@@ -32,6 +32,8 @@ struct JourneyState: Sendable {
     var nodeID: String
     /// The token of the session that the journey was begun with.
     var shownToken: Secret?
+    /// Whether the journey ends with a token that is no token, as AM's do that only pass through.
+    var passesThrough = false
     /// Good for one answer; every step has its own.
     var oneTimeKey = RandomID.token()
     /// The callbacks of the last step.

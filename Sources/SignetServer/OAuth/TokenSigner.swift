@@ -7,37 +7,55 @@ import SignetCore
 /// for tokens starts at once.
 actor TokenSigner {
     private let configured: Secret?
-    private var loading: Task<Keys, any Error>?
+    /// The newest one, which signs, stands last.
+    private var keys: [Task<Key, any Error>] = []
 
     /// - Parameter configured: a private key in PEM; nil to make one.
     init(_ configured: Secret?) {
         self.configured = configured
     }
 
-    /// The key set that clients verify with (RFC 7517 section 5).
+    /// The key set that clients verify with (RFC 7517 section 5), the newest key first.
     var keySet: [String: JSONValue] {
-        get async throws { ["keys": .array([.object(try await loaded().published)])] }
+        get async throws {
+            _ = newest
+            var published: [JSONValue] = []
+            for key in keys.reversed() { published.append(.object(try await key.value.published)) }
+            return ["keys": .array(published)]
+        }
     }
 
     func sign(_ claims: [String: JSONValue]) async throws -> String {
-        let keys = try await loaded()
-        return try await keys.collection.sign(Claims(members: claims), kid: keys.id, header: ["typ": "JWT"])
+        let key = try await newest.value
+        return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": "JWT"])
     }
 
     /// The claims of an id_token of this server, an expired one too; nil for anything else.
     func claims(of token: String) async throws -> [String: JSONValue]? {
-        try? await loaded().collection.verify(token, as: Claims.self).members
+        _ = newest
+        for key in keys.reversed() {
+            if let claims = try? await key.value.collection.verify(token, as: Claims.self) { return claims.members }
+        }
+        return nil
+    }
+
+    /// Makes a new key, which signs from now on. Those before it go on being published.
+    func rotate() async throws {
+        _ = try await newest.value
+        let task = Task { try await Key(nil) }
+        _ = try await task.value
+        keys.append(task)
     }
 
     /// One task makes the key, however many ask for it.
-    private func loaded() async throws -> Keys {
-        if let loading { return try await loading.value }
-        let task = Task { [configured] in try await Keys(configured) }
-        loading = task
-        return try await task.value
+    private var newest: Task<Key, any Error> {
+        if let last = keys.last { return last }
+        let task = Task { [configured] in try await Key(configured) }
+        keys = [task]
+        return task
     }
 
-    private struct Keys {
+    private struct Key {
         let collection: JWTKeyCollection
         let id: JWKIdentifier
         /// The public key, as it is published.

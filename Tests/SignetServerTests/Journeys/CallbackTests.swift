@@ -173,6 +173,16 @@ struct CallbackTests {
 
 @Suite("Ends that are not the session")
 struct FailingJourneyTests {
+    @Test("A journey that passes through ends with an empty token and without a cookie")
+    func passThrough() async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.logIn("PassThrough")
+            #expect(reply.status == 200)
+            #expect(reply.json["tokenId"] == "")
+            #expect(!reply.cookies.contains { $0.hasPrefix("iPlanetDirectoryPro") })
+        }
+    }
+
     @Test(
         "Each failure has AM's body",
         arguments: [

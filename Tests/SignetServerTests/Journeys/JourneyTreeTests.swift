@@ -39,7 +39,7 @@ struct JourneyTreeTests {
                 "Login", "Registration", "EmailLogin", "QuestionLogin", "PushRegistration", "PushLogin", "PushNumberLogin",
                 "PushBiometricLogin", "OATHRegistration", "OATHLogin", "CombinedRegistration", "DeviceBinding", "DeviceSigning",
                 "DeviceLogin", "WebAuthnRegistration", "WebAuthnLogin", "WebAuthnRegistration70", "WebAuthnLogin70",
-                "WebAuthnRegistration65", "WebAuthnLogin65", "Locked", "PolicyFailure", "Failure", "Everything",
+                "WebAuthnRegistration65", "WebAuthnLogin65", "PassThrough", "Locked", "PolicyFailure", "Failure", "Everything",
             ])
     }
 

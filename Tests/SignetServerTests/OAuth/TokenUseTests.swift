@@ -191,6 +191,21 @@ struct ProviderTests {
         }
     }
 
+    @Test("After a rotation new tokens name the new key, and old ones are good still")
+    func rotation() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let old = try #require(try Tokens(try await desk.exchange(try await desk.code(session))).id)
+            try await desk.server.rotateSigningKey()
+            let new = try #require(try Tokens(try await desk.exchange(try await desk.code(session))).id)
+            #expect(old.prefix { $0 != "." } != new.prefix { $0 != "." })
+            for token in [old, new] { #expect(try await desk.claims(token)["sub"] == "mira") }
+            let path = "\(TestDesk.oauth)/connect/endSession?id_token_hint=\(old)"
+            #expect(try await desk.send(.get, path, headers: [:]).status == 204)
+            #expect(try await desk.isGood(session) == false)
+        }
+    }
+
     @Test("A key that is none is a fault of the server's, and is not told to others")
     func badKey() async throws {
         try await TestDesk.run(.sample { $0.signingKey = Secret("not a key".utf8) }) { desk in

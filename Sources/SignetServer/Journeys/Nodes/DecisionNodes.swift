@@ -165,6 +165,17 @@ struct KeepCollectedNode: NodeKind {
     }
 }
 
+/// Lets a journey end with an empty token: who walked it is known, and has no session.
+struct PassThroughNode: NodeKind {
+    var name: String { "PassThroughNode" }
+    var outcomes: Set<NodeOutcome> { [.success] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        journey.passesThrough = true
+        return .leave(.success)
+    }
+}
+
 /// Ends a login with words of its own.
 struct RefusalNode: NodeKind {
     var refusal: Refusal

@@ -1,0 +1,84 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Whatever is sent, the server answers")
+struct BadInputTests {
+    private static let bodies: [(type: String, body: String)] = [
+        ("application/json", ""), ("application/json", "{"), ("application/json", "[]"), ("application/json", "{\"authId\":{}}"),
+        ("application/json", "{\"tokenId\":7,\"callbacks\":{}}"), ("application/x-www-form-urlencoded", "%"),
+        ("application/x-www-form-urlencoded", "=&=&&a=%00&client_id=%F0%9F%92%A9&token=+&user_code=-"),
+        ("text/html", "<p>"), ("", "\u{0}"),
+    ]
+
+    @Test(
+        "Every resource refuses nonsense by any method, and none of it is a fault of the server's",
+        arguments: ResourceAddress.Resource.allCases)
+    func nonsense(resource: ResourceAddress.Resource) async throws {
+        let arguments = resource.pattern.filter { $0 == "*" }.map { _ in "mira" }
+        let path = "/am" + ResourceAddress(resource, realm: .root, arguments: arguments).path
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            for method in [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options, .head] {
+                for (type, body) in Self.bodies {
+                    for query in [
+                        "", "?_action=%00&realm=%2F&x=%zz", "?_queryFilter=true&_action=logout&client_id=app&prompt=none",
+                    ] {
+                        let headers = [
+                            "Content-Type": type, "Cookie": ";=;iPlanetDirectoryPro;iPlanetDirectoryPro==",
+                            "Authorization": "Basic =",
+                            "iPlanetDirectoryPro": body.isEmpty ? session : "\"", "Accept-API-Version": "resource=",
+                        ]
+                        let reply = try await desk.send(method, path + query, headers: headers, body: body)
+                        #expect(reply.status != 500, "\(method) \(path)\(query) \(body)")
+                        #expect(reply.status != 200 || reply.header("Content-Length") != nil)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Numbers that are the same each time.
+    private struct Dice: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ (state >> 29)
+        }
+    }
+
+    @Test("A valid request that was damaged is answered, and never with tokens that were not asked for", arguments: 0..<4)
+    func damaged(seed: Int) async throws {
+        try await TestDesk.run { desk in
+            var dice = Dice(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+            let session = try await desk.session()
+            for _ in 0..<100 {
+                let code = try await desk.code(session)
+                let valid = TestDesk.form([
+                    "grant_type": "authorization_code", "code": code, "client_id": "app", "redirect_uri": TestDesk.redirectURI,
+                    "code_verifier": TestDesk.verifier,
+                ])
+                var bytes = Array(valid.utf8)
+                for _ in 0..<Int.random(in: 1...3, using: &dice) {
+                    let index = Int.random(in: 0..<bytes.count, using: &dice)
+                    if Bool.random(using: &dice) {
+                        bytes[index] = UInt8.random(in: 0x20...0x7E, using: &dice)
+                    } else {
+                        bytes.remove(at: index)
+                    }
+                }
+                let body = String(decoding: bytes, as: UTF8.self)
+                let reply = try await desk.send(
+                    .post, "\(TestDesk.oauth)/access_token", headers: ["Content-Type": "application/x-www-form-urlencoded"],
+                    body: body)
+                let meansTheSame = (try? Parameters(body)) == (try? Parameters(valid))
+                #expect((reply.status == 200) == meansTheSame, "\(body)")
+                #expect(reply.status == 200 || reply.error != nil)
+            }
+        }
+    }
+}
