@@ -1,4 +1,5 @@
 // Drive a user interface from a walk: it shows each state, and sends what the person enters.
+import SignetCore
 import SignetJourney
 
 // snippet.hide

@@ -1,17 +1,17 @@
-import SignetNetwork
-
-/// The transport of a client that was given none. It ends its connections when the client goes.
-final class OwnTransport: HTTPTransport {
+/// The transport of a client, or an SDK, that was given none. It ends its connections when the client goes.
+package final class OwnTransport: HTTPTransport {
     private let transport = AsyncHTTPTransport()
+
+    package init() {}
 
     deinit {
         let transport = transport
         Task.detached { await transport.close() }
     }
 
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { try await transport.send(request) }
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { try await transport.send(request) }
 
-    func stream(
+    package func stream(
         _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse { try await transport.stream(request, receive: receive) }
 }
