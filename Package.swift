@@ -105,7 +105,7 @@ let package = Package(
             name: "FRAuthenticator",
             dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
             swiftSettings: rules),
-        .target(name: "FRAuth", dependencies: ["SignetCore"], swiftSettings: rules),
+        .target(name: "FRAuth", dependencies: ["SignetCore", "SignetNetwork", "SignetJourney"], swiftSettings: rules),
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
         // The server for the desk, and the command line.
@@ -189,6 +189,10 @@ let package = Package(
             dependencies: [
                 "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting", crypto, logging,
             ], resources: [.copy("Vectors")], swiftSettings: rules),
+        .testTarget(
+            name: "FRAuthTests",
+            dependencies: ["FRAuth", "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetTesting", logging],
+            swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",
             dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),

@@ -277,7 +277,7 @@ struct DeviceProfileTests {
                     "timeZone": .string("Europe/Zurich"),
                 ]),
                 "hardware": .object([
-                    "cpu": .integer(2), "manufacturer": .string("Lenovo"), "memory": .integer(15_935),
+                    "cpu": .integer(2), "manufacturer": .string("Lenovo"), "memory": .integer(15_936),
                     "camera": .object(["numberOfCameras": .integer(1)]),
                 ]),
                 "network": .object(["connected": .bool(true)]), "bluetooth": .object(["supported": .bool(false)]),

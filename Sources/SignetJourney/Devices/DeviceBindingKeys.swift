@@ -38,8 +38,8 @@ public struct DeviceKey: Sendable, Hashable {
 /// Where the keys of a device are, and what asks the person before one is used. ``VaultDeviceKeys`` is one; an app that has hardware
 /// brings its own.
 ///
-/// Methods throw ``DeviceClientError`` for what the server is to be told by name; anything else is told it as
-/// ``DeviceClientError/clientDeviceErrors`` where the server knows that word, and as ``DeviceClientError/abort`` where not.
+/// Methods throw ``DeviceClientError`` for what the server is to be told by name; anything else it is told as
+/// ``DeviceClientError/abort``.
 public protocol DeviceBindingKeys: Sendable {
     /// Makes a key and keeps it.
     /// - Throws: ``DeviceClientError/unsupported`` when it cannot be protected like that, ``DeviceClientError/abort`` when the person

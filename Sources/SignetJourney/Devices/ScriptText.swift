@@ -91,13 +91,13 @@ struct ScriptText {
 }
 
 extension Substring {
-    /// From a `[` to the `]` that closes it; everything when nothing does.
-    var upToClosingBracket: Substring {
+    /// An array, or an object: up to the mark that closes what the text begins with; everything when nothing does.
+    var upToClosing: Substring {
         var depth = 0
         for index in indices {
             switch self[index] {
-            case "[": depth += 1
-            case "]":
+            case "[", "{": depth += 1
+            case "]", "}":
                 depth -= 1
                 if depth <= 0 { return self[...index] }
             default: break

@@ -15,7 +15,8 @@ public import Foundation
 /// A key that only the person may use is made only where there is a ``DevicePresence`` that can ask them in that way. Nothing weaker
 /// takes its place.
 public struct VaultDeviceKeys: DeviceBindingKeys {
-    private let vault: Vault
+    /// The vault; its calls block, and a keychain has them run where that is allowed.
+    private let keychain: Keychain
     private let presence: (any DevicePresence)?
     private static let record = RecordKey(.item, "signet.device-keys")
 
@@ -24,7 +25,7 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     ///   - vault: where they are; a store that does not seal is none.
     ///   - presence: asks the person; nil where nobody can be asked, so that only keys without protection are made and used.
     public init(_ vault: Vault, presence: (any DevicePresence)? = nil) {
-        self.vault = vault
+        keychain = Keychain { () throws(StoreError) in vault }
         self.presence = presence
     }
 
@@ -39,7 +40,7 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
             id: RandomID.uuid().lowercased(), userID: userID, username: username, authenticationType: protection, createdAt: now,
             publicKey: Array(secret.publicKey.x963Representation))
         let kept = KeptKey(key: key, scalar: Secret(secret.rawRepresentation))
-        try vault.write { (records: any RecordWriter) throws(StoreError) in
+        try await keychain.write { (records) throws(StoreError) in
             try records.put(KeptKey.bytes(of: try Self.read(records) + [kept]), Self.record)
         }
         return key
@@ -48,14 +49,16 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     /// Every key there is, the newest last.
     /// - Throws: `StoreError`.
     public func keys() async throws -> [DeviceKey] {
-        try kept().map(\.key)
+        try await kept().map(\.key)
     }
 
     /// Signs. Asks the person first, where the key is protected.
     /// - Throws: ``DeviceClientError/clientNotRegistered`` when the key is not there any more, ``DeviceClientError/unsupported``,
     ///   ``DeviceClientError/abort``; `StoreError`.
     public func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] {
-        guard let kept = try kept().first(where: { $0.key.id == key.id }) else { throw DeviceClientError.clientNotRegistered }
+        guard let kept = try await kept().first(where: { $0.key.id == key.id }) else {
+            throw DeviceClientError.clientNotRegistered
+        }
         try await confirm(kept.key.authenticationType, username: kept.key.username)
         let secret = try kept.scalar.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) }
         return Array(try secret.signature(for: bytes).rawRepresentation)
@@ -64,7 +67,7 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     /// Removes a key. It is no error when there is none.
     /// - Throws: `StoreError`.
     public func remove(_ key: DeviceKey) async throws {
-        try vault.write { (records: any RecordWriter) throws(StoreError) in
+        try await keychain.write { (records) throws(StoreError) in
             let kept = try Self.read(records)
             let left = kept.filter { $0.key.id != key.id }
             guard left.count < kept.count else { return }
@@ -78,8 +81,8 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         guard try await presence.confirm(type, username: username) else { throw DeviceClientError.abort }
     }
 
-    private func kept() throws(StoreError) -> [KeptKey] {
-        try vault.read { (records: any RecordReader) throws(StoreError) in try Self.read(records) }
+    private func kept() async throws(StoreError) -> [KeptKey] {
+        try await keychain.read { (records) throws(StoreError) in try Self.read(records) }
     }
 
     private static func read(_ records: any RecordReader) throws(StoreError) -> [KeptKey] {
@@ -92,7 +95,7 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
 }
 
 /// A key with its private half, as it is sealed.
-private struct KeptKey {
+private struct KeptKey: Sendable {
     let key: DeviceKey
     let scalar: Secret
 

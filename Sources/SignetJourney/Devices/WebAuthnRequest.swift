@@ -204,14 +204,14 @@ extension WebAuthnRequest {
             self = .authentication(
                 WebAuthnAuthentication(
                     challenge: challenge, relyingPartyID: text.string(after: "rpId"),
-                    allowedCredentials: credentials.map { ScriptText($0.upToClosingBracket).byteArrays } ?? [],
+                    allowedCredentials: credentials.map { ScriptText($0.upToClosing).byteArrays } ?? [],
                     userVerification: verification, timeout: timeout, acceptsJSON: false))
             return
         }
-        let party = text.rest(after: "rp").map { ScriptText($0.prefix { $0 != "}" }) }
-        let user = text.rest(after: "user").map { ScriptText($0.prefix { $0 != "}" }) }
+        let party = text.rest(after: "rp").map { ScriptText($0.upToClosing) }
+        let user = text.rest(after: "user").map { ScriptText($0.upToClosing) }
         guard let userID = user?.bytes(after: "id") else { return nil }
-        let algorithms = ScriptText(parameters.upToClosingBracket).numbers(after: "alg")
+        let algorithms = ScriptText(parameters.upToClosing).numbers(after: "alg")
         self = .registration(
             WebAuthnRegistration(
                 challenge: challenge, relyingPartyID: party?.string(after: "id"),
@@ -221,7 +221,7 @@ extension WebAuthnRequest {
                 userVerification: verification, residentKey: text.flag(after: "requireResidentKey") ? "required" : nil,
                 attachment: text.string(after: "authenticatorAttachment"),
                 excludedCredentials: text.rest(after: "excludeCredentials").map {
-                    ScriptText($0.upToClosingBracket).byteArrays
+                    ScriptText($0.upToClosing).byteArrays
                 } ?? [], timeout: timeout, acceptsJSON: false))
     }
 }

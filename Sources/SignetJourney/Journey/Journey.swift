@@ -14,7 +14,8 @@ public import SignetNetwork
 /// A value without state: the step carries the server's handle, so several walks may go on side by side. ``JourneyWalk`` keeps the
 /// state of one walk, for a user interface.
 ///
-/// Every method throws ``JourneyError``, `TransportError`, and what an interceptor throws. None of them changes a step: after a
+/// Every method throws ``JourneyError``, `TransportError`, what an interceptor throws, and ``ProfileError`` for a profile that was changed
+/// into one that cannot be used. None of them changes a step: after a
 /// failure of the network the same step can be sent again, and the server decides whether it still counts.
 public struct Journey: Sendable {
     /// The server.
@@ -118,6 +119,7 @@ public struct Journey: Sendable {
     private func post(
         query: [(name: String, value: String)], body: [UInt8], for action: RequestAction, _ options: JourneyOptions
     ) async throws -> JourneyState {
+        try profile.validate()
         var request = HTTPRequest(
             "POST", profile.address(of: .authenticate, query: query), headers: try headers(options), body: body,
             timeout: options.timeout ?? profile.timeout)

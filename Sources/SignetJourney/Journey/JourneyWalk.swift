@@ -109,7 +109,7 @@ public actor JourneyWalk {
     }
 
     /// Waits as long as the step says and sends it, again and again, until the server asks for something else. While it waits the walk
-    /// stands at the step, so that another answer to it can be sent: then this ends, and what came of that answer is returned.
+    /// stands at the step, so that another answer to it can be sent: then this returns with where the walk stands.
     /// - Parameter longest: more than this is not waited at once, whatever the server says.
     /// - Throws: also `CancellationError`, when the task is cancelled; the walk stands at the step then.
     @discardableResult

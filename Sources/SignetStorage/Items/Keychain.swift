@@ -47,7 +47,7 @@ public final class Keychain: Sendable {
     }
 
     /// Reads a consistent state.
-    func read<R: Sendable>(
+    package func read<R: Sendable>(
         _ body: @escaping @Sendable (any RecordReader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let store = try await store()
@@ -55,7 +55,7 @@ public final class Keychain: Sendable {
     }
 
     /// Reads and changes, all or nothing.
-    func write<R: Sendable>(
+    package func write<R: Sendable>(
         _ body: @escaping @Sendable (any RecordWriter) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let store = try await store()

@@ -1,0 +1,123 @@
+import SignetCore
+
+/// A key of `FRAuthConfig`, and the property that it stands for.
+enum FROptionsKey: String, CaseIterable {
+    case url = "forgerock_url"
+    case realm = "forgerock_realm"
+    case enableCookie = "forgerock_enable_cookie"
+    case cookieName = "forgerock_cookie_name"
+    case timeout = "forgerock_timeout"
+    case authenticateEndpoint = "forgerock_authenticate_endpoint"
+    case authorizeEndpoint = "forgerock_authorize_endpoint"
+    case tokenEndpoint = "forgerock_token_endpoint"
+    case revokeEndpoint = "forgerock_revoke_endpoint"
+    case userinfoEndpoint = "forgerock_userinfo_endpoint"
+    case sessionEndpoint = "forgerock_session_endpoint"
+    case endSessionEndpoint = "forgerock_endsession_endpoint"
+    case authServiceName = "forgerock_auth_service_name"
+    case registrationServiceName = "forgerock_registration_service_name"
+    case oauthThreshold = "forgerock_oauth_threshold"
+    case oauthClientId = "forgerock_oauth_client_id"
+    case oauthRedirectUri = "forgerock_oauth_redirect_uri"
+    case oauthSignoutRedirectUri = "forgerock_oauth_sign_out_redirect_uri"
+    case oauthScope = "forgerock_oauth_scope"
+    case keychainAccessGroup = "forgerock_keychain_access_group"
+    case sslPinningPublicKeyHashes = "forgerock_ssl_pinning_public_key_hashes"
+
+    /// Where the texts are kept; nil for what is no text.
+    var text: WritableKeyPath<FROptions, String>? {
+        switch self {
+        case .url: \.url
+        case .realm: \.realm
+        case .cookieName: \.cookieName
+        case .timeout: \.timeout
+        case .authServiceName: \.authServiceName
+        case .registrationServiceName: \.registrationServiceName
+        default: nil
+        }
+    }
+
+    /// Where the texts are kept that may be absent.
+    var optionalText: WritableKeyPath<FROptions, String?>? {
+        switch self {
+        case .authenticateEndpoint: \.authenticateEndpoint
+        case .authorizeEndpoint: \.authorizeEndpoint
+        case .tokenEndpoint: \.tokenEndpoint
+        case .revokeEndpoint: \.revokeEndpoint
+        case .userinfoEndpoint: \.userinfoEndpoint
+        case .sessionEndpoint: \.sessionEndpoint
+        case .endSessionEndpoint: \.endSessionEndpoint
+        case .oauthThreshold: \.oauthThreshold
+        case .oauthClientId: \.oauthClientId
+        case .oauthRedirectUri: \.oauthRedirectUri
+        case .oauthSignoutRedirectUri: \.oauthSignoutRedirectUri
+        case .oauthScope: \.oauthScope
+        case .keychainAccessGroup: \.keychainAccessGroup
+        default: nil
+        }
+    }
+}
+
+extension FROptions {
+    /// Settings from a dictionary with the keys of `FRAuthConfig.plist`, `forgerock_url` and so on. What is missing has its default;
+    /// what is of another type is passed over, but for numbers where the original wants a text that spells one. Other keys are passed
+    /// over.
+    public init(config: [String: Any]) {
+        self.init(url: "", realm: "")
+        for key in FROptionsKey.allCases {
+            guard let value = config[key.rawValue] else { continue }
+            switch key {
+            case .enableCookie: enableCookie = value as? Bool ?? enableCookie
+            case .sslPinningPublicKeyHashes: sslPinningPublicKeyHashes = value as? [String]
+            default: set(key, (value as? String) ?? (value as? any BinaryInteger).map { String(Int64(clamping: $0)) })
+            }
+        }
+    }
+
+    /// The same from a document.
+    /// - Throws: ``ConfigError/invalidConfiguration(_:)`` when the document is no object, or a value is of a type that its setting
+    ///   cannot have: the key is named.
+    init(document: JSONValue) throws(ConfigError) {
+        guard let members = document.object else { throw .invalidConfiguration("the document is no dictionary") }
+        self.init(url: "", realm: "")
+        for key in FROptionsKey.allCases {
+            guard let value = members[key.rawValue], value != .null else { continue }
+            switch key {
+            case .enableCookie:
+                guard case .bool(let truth) = value else { throw .invalidConfiguration("\(key.rawValue) must be true or false") }
+                enableCookie = truth
+            case .sslPinningPublicKeyHashes:
+                guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else {
+                    throw .invalidConfiguration("\(key.rawValue) must be an array of texts")
+                }
+                sslPinningPublicKeyHashes = elements.compactMap(\.string)
+            default:
+                guard let text = value.string ?? value.wholeNumber.map({ String($0) }) else {
+                    throw .invalidConfiguration("\(key.rawValue) must be a text")
+                }
+                set(key, text)
+            }
+        }
+    }
+
+    private mutating func set(_ key: FROptionsKey, _ text: String?) {
+        guard let text else { return }
+        if let path = key.text { self[keyPath: path] = text }
+        if let path = key.optionalText { self[keyPath: path] = text }
+    }
+
+    /// The settings by the keys of `FRAuthConfig.plist`, without those that are nil.
+    public func optionsDictionary() -> [String: any Sendable] {
+        var dictionary: [String: any Sendable] = [:]
+        for key in FROptionsKey.allCases {
+            switch key {
+            case .enableCookie: dictionary[key.rawValue] = enableCookie
+            case .sslPinningPublicKeyHashes: dictionary[key.rawValue] = sslPinningPublicKeyHashes
+            default:
+                if let path = key.text { dictionary[key.rawValue] = self[keyPath: path] }
+                if let path = key.optionalText, let text = self[keyPath: path] { dictionary[key.rawValue] = text }
+            }
+        }
+        return dictionary
+    }
+}

@@ -1,0 +1,98 @@
+package import SignetCore
+package import SignetJourney
+public import SignetNetwork
+
+extension FROptions {
+    /// The engine's profile of these settings.
+    /// - Throws: ``ConfigError/invalidConfiguration(_:)`` that names the key and what is wrong.
+    package func profile(policy: EndpointPolicy = .secure) throws(ConfigError) -> ServerProfile {
+        let timeout = try seconds(.timeout, timeout)
+        let threshold = try oauthThreshold.map { text throws(ConfigError) in try seconds(.oauthThreshold, text) }
+        do {
+            return try ServerProfile(url: url, realm: Realm(realm), endpoints: overrides, policy: policy) { profile in
+                profile.cookieName = cookieName
+                profile.timeout = timeout
+                profile.refreshThreshold = threshold ?? .seconds(60)
+                profile.pins = sslPinningPublicKeyHashes ?? []
+                profile.authenticationService = authServiceName
+                profile.registrationService = registrationServiceName
+                // Journeys of servers that were set up for the original may look for it.
+                profile.requestedWith = "forgerock-sdk"
+            }
+        } catch {
+            throw .invalidConfiguration("\(Self.keys[error.key]?.rawValue ?? error.key): \(error)")
+        }
+    }
+
+    private static let keys: [String: FROptionsKey] = [
+        "url": .url, "cookieName": .cookieName, "timeout": .timeout, "refreshThreshold": .oauthThreshold,
+        "pins": .sslPinningPublicKeyHashes, "authenticationService": .authServiceName,
+        "registrationService": .registrationServiceName, "endpoints.authenticate": .authenticateEndpoint,
+        "endpoints.authorize": .authorizeEndpoint, "endpoints.token": .tokenEndpoint, "endpoints.revoke": .revokeEndpoint,
+        "endpoints.userInfo": .userinfoEndpoint, "endpoints.session": .sessionEndpoint,
+        "endpoints.endSession": .endSessionEndpoint,
+    ]
+
+    private func seconds(_ key: FROptionsKey, _ text: String) throws(ConfigError) -> Duration {
+        guard let seconds = Double(text.trimmingWhitespace()), (0...86_400).contains(seconds) else {
+            throw .invalidConfiguration("\(key.rawValue) must be a number of seconds, a day at most")
+        }
+        return .seconds(seconds)
+    }
+
+    /// The original puts what is no whole address behind the server's, and forgets the slash where there is none.
+    private var overrides: EndpointOverrides {
+        var overrides: EndpointOverrides = [:]
+        let written: [(ServerEndpoint, String?)] = [
+            (.authenticate, authenticateEndpoint), (.authorize, authorizeEndpoint), (.token, tokenEndpoint),
+            (.revoke, revokeEndpoint), (.userInfo, userinfoEndpoint), (.session, sessionEndpoint),
+            (.endSession, endSessionEndpoint),
+        ]
+        for (endpoint, text) in written {
+            guard let text = text?.trimmingWhitespace(), !text.isEmpty else { continue }
+            overrides[endpoint] = String(text.drop { $0 == "/" })
+        }
+        return overrides
+    }
+
+    /// Whether a session and tokens that were got with `old` may not be used with these settings: the six that the documents name. Two
+    /// ways of writing one realm, or one address, are no change.
+    package func endsSessions(of old: FROptions) -> Bool {
+        func address(_ url: String) -> String { String(url.reversed().drop { $0 == "/" }.reversed()) }
+        return address(url) != address(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
+            || oauthClientId != old.oauthClientId || oauthRedirectUri != old.oauthRedirectUri || oauthScope != old.oauthScope
+    }
+
+    /// The settings with the addresses that an OpenID provider gives of itself; see `ServerProfile.discovering`. The original changes
+    /// itself; this returns what is changed. An address that was set before goes before it.
+    ///
+    /// Where there is a ``oauthSignoutRedirectUri`` people are sent to the provider to log out; otherwise Ping's own address to end a
+    /// session is taken if it gives one.
+    /// - Parameters:
+    ///   - discoveryURL: where the document is.
+    ///   - transport: what the request goes through.
+    /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``.
+    public func discover(discoveryURL: String, transport: any HTTPTransport) async throws -> FROptions {
+        var options = self
+        do {
+            let found: ServerProfile
+            if url.isEmpty {
+                found = try await ServerProfile.discovered(at: discoveryURL, over: transport)
+                options.url = found.url.url
+                if realm.isEmpty { options.realm = found.realm.description }
+            } else {
+                found = try await profile().discovering(at: discoveryURL, over: transport)
+            }
+            options.authorizeEndpoint = authorizeEndpoint ?? found.address(of: .authorize)
+            options.tokenEndpoint = tokenEndpoint ?? found.address(of: .token)
+            options.userinfoEndpoint = userinfoEndpoint ?? found.address(of: .userInfo)
+            options.revokeEndpoint = revokeEndpoint ?? found.address(of: .revoke)
+            let signsOutInBrowser = oauthSignoutRedirectUri?.isEmpty == false
+            options.endSessionEndpoint =
+                endSessionEndpoint ?? (signsOutInBrowser ? nil : found.providerEndSession) ?? found.address(of: .endSession)
+        } catch {
+            throw LegacyErrors.error(error)
+        }
+        return options
+    }
+}

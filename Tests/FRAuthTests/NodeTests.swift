@@ -1,0 +1,188 @@
+import FRAuth
+import Logging
+import SignetCore
+import SignetNetwork
+import SignetServer
+import SignetTesting
+import Synchronization
+import Testing
+
+import protocol FRAuth.RequestInterceptor
+
+/// Lines that a test collects.
+final class Log: Sendable {
+    private let all = Mutex<[String]>([])
+    var lines: [String] { all.withLock { $0 } }
+    func append(_ line: String) { all.withLock { $0.append(line) } }
+}
+
+struct Unexpected: Error {}
+
+/// A real server of this machine, and an SDK that is started with it.
+func withServer(_ body: @escaping @Sendable (_ options: FROptions) async throws -> Void) async throws {
+    let server = DeskServer(
+        configuration: ServerConfiguration {
+            $0.port = 0
+            $0.users = [User(name: "demo", password: Secret("correct horse".utf8))]
+        }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    let (urls, found) = AsyncStream<String>.makeStream()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run { found.yield($0) } }
+        group.addTask {
+            for await url in urls {
+                try await FRAuthProcess.$current.withValue(FRAuthProcess()) {
+                    let options = FROptions(url: url, realm: "root")
+                    try FRAuth.start(options: options)
+                    try await body(options)
+                }
+                return
+            }
+        }
+        defer { group.cancelAll() }
+        try await group.next()
+    }
+}
+
+@Suite("Node")
+struct NodeTests {
+    private func fill(_ node: Node, password: String) {
+        for callback in node.callbacks {
+            switch callback {
+            case let name as NameCallback: name.setValue("demo")
+            case let field as PasswordCallback: field.setValue(password)
+            default: break
+            }
+        }
+    }
+
+    @Test("goes from step to session with a real server, by callbacks as the documents have it")
+    func callbacks() async throws {
+        try await withServer { _ in
+            let token = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Token, any Error>) in
+                FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
+                    guard let node else { return done.resume(throwing: error ?? Unexpected()) }
+                    fill(node, password: "correct horse")
+                    node.next { (token: Token?, _, error) in
+                        done.resume(with: token.map { .success($0) } ?? .failure(error ?? Unexpected()))
+                    }
+                }
+            }
+            #expect(token.value.count > 10)
+            #expect(token.realm == "/")
+        }
+    }
+
+    @Test("tells a wrong password with the original's code")
+    func wrongPassword() async throws {
+        try await withServer { _ in
+            let code = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int?, any Error>) in
+                FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
+                    guard let node else { return done.resume(throwing: error ?? Unexpected()) }
+                    fill(node, password: "wrong")
+                    node.next { (_: Token?, _, error) in done.resume(returning: (error as? any FRAuthFailure)?.code) }
+                }
+            }
+            #expect(code == 1_300_002)
+        }
+    }
+
+    @Test("sees interceptors with the original's action names, and sends what they give back")
+    func interceptors() async throws {
+        let log = Log()
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(status: 200, body: Array(#"{"authId":"a","callbacks":[]}"#.utf8))
+        }
+        let settings = LegacyAuthSettings { _ in transport }
+        try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
+            try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "root"))
+            RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [Interceptor(log: log)])
+            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, _) in
+                    node?.next { (_: Token?, _, _) in done.resume() }
+                }
+            }
+            RequestInterceptorRegistry.shared.registerInterceptors(interceptors: nil)
+        }
+        #expect(log.lines == ["START_AUTHENTICATE Login service", "AUTHENTICATE Login service"])
+        #expect(transport.requests.allSatisfy { $0.url.hasSuffix("&x=1") || $0.url.hasSuffix("?x=1") })
+        #expect(transport.requests.allSatisfy { $0.headers["Accept-API-Version"] == "resource=2.1, protocol=1.0" })
+        #expect(transport.requests.allSatisfy { $0.headers["X-Requested-With"] == "forgerock-sdk" })
+    }
+
+    private struct Interceptor: RequestInterceptor {
+        let log: Log
+        func intercept(request: Request, action: Action) -> Request {
+            log.append("\(action.type) \(action.payload["tree"] ?? "") \(action.payload["type"] ?? "")")
+            var request = request
+            request.url += request.url.contains("?") ? "&x=1" : "?x=1"
+            return request
+        }
+    }
+
+    private func service(_ status: Int, _ body: String, factory: CallbackFactory = CallbackFactory()) throws -> AuthService {
+        try AuthService(
+            name: "Login", options: FROptions(url: "https://am.example.test/am", realm: "root"),
+            transport: ScriptedTransport { _ in HTTPResponse(status: status, body: Array(body.utf8)) }, factory: factory)
+    }
+
+    @Test(
+        "has the original's error codes",
+        arguments: [
+            (401, #"{"code":401,"reason":"Unauthorized","message":"Login failure"}"#, 1_300_002),
+            (401, #"{"code":401,"message":"Login failure"}"#, 1_300_000),
+            (401, #"{"code":401,"message":"x","detail":{"errorCode":"110"}}"#, 1_300_001),
+            (
+                401,
+                #"{"message":"org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found."}"#,
+                1_300_003
+            ),
+            (200, #"{"authId":1}"#, 1_000_009), (200, "<html>", 1_000_009), (404, "<html>", 5_000_003), (503, "", 1_300_000),
+        ])
+    func codes(status: Int, body: String, code: Int) async throws {
+        let service = try service(status, body)
+        do {
+            _ = try await service.next(Token.self)
+            Issue.record("it went on")
+        } catch {
+            #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
+        }
+    }
+
+    @Test("ends only with what a journey can end with")
+    func types() async throws {
+        let service = try service(200, #"{"tokenId":"t","successUrl":"/console","realm":"/alpha"}"#)
+        guard case .success(let token?) = try await service.next(Token.self) else { throw Unexpected() }
+        #expect(token == Token(value: Secret("t".utf8), successUrl: "/console", realm: "/alpha"))
+        await #expect(throws: AuthError.invalidGenericType) { try await service.next(Int.self) }
+        let nothing = try self.service(200, #"{"successUrl":"/console","realm":"/alpha"}"#)
+        guard case .success(nil) = try await nothing.next(Token.self) else { throw Unexpected() }
+    }
+
+    @Test("hands over what it does not know, in a plain callback, and what an app has a class for in that")
+    func unknown() async throws {
+        let body =
+            #"{"authId":"a","stage":"s","header":"h","description":"d","callbacks":[{"type":"PigeonCallback","output":[{"name":"x","value":1}],"input":[{"name":"IDToken1","value":""}]},{"type":"NameCallback","output":[]}]}"#
+        guard case .node(let node) = try await service(200, body).next(Token.self) else { throw Unexpected() }
+        #expect(node.stage == "s" && node.pageHeader == "h" && node.pageDescription == "d" && node.authId == "a")
+        // The second lacks the input of a name.
+        #expect(node.callbacks.map { type(of: $0) == Callback.self } == [true, true])
+        #expect(node.callbacks[0].setInput("IDToken1", .string("dove")))
+        #expect((node.callbacks[0].buildResponse()["input"] as? [[String: Any]])?.first?["value"] as? String == "dove")
+        var factory = CallbackFactory()
+        factory.registerCallback(callbackType: "PigeonCallback", callbackClass: PigeonCallback.self)
+        guard case .node(let own) = try await service(200, body, factory: factory).next(Token.self) else { throw Unexpected() }
+        #expect(own.callbacks[0] is PigeonCallback)
+    }
+
+    private final class PigeonCallback: SingleValueCallback {}
+
+    @Test("cannot be begun before the SDK is started, and says so once")
+    func notStarted() async {
+        await FRAuthProcess.$current.withValue(FRAuthProcess()) {
+            let error = await withCheckedContinuation { (done: CheckedContinuation<(any Error)?, Never>) in
+                FRSession.authenticate(authIndexValue: "Login") { (_: Token?, _, error) in done.resume(returning: error) }
+            }
+            #expect((error as? ConfigError) == .invalidSDKState)
+        }
+    }
+}

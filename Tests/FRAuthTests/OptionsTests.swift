@@ -1,0 +1,256 @@
+import FRAuth
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+import Testing
+
+/// A change of some settings.
+struct Change: Sendable {
+    let apply: @Sendable (inout FROptions) -> Void
+    init(_ apply: @escaping @Sendable (inout FROptions) -> Void) { self.apply = apply }
+}
+
+/// protocol/journey.md sections 5.1 to 5.4.
+@Suite("FROptions")
+struct OptionsTests {
+    private static let documented = FROptions(
+        url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3", oauthClientId: "iosClient",
+        oauthRedirectUri: "frauth://com.forgerock.ios.frexample", oauthScope: "openid profile email address",
+        authServiceName: "Login", registrationServiceName: "Register")
+
+    @Test("take the documents' sample, and the original's order of arguments")
+    func orders() {
+        let original = FROptions(
+            url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3", authServiceName: "Login",
+            registrationServiceName: "Register", oauthClientId: "iosClient",
+            oauthRedirectUri: "frauth://com.forgerock.ios.frexample", oauthScope: "openid profile email address")
+        #expect(original == Self.documented)
+        #expect(FROptions(url: "u", realm: "r") == FROptions(url: "u", realm: "r", timeout: "60"))
+    }
+
+    @Test("have the original's defaults")
+    func defaults() {
+        let options = FROptions(url: "u", realm: "r")
+        #expect(options.enableCookie && options.cookieName == "iPlanetDirectoryPro" && options.timeout == "60")
+        #expect(options.authServiceName == "Login" && options.registrationServiceName == "Registration")
+        #expect(options.oauthThreshold == nil && options.oauthClientId == nil && options.sslPinningPublicKeyHashes == nil)
+        #expect(FROptions(config: [:]) == FROptions(url: "", realm: ""))
+    }
+
+    @Test("are the same after a walk through the dictionary, every one of them")
+    func dictionary() throws {
+        var options = FROptions(
+            url: "u", realm: "r", enableCookie: false, cookieName: "c", timeout: "7", authorizeEndpoint: "a", tokenEndpoint: "t",
+            revokeEndpoint: "v", userinfoEndpoint: "i", sessionEndpoint: "s", endSessionEndpoint: "e", oauthThreshold: "9",
+            oauthClientId: "id", oauthRedirectUri: "x:y", oauthSignoutRedirectUri: "z:w", oauthScope: "openid",
+            authServiceName: "In", registrationServiceName: "Up", keychainAccessGroup: "g", sslPinningPublicKeyHashes: ["h"])
+        options.authenticateEndpoint = "n"
+        let dictionary = options.optionsDictionary()
+        #expect(dictionary.count == 21)
+        #expect(FROptions(config: dictionary) == options)
+        #expect(dictionary["forgerock_oauth_sign_out_redirect_uri"] as? String == "z:w")
+        #expect(FROptions(url: "u", realm: "r").optionsDictionary().count == 7)
+    }
+
+    @Test("take numbers where the original wants texts, and pass over what is of another type")
+    func types() {
+        let options = FROptions(config: [
+            "forgerock_timeout": 30, "forgerock_oauth_threshold": 10, "forgerock_url": ["x"], "forgerock_enable_cookie": "no",
+            "other": 1,
+        ])
+        #expect(options.timeout == "30" && options.oauthThreshold == "10" && options.url.isEmpty && options.enableCookie)
+    }
+
+    @Test("become the engine's profile")
+    func profile() throws {
+        var options = Self.documented
+        options.authorizeEndpoint = "/custom/authorize"
+        options.tokenEndpoint = "custom/token"
+        options.revokeEndpoint = "https://other.example.test/revoke"
+        options.sslPinningPublicKeyHashes = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+        options.oauthThreshold = "10"
+        let profile = try options.profile()
+        #expect(profile.address(of: .authorize) == "https://tenant.forgeblocks.com/am/custom/authorize")
+        #expect(profile.address(of: .token) == "https://tenant.forgeblocks.com/am/custom/token")
+        #expect(profile.address(of: .revoke) == "https://other.example.test/revoke")
+        #expect(
+            profile.address(of: .authenticate) == "https://tenant.forgeblocks.com/am/json/realms/root/realms/alpha/authenticate")
+        #expect(profile.cookieName == "46b42b4229cd7a3" && profile.timeout == .seconds(60))
+        #expect(profile.refreshThreshold == .seconds(10) && profile.pins.count == 1)
+        #expect(profile.registrationService == "Register" && profile.requestedWith == "forgerock-sdk")
+    }
+
+    @Test(
+        "say which key is wrong",
+        arguments: [
+            (Change { $0.url = "" }, "forgerock_url"), (Change { $0.url = "http://am.example.test" }, "forgerock_url"),
+            (Change { $0.timeout = "soon" }, "forgerock_timeout"), (Change { $0.timeout = "0" }, "forgerock_timeout"),
+            (Change { $0.oauthThreshold = "-1" }, "forgerock_oauth_threshold"),
+            (Change { $0.cookieName = "" }, "forgerock_cookie_name"),
+            (Change { $0.sslPinningPublicKeyHashes = ["x"] }, "forgerock_ssl_pinning_public_key_hashes"),
+            (Change { $0.tokenEndpoint = "ftp://x/y" }, "forgerock_token_endpoint"),
+        ] as [(Change, String)])
+    func faults(change: Change, key: String) {
+        var options = Self.documented
+        change.apply(&options)
+        #expect {
+            try options.profile()
+        } throws: { error in
+            (error as? ConfigError).map { $0.code == 2_000_001 && $0.description.contains(key) } ?? false
+        }
+    }
+
+    @Test(
+        "end a session with a change of the six settings that the documents name, and no other",
+        arguments: [
+            (Change { $0.url += "x" }, true), (Change { $0.realm = "beta" }, true), (Change { $0.cookieName = "c" }, true),
+            (Change { $0.oauthClientId = "c" }, true), (Change { $0.oauthRedirectUri = nil }, true),
+            (Change { $0.oauthScope = "openid" }, true),
+            (Change { $0.url += "/" }, false), (Change { $0.realm = "/alpha" }, false), (Change { $0.timeout = "1" }, false),
+            (Change { $0.enableCookie = false }, false), (Change { $0.authServiceName = "x" }, false),
+            (Change { $0.tokenEndpoint = "x" }, false),
+            (Change { $0.oauthThreshold = "1" }, false), (Change { $0.sslPinningPublicKeyHashes = [] }, false),
+            (Change { _ in }, false),
+        ] as [(Change, Bool)])
+    func sixSettings(change: Change, ends: Bool) {
+        var options = Self.documented
+        change.apply(&options)
+        #expect(options.endsSessions(of: Self.documented) == ends)
+    }
+
+    @Test("are completed by discovery: Ping's own address ends a session unless people are sent to a browser for it")
+    func discovery() async throws {
+        let issuer = "https://tenant.forgeblocks.com/am/oauth2/realms/root/realms/alpha"
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(
+                status: 200,
+                body: Array(
+                    #"{"issuer":"\#(issuer)","authorization_endpoint":"\#(issuer)/a","token_endpoint":"\#(issuer)/t","end_session_endpoint":"\#(issuer)/e","ping_end_idp_session_endpoint":"\#(issuer)/p"}"#
+                        .utf8))
+        }
+        var options = Self.documented
+        options.tokenEndpoint = "mine"
+        let found = try await options.discover(discoveryURL: "\(issuer)/x", transport: transport)
+        #expect(found.authorizeEndpoint == "\(issuer)/a" && found.tokenEndpoint == "mine")
+        #expect(found.endSessionEndpoint == "\(issuer)/p")
+        options.oauthSignoutRedirectUri = "frauth://out"
+        #expect(
+            try await options.discover(discoveryURL: "\(issuer)/x", transport: transport).endSessionEndpoint == "\(issuer)/e")
+        let nothing = FROptions(url: "", realm: "")
+        let all = try await nothing.discover(discoveryURL: "\(issuer)/x", transport: transport)
+        #expect(all.url == "https://tenant.forgeblocks.com/am" && all.realm == "/alpha")
+        await #expect(throws: ConfigError.self) { try await nothing.discover(discoveryURL: "", transport: transport) }
+    }
+}
+
+@Suite("FRAuth.start")
+struct StartTests {
+    /// What keeps sessions, and says what it is told.
+    private final class Sessions: LegacySessions {
+        let log: Log
+        let name: String
+        init(_ name: String, _ log: Log) {
+            self.name = name
+            self.log = log
+        }
+        func abandon() { log.append("abandon \(name)") }
+        func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T { throw AuthError.invalidGenericType }
+    }
+
+    private func with(folders: [String] = [], _ body: (Log) async throws -> Void) async throws {
+        let log = Log()
+        let settings = LegacyAuthSettings(folders: folders) { _ in
+            ScriptedTransport { _ in HTTPResponse(status: 500) }
+        } sessions: { profile, _ in
+            Sessions(profile.realm.description, log)
+        }
+        try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) { try await body(log) }
+    }
+
+    private static let options = FROptions(url: "https://am.example.test/am", realm: "alpha")
+
+    @Test("keeps the session at the first start, and ends it when one of the six settings changes")
+    func lifeCycle() async throws {
+        try await with { log in
+            #expect(FRAuth.shared == nil)
+            try FRAuth.start(options: Self.options)
+            try FRAuth.start(options: Self.options)
+            #expect(log.lines.isEmpty)
+            var other = Self.options
+            other.timeout = "5"
+            try FRAuth.start(options: other)
+            #expect(FRAuth.shared?.options.timeout == "5")
+            #expect(log.lines.isEmpty)
+            other.realm = "beta"
+            try FRAuth.start(options: other)
+            #expect(log.lines == ["abandon /alpha"])
+        }
+    }
+
+    @Test("changes nothing with settings that cannot be used")
+    func refused() async throws {
+        try await with { log in
+            try FRAuth.start(options: Self.options)
+            var broken = Self.options
+            broken.url = "http://am.example.test/am"
+            #expect(throws: ConfigError.self) { try FRAuth.start(options: broken) }
+            #expect(FRAuth.shared?.options == Self.options)
+            #expect(log.lines.isEmpty)
+        }
+    }
+
+    @Test("reads a property list, or else JSON")
+    func files() async throws {
+        try await TemporaryDirectory.with { directory in
+            try await with(folders: [directory.path]) { _ in
+                #expect(throws: ConfigError.emptyConfiguration) { try FRAuth.start() }
+                let json = #"{"forgerock_url":"https://json.example.test/am","forgerock_realm":"alpha","forgerock_timeout":12}"#
+                try Data(json.utf8).write(to: URL(filePath: directory.file("FRAuthConfig.json")))
+                try FRAuth.start()
+                #expect(FRAuth.shared?.options.url == "https://json.example.test/am")
+                #expect(FRAuth.shared?.options.timeout == "12")
+                let plist: [String: Any] = [
+                    "forgerock_url": "https://plist.example.test/am", "forgerock_realm": "", "forgerock_enable_cookie": false,
+                    "forgerock_ssl_pinning_public_key_hashes": ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
+                ]
+                let bytes = try PropertyListSerialization.data(fromPropertyList: plist, format: .xml, options: 0)
+                try bytes.write(to: URL(filePath: directory.file("FRAuthConfig.plist")))
+                try FRAuth.start()
+                let options = try #require(FRAuth.shared?.options)
+                #expect(options.url == "https://plist.example.test/am" && !options.enableCookie)
+                #expect(options.sslPinningPublicKeyHashes?.count == 1)
+                FRAuth.configPlistFileName = "Other"
+                #expect(throws: ConfigError.emptyConfiguration) { try FRAuth.start() }
+            }
+        }
+    }
+
+    @Test(
+        "says what is wrong with a file",
+        arguments: [
+            ("FRAuthConfig.json", "{", "no JSON"), ("FRAuthConfig.plist", "<plist>", "no property list"),
+            ("FRAuthConfig.json", "[]", "no dictionary"), ("FRAuthConfig.json", #"{"forgerock_url":[]}"#, "forgerock_url"),
+            ("FRAuthConfig.json", #"{"forgerock_enable_cookie":"yes"}"#, "forgerock_enable_cookie"),
+            ("FRAuthConfig.json", #"{"forgerock_ssl_pinning_public_key_hashes":"x"}"#, "hashes"),
+        ])
+    func wrongFiles(name: String, content: String, words: String) async throws {
+        try await TemporaryDirectory.with { directory in
+            try await with(folders: [directory.path]) { _ in
+                try Data(content.utf8).write(to: URL(filePath: directory.file(name)))
+                #expect { try FRAuth.start() } throws: { ($0 as? ConfigError)?.description.contains(words) ?? false }
+            }
+        }
+    }
+
+    @Test("pins, or does not start")
+    func pins() {
+        FRAuthProcess.$current.withValue(FRAuthProcess()) {
+            var options = Self.options
+            options.sslPinningPublicKeyHashes = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+            #expect(throws: ConfigError.self) { try FRAuth.start(options: options) }
+            #expect(FRAuth.shared == nil)
+        }
+    }
+}
