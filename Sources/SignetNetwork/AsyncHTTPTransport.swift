@@ -21,9 +21,6 @@ public final class AsyncHTTPTransport: HTTPTransport {
     private let clients: Mutex<Clients>
     private let largestBody: Int
 
-    /// A peer that says nothing for so long, not even a keep-alive, is taken for dead.
-    private static let longestSilence = TimeAmount.seconds(30)
-
     /// The certificates that vouch for servers.
     public enum Authorities: Sendable, Hashable {
         /// Those that the system trusts.
@@ -36,13 +33,16 @@ public final class AsyncHTTPTransport: HTTPTransport {
     /// - Parameters:
     ///   - largestBody: The most bytes of a response that ``send(_:)`` takes.
     ///   - authorities: Who vouches for the servers.
-    public init(largestBody: Int = 1 << 20, authorities: Authorities = .system) {
+    ///   - longestSilence: How long a peer may say nothing, not even a keep-alive, before it is taken for dead.
+    public init(
+        largestBody: Int = 1 << 20, authorities: Authorities = .system, longestSilence: Duration = .seconds(30)
+    ) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         // Without this a failed handshake is retried until the connect timeout, and a refused key crashes the client
         // (research/swift-stack.md section 2).
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.read = Self.longestSilence
+        configuration.timeout.read = TimeAmount(longestSilence)
         var tls = TLSConfiguration.makeClientConfiguration()
         // The library's own list leaves Ed25519 out.
         tls.verifySignatureAlgorithms = [
@@ -114,7 +114,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
     }
 
     /// The client's own timeout ends with the head of the response. The body is given up at the first piece that comes too
-    /// late, and by the client when no piece comes for ``longestSilence``: a task that sleeps beside every body would cost more
+    /// late, and by the client when no piece comes for the longest silence: a task that sleeps beside every body would cost more
     /// than the exchange.
     private func collect(_ body: HTTPClientResponse.Body, until end: ContinuousClock.Instant) async throws -> [UInt8] {
         var bytes: [UInt8] = []

@@ -33,15 +33,17 @@ enum TokenWorker {
             client: OAuthClient(clientID: "app", redirectURI: "http://127.0.0.1/cb", scopes: ["read"]), store: store,
             transport: transport)
         _ = readLine()
-        if verb == "stall" {
-            say(try await tokens.token().authorization)
-        } else {
-            try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<25 { group.addTask { try await tokens.token().authorization } }
-                for try await token in group { say(token) }
-            }
-        }
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await ask(tokens, times: verb == "stall" ? 1 : 25)) } catch { outcome = .failure(error) }
         await transport.close()
+        try outcome.get()
+    }
+
+    private static func ask(_ tokens: TokenSource, times: Int) async throws {
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<times { group.addTask { try await tokens.token().authorization } }
+            for try await token in group { say(token) }
+        }
     }
 
     private static func sharing(_ keychain: Keychain, _ directory: String) throws -> SessionStore {

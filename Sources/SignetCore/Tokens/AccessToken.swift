@@ -49,12 +49,12 @@ public struct AccessToken: Sendable, Hashable {
         self.value = value
         self.tokenType = tokenType
         self.scope = scope
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
+        self.issuedAt = issuedAt.asStored
+        self.expiresAt = expiresAt?.asStored
         self.refreshToken = refreshToken
         self.idToken = idToken
         self.session = session
-        self.renewalBegun = renewalBegun
+        self.renewalBegun = renewalBegun?.asStored
         self.isRotated = isRotated
     }
 
@@ -138,6 +138,11 @@ extension AccessToken: Codable {
         try members.encodeIfPresent(renewalBegun?.timeIntervalSince1970, forKey: .renewalBegun)
         try members.encodeIfPresent(isRotated, forKey: .isRotated)
     }
+}
+
+extension Date {
+    /// The same moment as it comes back from its seconds since 1970: a date counts from another year, more finely.
+    var asStored: Date { Date(timeIntervalSince1970: timeIntervalSince1970) }
 }
 
 extension Duration {

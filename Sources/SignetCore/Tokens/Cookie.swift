@@ -37,8 +37,8 @@ public struct Cookie: Sendable, Hashable {
         self.path = path
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly
-        self.expiry = expiry
-        self.created = created
+        self.expiry = expiry?.asStored
+        self.created = created.asStored
     }
 
     /// Whether it has ended at `now`.

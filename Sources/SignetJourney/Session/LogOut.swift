@@ -43,11 +43,13 @@ extension TokenSource {
         let (token, session, cookies, local) = await clear()
         async let tokens = outcome(of: token) { try await $0.revoke($1) }
         async let ended = outcome(of: session) { try await $0.logOut($1, cookies: cookies) }
+        // A server that ends the session of an id_token may remove its tokens too: not both at once.
+        let revoked = await tokens
         var openID = LogOutReport.Outcome.notNeeded
         if let idToken = token?.idToken, endsOpenIDSession || session == nil {
             openID = await endOpenIDSession(idToken)
         }
-        return await LogOutReport(local: local, tokens: tokens, session: ended, openIDSession: openID)
+        return await LogOutReport(local: local, tokens: revoked, session: ended, openIDSession: openID)
     }
 
     /// Takes out everything that is stored. Each of the three is removed even where another one cannot be.

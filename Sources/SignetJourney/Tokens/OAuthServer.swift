@@ -191,6 +191,19 @@ final class OAuthServer: Sendable {
         return TokenAnswer(token: token, now: response.date ?? now)
     }
 
+    /// What an id_token says, once one of the server's keys is known to have signed it. Keys that were asked for long ago may have
+    /// been replaced under their old name: they are asked for once more.
+    private func verified(_ idToken: Secret) async throws -> SignedClaims {
+        let header = try SignedClaims.header(of: idToken)
+        let wereKnown = hasKeys
+        do {
+            return try await keys(for: header.keyIdentifier).verified(idToken)
+        } catch let error as IDTokenError where error.code == .signature && wereKnown {
+            learned.withLock { $0.keys = nil }
+            return try await keys(for: header.keyIdentifier).verified(idToken)
+        }
+    }
+
     /// Checks an id_token (OpenID Connect Core sections 3.1.3.7 and 12.2).
     private func check(_ answer: TokenAnswer, nonce: String?, subject: String? = nil) async throws {
         guard let idToken = answer.token.idToken else {
@@ -200,9 +213,7 @@ final class OAuthServer: Sendable {
             }
             return
         }
-        let header = try SignedClaims.header(of: idToken)
-        let keys = try await keys(for: header.keyIdentifier)
-        let signed = try await keys.verified(idToken)
+        let signed = try await verified(idToken)
         guard let issuer = try await issuer().name else { throw IDTokenError(.issuer) }
         let expectsNonce = client.scopes.contains("openid")
         try IDTokenRules(

@@ -110,7 +110,7 @@ public enum Glewlwyd {
                 ("/mod/plugin/", try plugin(url, key: key)),
                 (
                     "/scope/",
-                    #"{"name":"scope1","display_name":"One","description":"","password_required":true,"password_max_age":0,"scheme":{}}"#
+                    #"{"name":"scope1","display_name":"One","description":"test","password_required":true,"password_max_age":0,"scheme":{}}"#
                 ),
                 (
                     "/user/",

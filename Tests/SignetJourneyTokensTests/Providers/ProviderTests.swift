@@ -152,7 +152,7 @@ struct ProviderTests {
 
                 _ = try await desk.tokens.token()
                 let report = await desk.tokens.logOut(endsOpenIDSession: true)
-                #expect(report.local == .done && report.tokens == .done)
+                #expect(report.local == .done && report.tokens == .done, "\(report)")
                 #expect(try await desk.store.token() == nil)
             }
         }

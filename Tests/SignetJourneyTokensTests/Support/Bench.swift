@@ -34,14 +34,15 @@ struct Bench: Sendable {
 
     static func with<R>(
         session: SSOToken? = session, token: AccessToken? = nil, endpoints: Addresses? = nil,
-        client: OAuthClient = client, timeout: Duration = .seconds(20), store: SessionStore? = nil,
+        client: OAuthClient = client, timeout: Duration = .seconds(20), silence: Duration = .seconds(30),
+        store: SessionStore? = nil,
         _ change: Change = .set { _ in }, _ body: (Bench) async throws -> R
     ) async throws -> R {
         let provider = try TestProvider(change.body)
         let store = try store ?? SessionStore.memory()
         if let session { try await store.save(session) }
         if let token { try await store.save(token) }
-        let (transport, clock) = (AsyncHTTPTransport(), ManualClock(Date()))
+        let (transport, clock) = (AsyncHTTPTransport(longestSilence: silence), ManualClock(Date()))
         let tokens = TokenSource(
             endpoints?.body(provider) ?? provider.endpoints(timeout: timeout), client: client, store: store, transport: transport,
             clock: clock)

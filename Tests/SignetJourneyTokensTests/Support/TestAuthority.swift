@@ -63,6 +63,6 @@ struct TestAuthority {
             }, issuerPrivateKey: key)
         return Identity(
             certificate: try leaf.serializeAsPEM().pemString, key: try theirs.serializeAsPEM().pemString,
-            pin: PublicKeyPin(of: theirs.publicKey.subjectPublicKeyInfoBytes))
+            pin: PublicKeyPin(of: try theirs.publicKey.serializeAsPEM().derBytes))
     }
 }

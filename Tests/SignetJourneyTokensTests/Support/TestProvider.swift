@@ -50,6 +50,8 @@ final class TestProvider: Sendable {
         var claims: [String: JSONValue] = [:]
         var authorizeError: String?
         var cookies: [String] = []
+        var tellsTime = false
+        var key = P256.Signing.PrivateKey()
         var bodies: [String: [String]] = [:]
 
         mutating func next(_ kind: String) -> String {
@@ -60,7 +62,6 @@ final class TestProvider: Sendable {
 
     let state: Mutex<State>
     private let server: Mutex<RawServer?> = Mutex(nil)
-    private let key = P256.Signing.PrivateKey()
 
     init(_ change: (inout State) -> Void = { _ in }) throws {
         var first = State()
@@ -123,8 +124,17 @@ final class TestProvider: Sendable {
             connection.send("no HTTP at all\r\n\r\n")
             return false
         }
-        let answer = state.withLock { self.answer(path, query, form, request, &$0) }
+        var answer = state.withLock { self.answer(path, query, form, request, &$0) }
+        if now.tellsTime { answer.headers.append("Date: \(Self.dates.string(from: Date()))") }
         return send(answer, fault, connection)
+    }
+
+    private static var dates: DateFormatter {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter
     }
 
     struct Answer {
@@ -153,7 +163,7 @@ final class TestProvider: Sendable {
     ) -> Answer {
         switch path {
         case "discovery": Answer(body: discovery)
-        case "jwks": Answer(body: JSON.text(of: keys))
+        case "jwks": Answer(body: JSON.text(of: Self.keys(of: state.key)))
         case "authorize": authorize(query, request, &state)
         case "token": token(form, &state)
         case "revoke": revoke(form, &state)
@@ -237,7 +247,7 @@ final class TestProvider: Sendable {
             members["refresh_token"] = .string(refresh)
         }
         if scope.contains("openid") {
-            members["id_token"] = .string(idToken(nonce: nonce, accessToken: access, changes: state.claims))
+            members["id_token"] = .string(idToken(nonce: nonce, accessToken: access, changes: state.claims, key: state.key))
         }
         return Answer(body: JSON.text(of: .object(members)))
     }
@@ -277,7 +287,7 @@ final class TestProvider: Sendable {
             + #""authorization_response_iss_parameter_supported":true}"#
     }
 
-    private var keys: JSONValue {
+    private static func keys(of key: P256.Signing.PrivateKey) -> JSONValue {
         let point = key.publicKey.rawRepresentation
         return .object([
             "keys": .array([
@@ -292,7 +302,9 @@ final class TestProvider: Sendable {
     }
 
     /// An id_token, signed here without the library that checks it.
-    func idToken(nonce: String?, accessToken: String, changes: [String: JSONValue] = [:], algorithm: String = "ES256") -> String {
+    private func idToken(
+        nonce: String?, accessToken: String, changes: [String: JSONValue], key: P256.Signing.PrivateKey
+    ) -> String {
         let now = Int64(Date().timeIntervalSince1970)
         var claims: [String: JSONValue] = [
             "iss": .string(url), "aud": .string("app"), "sub": .string("alice"), "iat": .integer(now),
@@ -301,7 +313,7 @@ final class TestProvider: Sendable {
         if let nonce { claims["nonce"] = .string(nonce) }
         claims["at_hash"] = IDTokenRules.hash(of: Secret(accessToken.utf8), algorithm: "ES256").map { .string($0) }
         claims.merge(changes) { $1 }
-        let header = JSON.encode(.object(["alg": .string(algorithm), "kid": .string("k1")]))
+        let header = JSON.encode(.object(["alg": .string("ES256"), "kid": .string("k1")]))
         let input = [header, JSON.encode(.object(claims))].map { Base64.encode($0, as: .url) }.joined(separator: ".")
         let signature = (try? key.signature(for: Data(input.utf8)).rawRepresentation) ?? Data()
         return "\(input).\(Base64.encode(Array(signature), as: .url))"

@@ -69,7 +69,7 @@ struct FaultTests {
     func answers(operation: Operation, fault: Fault) async throws {
         if isHarmless(fault.fault, for: operation) { return }
         try await Bench.with(
-            session: operation.session, token: operation.token, timeout: .milliseconds(400),
+            session: operation.session, token: operation.token, timeout: .milliseconds(500), silence: .milliseconds(800),
             .set {
                 Bench.knowsOld(&$0)
                 $0.faults[operation.path] = fault.fault

@@ -105,7 +105,7 @@ struct ProcessTests {
             let next = try place.start("ask")
             next.closeInput()
             let end = await next.end(within: .seconds(120))
-            #expect(end.status == 1 && end.output.contains("loginRequired"))
+            #expect(end.status == 1 && end.output.contains("loginRequired"), "\(end.status) \(end.output)\(end.errors)")
             #expect(try await place.store.token() == nil)
         }
     }

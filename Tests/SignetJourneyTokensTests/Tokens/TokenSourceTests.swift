@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import SignetCore
 import SignetJourney
@@ -250,6 +251,26 @@ struct TokenSourceTests {
             #expect(outcome.tokenError?.code == .idTokenRefused)
             #expect(try await bench.store.token() == nil)
             #expect(try await bench.store.session() == Bench.session)
+        }
+    }
+
+    @Test("takes the server's word for the time, so that a wrong clock here locks nobody out", arguments: [true, false])
+    func wrongClock(tellsTime: Bool) async throws {
+        try await Bench.with(.set { $0.tellsTime = tellsTime }) { (bench: Bench) async throws in
+            bench.clock.advance(by: -7200)
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.cause == (tellsTime ? nil : .idToken(IDTokenError(.notYetValid))))
+        }
+    }
+
+    @Test("asks again for keys that were replaced under their old name")
+    func replacedKeys() async throws {
+        try await Bench.with { bench in
+            _ = try await bench.tokens.token()
+            try await bench.tokens.revoke()
+            bench.provider.change { $0.key = P256.Signing.PrivateKey() }
+            _ = try await bench.tokens.token()
+            #expect(bench.provider.count("jwks") == 2)
         }
     }
 
