@@ -1,5 +1,5 @@
-import SignetCore
-package import SignetJourney
+package import SignetCore
+import SignetJourney
 
 /// Called once, with one of three: what the journey ended with, its next step, or why it did not go on. All three are nil when it came
 /// to its good end without a session. It is called on the global executor of Swift's tasks.
