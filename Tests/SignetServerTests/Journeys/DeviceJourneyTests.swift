@@ -83,6 +83,10 @@ struct DeviceBindingTests {
             #expect(try await bind(desk, key).json["tokenId"] != nil)
             #expect(try await bind(desk, key).message == "Login failure")
             #expect(try await sign(desk, try await desk.logIn("DeviceSigning").step, .apple()).status == 401)
+            var thief = TestKey.apple()
+            thief.id = key.id
+            #expect(try await sign(desk, try await desk.logIn("DeviceSigning").step, thief).status == 401)
+            #expect(try await sign(desk, try await desk.start("DeviceLogin").step, thief).status == 401)
             let old = try #require(try await desk.logIn("DeviceSigning").step.callbacks[0].output("challenge"))
             let replay = try await sign(desk, try await desk.logIn("DeviceSigning").step, key, ["challenge": old])
             #expect(replay.status == 401)

@@ -13,7 +13,7 @@ struct TestKey: Sendable {
     }
 
     let kind: Kind
-    let id = UUID().uuidString
+    var id = UUID().uuidString
 
     static func apple() -> TestKey { TestKey(kind: .apple(P256.Signing.PrivateKey())) }
     static func android() throws -> TestKey { TestKey(kind: .android(try _RSA.Signing.PrivateKey(keySize: .bits2048))) }
