@@ -44,8 +44,10 @@ public enum SystemBrowser {
     private static func spawn(_ program: String, _ argument: String) throws -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
+        let environment = _NSGetEnviron().pointee
         #else
         var actions = posix_spawn_file_actions_t()
+        let environment = environ
         #endif
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -55,7 +57,7 @@ public enum SystemBrowser {
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(argument), nil]
         defer { for argument in arguments { free(argument) } }
         var child = pid_t()
-        guard posix_spawnp(&child, program, &actions, nil, &arguments, environ) == 0 else {
+        guard posix_spawnp(&child, program, &actions, nil, &arguments, environment) == 0 else {
             throw CannotOpen(description: "\(program) is not here; open the address yourself")
         }
         return child
