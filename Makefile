@@ -14,6 +14,10 @@ export SWIFT_DETERMINISTIC_HASHING := 1
 export SWIFT_BACKTRACE := enable=no
 export PYTHONDONTWRITEBYTECODE := 1
 
+# How many test cases run at once. Without a limit all of them begin together, and on two cores each waits for the others
+# until somebody's patience ends.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 24
+
 # What `make test` hands on to `swift test`, e.g. TEST_ARGS='--filter HOTP'.
 TEST_ARGS ?=
 

@@ -136,7 +136,7 @@ struct TestProcessTests {
 
     @Test("that is kept is the program itself, and ends with its group when it is told to")
     func kept() async throws {
-        let process = try TestProcess.kept("sh", ["-c", "sleep 60 & echo $$ $!; wait"])
+        let process = try TestProcess.kept("sh", ["-c", "sleep 600 & echo $$ $!; wait"])
         let words = try await process.said { output, _ in output.hasSuffix("\n") }.line.split(separator: " ")
         #expect(words.first == "\(process.identifier)")
         let grandchild = try #require(words.last.flatMap { pid_t($0) })

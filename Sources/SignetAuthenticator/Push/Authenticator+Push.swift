@@ -173,7 +173,8 @@ extension Authenticator {
             if let offset = clocks.clock(of: pending.push.authenticationEndpoint).offset {
                 pending.notification.clockOffset = offset
             }
-            let isReady = pending.refusal(at: now) == nil && pending.isUnconditional && asksNobody(pending.notification)
+            let isFree = pending.account.map { policies.leaveFree($0) } ?? true
+            let isReady = isFree && pending.refusal(at: now) == nil && asksNobody(pending.notification)
             if isReady { try AccountRules.noteAnswer(decision, to: pending, in: records) }
             return .success((pending, isBegun: isReady))
         }.get()

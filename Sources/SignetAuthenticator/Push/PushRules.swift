@@ -128,9 +128,6 @@ package struct PendingAnswer: Sendable {
     /// What was sent before, if that is not known to be settled.
     package let sent: SentAnswer?
 
-    /// Whether the account has neither a lock nor a policy that would have to be asked.
-    package var isUnconditional: Bool { account.map { $0.lockingPolicy == nil && $0.policies.isEmpty } ?? true }
-
     /// Why the notification cannot be answered at `date`; nil when it can.
     package func refusal(at date: Date) -> AuthenticatorError? {
         switch notification.state(at: date) {

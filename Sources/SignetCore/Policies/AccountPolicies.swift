@@ -72,6 +72,14 @@ public struct AccountPolicies: Sendable {
         return nil
     }
 
+    /// Whether nobody has to be asked to know that an account is not locked.
+    package func leaveFree(_ account: Account) -> Bool {
+        account.lockingPolicy == nil && judge == nil && questions(account.policies).isEmpty
+    }
+
+    /// Whether somebody else judges than the policies one by one.
+    package var areJudgedElsewhere: Bool { judge != nil }
+
     /// Why an account is locked at present; nil when it is not. What was done by hand comes first.
     public func lock(on account: Account) async -> AccountLock? {
         if let policy = account.lockingPolicy { return .byHand(policy: policy) }

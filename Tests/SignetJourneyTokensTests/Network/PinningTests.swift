@@ -28,7 +28,7 @@ struct PinningTests {
         Int, TransportError
     > {
         do throws(TransportError) {
-            return .success(try await transport.deliver(HTTPRequest("GET", url, timeout: .seconds(20), pins: pins)).status)
+            return .success(try await transport.deliver(HTTPRequest("GET", url, timeout: .seconds(240), pins: pins)).status)
         } catch {
             return .failure(error)
         }

@@ -34,7 +34,7 @@ struct Bench: Sendable {
 
     static func with<R>(
         session: SSOToken? = session, token: AccessToken? = nil, endpoints: Addresses? = nil,
-        client: OAuthClient = client, timeout: Duration = .seconds(20), silence: Duration = .seconds(30),
+        client: OAuthClient = client, timeout: Duration = .seconds(240), silence: Duration = .seconds(240),
         store: SessionStore? = nil,
         _ change: Change = .set { _ in }, _ body: (Bench) async throws -> R
     ) async throws -> R {

@@ -82,7 +82,7 @@ final class TestProvider: Sendable {
     var now: State { state.withLock { $0 } }
 
     /// The addresses, written out.
-    func endpoints(timeout: Duration = .seconds(20)) -> OAuthEndpoints {
+    func endpoints(timeout: Duration = .seconds(240)) -> OAuthEndpoints {
         OAuthEndpoints(
             authorize: "\(url)/authorize", token: "\(url)/token", revoke: "\(url)/revoke", userInfo: "\(url)/userinfo",
             endSession: "\(url)/endsession", session: "\(url)/sessions", deviceAuthorization: "\(url)/device",

@@ -72,8 +72,8 @@ struct FaultTests {
         // Only where the server is silent has anything to wait for the end of it.
         let isSilent = [.silent, .silentAfterHead, .silentInBody].contains(fault.fault)
         try await Bench.with(
-            session: operation.session, token: operation.token, timeout: isSilent ? .milliseconds(500) : .seconds(60),
-            silence: isSilent ? .seconds(1) : .seconds(60),
+            session: operation.session, token: operation.token, timeout: isSilent ? .milliseconds(500) : .seconds(240),
+            silence: isSilent ? .seconds(1) : .seconds(240),
             .set {
                 Bench.knowsOld(&$0)
                 $0.faults[operation.path] = fault.fault
