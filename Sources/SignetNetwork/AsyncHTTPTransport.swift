@@ -75,6 +75,18 @@ public final class AsyncHTTPTransport: HTTPTransport {
         return client
     }
 
+    /// Does `body`, and then ends the connections, however it went.
+    public func use<R, E: Error>(_ body: (AsyncHTTPTransport) async throws(E) -> R) async throws(E) -> R {
+        do throws(E) {
+            let value = try await body(self)
+            await close()
+            return value
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
     /// Sends a request and waits for the whole response.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let client = try client(for: request)

@@ -60,6 +60,29 @@ public struct DeskServer: Sendable {
         }
     }
 
+    /// Serves for as long as `body` takes: a server for a test. It has ended when this returns.
+    /// - Parameter body: What needs the server. It gets the base URL.
+    /// - Throws: What `body` throws, or what binding the socket throws.
+    public func serve<R>(_ body: (_ baseURL: String) async throws -> R) async throws -> R {
+        let (ready, urls) = AsyncStream.makeStream(of: String.self)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { urls.finish() }
+                try await run { urls.yield($0) }
+            }
+            defer { group.cancelAll() }
+            guard let baseURL = await ready.first(where: { _ in true }) else {
+                // It ended before it listened, and says why.
+                try await group.waitForAll()
+                throw CancellationError()
+            }
+            let value = try await body(baseURL)
+            group.cancelAll()
+            try await group.waitForAll()
+            return value
+        }
+    }
+
     private static func group(of application: some Service, logger: Logger) -> ServiceGroup {
         var configuration = ServiceGroupConfiguration(
             services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)

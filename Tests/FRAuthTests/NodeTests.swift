@@ -25,21 +25,12 @@ func withServer(_ body: @escaping @Sendable (_ options: FROptions) async throws 
             $0.port = 0
             $0.users = [User(name: "demo", password: Secret("correct horse".utf8))]
         }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-    let (urls, found) = AsyncStream<String>.makeStream()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await server.run { found.yield($0) } }
-        group.addTask {
-            for await url in urls {
-                try await FRAuthProcess.$current.withValue(FRAuthProcess()) {
-                    let options = FROptions(url: url, realm: "root")
-                    try FRAuth.start(options: options)
-                    try await body(options)
-                }
-                return
-            }
+    try await server.serve { url in
+        try await FRAuthProcess.$current.withValue(FRAuthProcess()) {
+            let options = FROptions(url: url, realm: "root")
+            try FRAuth.start(options: options)
+            try await body(options)
         }
-        defer { group.cancelAll() }
-        try await group.next()
     }
 }
 

@@ -36,18 +36,17 @@ public actor SessionStore {
     /// What is kept in the user's vault, sealed by whatever keeps its key.
     /// - Parameters:
     ///   - account: A name of the app's own, for example `com.example.app`: two of one name are one.
-    ///   - encryptor: Seals it once more, before the vault does.
     ///   - keychain: The vault.
     ///   - lockFile: As above; nil for one beside the user's vault, by which all processes that use this account take turns.
     /// - Throws: `StoreError` when the place for the lock file is not known or not safe.
     public static func keychain(
-        account: String, encryptor: any Encryptor = NoEncryptor(), in keychain: Keychain = .standard, lockFile: String? = nil
+        account: String, in keychain: Keychain = .standard, lockFile: String? = nil
     ) throws(StoreError) -> SessionStore {
         let place = if let lockFile { lockFile } else { try Self.lockFile(for: account) }
         return try SessionStore(
-            tokens: KeychainStorage<AccessToken>(account: "\(account)/tokens", encryptor: encryptor, in: keychain),
-            session: KeychainStorage<SSOToken>(account: "\(account)/session", encryptor: encryptor, in: keychain),
-            cookies: KeychainStorage<CookieJar>(account: "\(account)/cookies", encryptor: encryptor, in: keychain),
+            tokens: KeychainStorage<AccessToken>(account: "\(account)/tokens", in: keychain),
+            session: KeychainStorage<SSOToken>(account: "\(account)/session", in: keychain),
+            cookies: KeychainStorage<CookieJar>(account: "\(account)/cookies", in: keychain),
             lockFile: place)
     }
 

@@ -105,8 +105,7 @@ public enum DjangoProvider {
 
     /// Fills in the form as a browser does.
     private static func logIn(_ url: String) async throws -> String {
-        let transport = AsyncHTTPTransport()
-        do {
+        try await AsyncHTTPTransport().use { transport in
             let form = try await transport.send(HTTPRequest("GET", "\(url)/login/"))
             let token = OpenIDProvider.cookie("csrftoken", in: form) ?? ""
             let fields = "username=alice&password=alicepw1&next=/o/&csrfmiddlewaretoken=\(token)"
@@ -120,11 +119,7 @@ public enum DjangoProvider {
             guard response.status == 302, let session = OpenIDProvider.cookie("sessionid", in: response) else {
                 throw OpenIDProvider.Unavailable(description: "the login answered \(response.status)")
             }
-            await transport.close()
             return session
-        } catch {
-            await transport.close()
-            throw error
         }
     }
 }

@@ -104,7 +104,7 @@ public enum Glewlwyd {
             }
             return cookie
         }
-        do {
+        return try await transport.use { _ in
             let admin = try await logIn("admin", "password")
             let parts = [
                 ("/mod/plugin/", try plugin(url, key: key)),
@@ -125,11 +125,7 @@ public enum Glewlwyd {
             let alice = try await logIn("alice", "alicepw1")
             let consent: JSONValue = .object(["scope": .string("openid scope1 g_profile")])
             _ = try await post("PUT", "/auth/grant/app", consent, as: alice)
-            await transport.close()
             return alice
-        } catch {
-            await transport.close()
-            throw error
         }
     }
 

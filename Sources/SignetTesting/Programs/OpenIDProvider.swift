@@ -48,15 +48,14 @@ public struct OpenIDProvider: Sendable {
     }
 
     private static func waitUntilUp(_ server: TestProcess, _ address: String) async throws {
-        let transport = AsyncHTTPTransport()
         let end = ContinuousClock.now + .seconds(60)
-        var isUp = false
-        while !isUp, !server.hasEnded, ContinuousClock.now < end {
-            isUp = (try? await transport.send(HTTPRequest("GET", address, timeout: .seconds(2)))) != nil
-            if !isUp { try? await Task.sleep(for: .milliseconds(20)) }
+        try await AsyncHTTPTransport().use { transport in
+            while !server.hasEnded, ContinuousClock.now < end {
+                if (try? await transport.send(HTTPRequest("GET", address, timeout: .seconds(2)))) != nil { return }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            throw Unavailable(description: "the provider did not start")
         }
-        await transport.close()
-        guard isUp else { throw Unavailable(description: "the provider did not start") }
     }
 
     /// A port at which nobody listens now.

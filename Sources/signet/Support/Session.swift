@@ -67,15 +67,7 @@ struct Session {
 
     /// Runs `body` with an authenticator that can reach servers.
     func online<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
-        let transport = AsyncHTTPTransport()
-        do {
-            let value = try await body(authenticator(transport))
-            await transport.close()
-            return value
-        } catch {
-            await transport.close()
-            throw error
-        }
+        try await AsyncHTTPTransport().use { transport in try await body(authenticator(transport)) }
     }
 
     private func authenticator(_ transport: any HTTPTransport) -> Authenticator {

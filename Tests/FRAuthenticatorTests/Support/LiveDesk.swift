@@ -13,31 +13,17 @@ struct LiveDesk {
     let transport: AsyncHTTPTransport
     private let journey: Journey
 
-    static func with(_ body: @escaping @Sendable (LiveDesk) async throws -> Void) async throws {
+    static func with(_ body: (LiveDesk) async throws -> Void) async throws {
         let server = DeskServer(
             configuration: ServerConfiguration {
                 $0.port = 0
                 $0.users = [User(name: "demo", password: Secret("password".utf8))]
                 $0.pollInterval = .milliseconds(20)
             }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let (urls, found) = AsyncStream<String>.makeStream()
-        let transport = AsyncHTTPTransport()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run { found.yield($0) } }
-            group.addTask {
-                for await url in urls {
-                    let journey = Journey(try ServerProfile(url: url), transport: transport)
-                    try await body(LiveDesk(transport: transport, journey: journey))
-                    return
-                }
-            }
-            defer { group.cancelAll() }
-            do {
-                try await group.next()
-                await transport.close()
-            } catch {
-                await transport.close()
-                throw error
+        try await server.serve { url in
+            try await AsyncHTTPTransport().use { transport in
+                let journey = Journey(try ServerProfile(url: url), transport: transport)
+                try await body(LiveDesk(transport: transport, journey: journey))
             }
         }
     }

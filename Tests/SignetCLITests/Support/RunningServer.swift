@@ -18,22 +18,21 @@ struct RunningServer {
         _ place: Workplace, _ options: [String] = [], body: (RunningServer) async throws -> R
     ) async throws -> R {
         let process = try place.start(["serve", "--port", "0", "--attached", "--json"] + options, input: .open)
-        let transport = AsyncHTTPTransport()
-        do {
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
-            let (url, user) = (try #require(ready["url"]?.string), try #require(ready["users"]?.array?.first))
-            let (name, password) = (try #require(user["name"]?.string), try #require(user["password"]?.string))
-            let journey = Journey(try ServerProfile(url: url), transport: transport)
-            let value = try await body(
-                RunningServer(process: process, url: url, browser: Browser(journey: journey, user: name, password: password)))
-            process.closeInput()
-            await transport.close()
-            try await process.end().succeeds()
-            return value
-        } catch {
-            process.signal(SIGKILL)
-            await transport.close()
-            throw error
+        return try await AsyncHTTPTransport().use { transport in
+            do {
+                let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+                let (url, user) = (try #require(ready["url"]?.string), try #require(ready["users"]?.array?.first))
+                let (name, password) = (try #require(user["name"]?.string), try #require(user["password"]?.string))
+                let journey = Journey(try ServerProfile(url: url), transport: transport)
+                let value = try await body(
+                    RunningServer(process: process, url: url, browser: Browser(journey: journey, user: name, password: password)))
+                process.closeInput()
+                try await process.end().succeeds()
+                return value
+            } catch {
+                process.signal(SIGKILL)
+                throw error
+            }
         }
     }
 
@@ -47,17 +46,12 @@ struct RunningServer {
 
     /// Registers at a server that somebody else has started.
     static func registerForPush(_ place: Workplace, url: String, user: String, password: String) async throws {
-        let transport = AsyncHTTPTransport()
-        do {
+        try await AsyncHTTPTransport().use { transport in
             let journey = Journey(try ServerProfile(url: url), transport: transport)
             let state = try await Browser(journey: journey, user: user, password: password).begin("PushRegistration")
             let uri = try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
             try await place.signet("enroll", "-", input: .text(uri)).succeeds()
-        } catch {
-            await transport.close()
-            throw error
         }
-        await transport.close()
     }
 
     /// Waits until the login is decided; nil when it succeeded, otherwise the server's words.

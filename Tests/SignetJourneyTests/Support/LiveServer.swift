@@ -18,7 +18,7 @@ struct LiveServer: Sendable {
 
     static func with(
         realm: Realm = .root, pushTimeout: Int = 120,
-        _ body: @escaping @Sendable (LiveServer) async throws -> Void
+        _ body: (LiveServer) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
             $0.port = 0
@@ -31,24 +31,10 @@ struct LiveServer: Sendable {
         let clock = ManualClock(SystemWallClock().now)
         let server = DeskServer(
             configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let (urls, found) = AsyncStream<String>.makeStream()
-        let transport = AsyncHTTPTransport()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run { found.yield($0) } }
-            group.addTask {
-                for await url in urls {
-                    let profile = try ServerProfile(url: url, realm: realm)
-                    try await body(LiveServer(profile: profile, transport: transport, clock: clock))
-                    return
-                }
-            }
-            defer { group.cancelAll() }
-            do {
-                try await group.next()
-                await transport.close()
-            } catch {
-                await transport.close()
-                throw error
+        try await server.serve { url in
+            try await AsyncHTTPTransport().use { transport in
+                let profile = try ServerProfile(url: url, realm: realm)
+                try await body(LiveServer(profile: profile, transport: transport, clock: clock))
             }
         }
     }

@@ -12,15 +12,7 @@ struct PinningTests {
         try await TemporaryDirectory.with { directory in
             let file = directory.file("authority.pem")
             try Data(authority.certificate.utf8).write(to: URL(filePath: file))
-            let transport = AsyncHTTPTransport(authorities: .file(file))
-            do {
-                let result = try await body(transport)
-                await transport.close()
-                return result
-            } catch {
-                await transport.close()
-                throw error
-            }
+            return try await AsyncHTTPTransport(authorities: .file(file)).use(body)
         }
     }
 

@@ -34,15 +34,8 @@ struct ProviderTests {
                 clientID: "app", redirectURI: provider.redirectURI, scopes: scopes,
                 signOutRedirectURI: provider.signOutRedirectURI, authorizationParameters: parameters),
             store: store, transport: transport, clock: clock)
-        do {
-            let result = try await body(
-                Desk(provider: provider, transport: transport, store: store, clock: clock, tokens: tokens))
-            await transport.close()
-            return result
-        } catch {
-            await transport.close()
-            throw error
-        }
+        let desk = Desk(provider: provider, transport: transport, store: store, clock: clock, tokens: tokens)
+        return try await transport.use { _ in try await body(desk) }
     }
 
     private static let glewlwydScopes = ["openid", "scope1", "g_profile"]

@@ -47,14 +47,7 @@ struct Bench: Sendable {
             endpoints?.body(provider) ?? provider.endpoints(timeout: timeout), client: client, store: store, transport: transport,
             clock: clock)
         let bench = Bench(provider: provider, store: store, transport: transport, clock: clock, tokens: tokens)
-        do {
-            let result = try await body(bench)
-            await transport.close()
-            return result
-        } catch {
-            await transport.close()
-            throw error
-        }
+        return try await transport.use { _ in try await body(bench) }
     }
 
     /// A token as one that the provider gave some time ago, known there by its refresh token.

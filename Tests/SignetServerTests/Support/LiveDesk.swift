@@ -9,18 +9,7 @@ import Testing
 extension TestDesk {
     /// Runs the server on a socket as well, and gives its port to `body`. It has ended when this returns.
     func serve(_ body: (_ port: Int) async throws -> Void) async throws {
-        let (ready, continuation) = AsyncStream.makeStream(of: String.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { continuation.finish() }
-                try await server.run { baseURL in continuation.yield(baseURL) }
-            }
-            defer { group.cancelAll() }
-            let baseURL = try #require(await ready.first { _ in true })
-            try await body(try Endpoint(baseURL).port)
-            group.cancelAll()
-            try await group.waitForAll()
-        }
+        try await server.serve { baseURL in try await body(try Endpoint(baseURL).port) }
     }
 
     /// A nonce of the desk.

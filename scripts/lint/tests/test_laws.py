@@ -158,6 +158,7 @@ FAULTS = [
     ("forbidden", {STORE: 'func f() {\n    Swift.print("no")\n}\n'}, f"{STORE}:2:", "`print`"),
     ("forbidden", {STORE: "func f(now: Date = Date()) {}\n"}, f"{STORE}:1:", "WallClock"),
     ("forbidden", {STORE: "let now = Date.now\n"}, f"{STORE}:1:", "WallClock"),
+    ("forbidden", {STORE: "let a = make() ?? NoEncryptor()\n"}, f"{STORE}:1:", "to seal nothing"),
     ("forbidden", {STORE: "let id = UUID()\n"}, f"{STORE}:1:", "randomness"),
     ("platform", {STORE: "#if os(Linux)\nlet a = 1\n#endif\n"}, f"{STORE}:1:", "`os(Linux)` outside"),
     ("platform", {STORE: "#if DEBUG\n#elseif canImport(UIKit)\nimport UIKit\n#endif\n"}, f"{STORE}:2:", "`canImport(UIKit)`"),
