@@ -128,7 +128,7 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", "SignetTesting",
+                "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetNetwork", "SignetStorage", "SignetTesting",
                 .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
                 crypto, grdb, jwtKit, httpClient, nioCore, nioHTTP1,
             ],
