@@ -155,7 +155,7 @@ struct ConfigurationFileTests {
         // hashlib.scrypt(b"correct horse", salt=b"0123456789abcdef", n=1024, r=8, p=1, dklen=32)
         let hash = "$scrypt$ln=10,r=8,p=1$MDEyMzQ1Njc4OWFiY2RlZg$6g3umF+uVrJsObaTZhIbbTlgrvOEFcCItdwSjtPF67M"
         let file = try ServerConfiguration(yaml: "users: [{name: mira, passwordHash: '\(hash)'}, {name: noa}]")
-        try await TestDesk.run(file) { desk in
+        try await TestDesk.run(file) { (desk: TestDesk) async throws in
             for (name, password, isRight) in [
                 ("mira", "wrong", false), ("mira", "correct horse", true), ("mira", "correct horse", true),
                 ("mira", "wrong", false),

@@ -185,7 +185,7 @@ struct DecisionNodeTests {
 
             """
         }
-        try await TestDesk.run(journeys: journey("Old", "1.0") + journey("New", "2.0")) { desk in
+        try await TestDesk.run(journeys: journey("Old", "1.0") + journey("New", "2.0")) { (desk: TestDesk) async throws in
             for (name, isAsked) in [("Old", true), ("Old", false), ("New", true), ("New", false)] {
                 let reply = try await desk.logIn(name)
                 #expect(reply.isLoggedIn == !isAsked)
@@ -265,7 +265,7 @@ struct PersonNodeTests {
 
             """
         }
-        try await TestDesk.run(journeys: journey("Lock", "LOCK") + journey("Unlock", "UNLOCK")) { desk in
+        try await TestDesk.run(journeys: journey("Lock", "LOCK") + journey("Unlock", "UNLOCK")) { (desk: TestDesk) async throws in
             for (name, isLocked) in [("Lock", true), ("Unlock", false)] {
                 var step = try await desk.start(name).step
                 step.fill("NameCallback", "mira")

@@ -289,7 +289,7 @@ struct DeviceNodeTests {
                 sign: {type: DeviceSigningVerifierNode, applicationIds: [org.example.app], outcomes: {success: success, otherwise: failure}}
             """
         try await TestDesk.run(journeys: journey("Drop", storage: "success") + journey("Bind", storage: "store") + store + sign) {
-            desk in
+            (desk: TestDesk) async throws in
             let key = TestKey.apple()
             func statement(_ callback: JourneyCallback, _ app: String, _ header: [String: JSONValue]) throws -> JSONValue {
                 let now = Int64(desk.clock.now.timeIntervalSince1970)
