@@ -204,7 +204,7 @@ extension [String] {
         if let same = first(where: { $0.lowercased() == name.lowercased() }) { return same }
         guard name.count <= 64 else { return nil }
         let distances = map { (name: $0, distance: $0.distance(to: name)) }
-        return distances.filter { $0.distance <= Swift.min(2, $0.name.count / 3) }.min { $0.distance < $1.distance }?.name
+        return distances.filter { $0.distance <= Swift.min(2, ($0.name.count + 1) / 3) }.min { $0.distance < $1.distance }?.name
     }
 }
 

@@ -127,7 +127,7 @@ struct ConfigurationProblemTests {
             """,
             "2:21: attribute `mail`: there is no policy `not-empt`: is `not-empty` meant? (there are `not-empty`, `unique`, `valid-email-address-format`, `minimum-length`, `maximum-length`, `at-least-X-capitals`, `at-least-X-numbers`, `minimum-number-value`, `maximum-number-value`)",
             "2:31: attribute `mail`: the policy `minimum-length` is written `minimum-length` or `minimum-length: NUMBER`, as it has a limit or not",
-            "2:69: attribute `mail`: the policy `unique` is written `unique` or `unique: NUMBER`, as it has a limit or not",
+            "2:68: attribute `mail`: the policy `unique` is written `unique` or `unique: NUMBER`, as it has a limit or not",
             "3:15: attribute `age`: `type` is one of `string`, `number`, `boolean`, not `numeric`"),
         BadFile("journeys in a list", "journeys: [a]\n", "1:11: journeys: journeys stand here by their names, not a list"),
         BadFile(
@@ -167,8 +167,7 @@ struct ConfigurationProblemTests {
         ),
         .journey(
             "no type", "name: {outcomes: {outcome: success}}",
-            "4:13: journey `J`, node `name`: `type` is missing: it is the name of a node type",
-            "4:14: journey `J`, node `name`: there is no setting `outcomes`; here are `type`"),
+            "4:13: journey `J`, node `name`: `type` is missing: it is the name of a node type"),
         .journey(
             "a property that there is not",
             "limit: {type: RetryLimitDecisionNode, retryLimits: 3, outcomes: {otherwise: failure}}",
@@ -181,8 +180,8 @@ struct ConfigurationProblemTests {
         .journey(
             "what cannot be on a page",
             "page:\n  type: PageNode\n  nodes: [{type: DataStoreDecisionNode}, {type: UsernameCollectorNode, prompt: x}]\n  outcomes: {outcome: success}",
-            "6:23: journey `J`, node `page`, on the page: `DataStoreDecisionNode` cannot be on a page; these can: \(NodeType.pageTypes.map { "`\($0)`" }.joined(separator: ", "))",
-            "6:76: journey `J`, node `page`, on the page: there is no setting `prompt`; here are `type`"),
+            "6:24: journey `J`, node `page`, on the page: `DataStoreDecisionNode` cannot be on a page; these can: \(NodeType.pageTypes.map { "`\($0)`" }.joined(separator: ", "))",
+            "6:78: journey `J`, node `page`, on the page: there is no setting `prompt`; here are `type`"),
         .journey(
             "a page with nothing on it", "page: {type: PageNode, outcomes: {outcome: success}}",
             "4:13: journey `J`, node `page`: a page without `nodes` shows nothing: list the collectors that are on it"),
@@ -194,10 +193,10 @@ struct ConfigurationProblemTests {
         .journey(
             "a table",
             "script:\n  type: ScriptedDecisionNode\n  table:\n    - {when: {name: x}, outcome: a}\n    - {when: x}\n    - {when: {username: {a: b}}, outcome: a}\n  outcomes: {otherwise: failure}",
-            "7:18: journey `J`, node `script`, row: a table cannot look at `name`; it can look at `username`, `realm`, `journey`, `userAgent`, `collected.NAME`, `user.CLAIM`, `answer`, `answer.INPUT`, `devices.KIND`",
-            "8:11: journey `J`, node `script`, row: `outcome` is missing: it is the name of an outcome",
-            "8:18: journey `J`, node `script`, row: `when` is values by inputs, `{username: demo}`, not a single value",
-            "9:28: journey `J`, node `script`, row: `username` is compared with a text, or with each of a list of texts"),
+            "7:21: journey `J`, node `script`, row: a table cannot look at `name`; it can look at `username`, `realm`, `journey`, `userAgent`, `collected.NAME`, `user.CLAIM`, `answer`, `answer.INPUT`, `devices.KIND`",
+            "8:13: journey `J`, node `script`, row: `outcome` is missing: it is the name of an outcome",
+            "8:20: journey `J`, node `script`, row: `when` is values by inputs, `{username: demo}`, not a single value",
+            "9:31: journey `J`, node `script`, row: `username` is compared with a text, or with each of a list of texts"),
         .journey(
             "an inner journey that there is not, and one that is inside of itself",
             "one: {type: InnerTreeEvaluatorNode, tree: K, outcomes: {true: two, false: failure}}\ntwo: {type: InnerTreeEvaluatorNode, tree: J, outcomes: {otherwise: failure}}",

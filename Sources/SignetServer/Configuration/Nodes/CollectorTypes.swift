@@ -126,7 +126,10 @@ extension SectionReader {
     mutating func nodeParts(
         _ surroundings: NodeSurroundings, allowed: [String]
     ) -> (type: NodeType, parts: NodeParts)? {
-        guard let value = requiredValue("type", kind: "the name of a node type") else { return nil }
+        guard let value = requiredValue("type", kind: "the name of a node type") else {
+            ignoreTheRest()
+            return nil
+        }
         let name = value.text ?? ""
         guard allowed.contains(name), let type = NodeType.named(name) else {
             let isElsewhere = NodeType.named(name) != nil
