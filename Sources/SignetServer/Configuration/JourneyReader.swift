@@ -73,8 +73,7 @@ struct JourneyReader {
                     "there is no node `\(draft.entry.shortened)` to begin with"
                         + entries.map(\.key).advice(for: draft.entry, "there are"))
             }
-            // A node that cannot be read leads somewhere, but nobody knows where.
-            if draft.nodes.count == entries.count { checkWays(draft, subject) }
+            checkWays(draft, ids: entries.map(\.key), subject)
         } else {
             reader.note(nodes?.place ?? entry.place, "a journey has `nodes`, each with its name, `type` and `outcomes`")
         }
@@ -121,8 +120,8 @@ struct JourneyReader {
 
     // MARK: From node to node
 
-    private mutating func checkWays(_ draft: Draft, _ subject: String) {
-        let ids = draft.nodes.map(\.id)
+    /// - Parameter ids: the names of all nodes, of those too that could not be read.
+    private mutating func checkWays(_ draft: Draft, ids: [String], _ subject: String) {
         var arrivals: Set<String> = [draft.entry]
         for node in draft.nodes {
             let subject = "\(subject), node `\(node.id.shortened)`"
@@ -148,6 +147,8 @@ struct JourneyReader {
                 note(way.targetPlace, subject, message, ids + ["success", "failure"], way.target, "there are")
             }
         }
+        // A node that could not be read leads somewhere, but nobody knows where.
+        guard draft.nodes.count == ids.count else { return }
         for node in draft.nodes where !arrivals.contains(node.id) {
             problems.append(
                 ConfigurationProblem(

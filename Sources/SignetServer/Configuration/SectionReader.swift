@@ -75,7 +75,10 @@ struct SectionReader {
     /// As ``value(_:kind:standard:)``, for one that must be there.
     mutating func requiredValue(_ name: String, kind: String) -> MarkedValue? {
         let value = value(name, kind: kind)
-        if value == nil { note(place, "`\(name)` is missing: it is \(kind)") }
+        if value == nil {
+            let likely = entries.map(\.key).filter { key in !settings.contains { $0.name == key } }.nearest(to: name)
+            note(place, "`\(name)` is missing: it is \(kind)" + (likely.map { "; is `\($0.shortened)` meant to be it?" } ?? ""))
+        }
         return value
     }
 
@@ -200,7 +203,7 @@ extension [String] {
     }
 
     /// The name that was most likely meant: the same but for the case, or but for one or two characters.
-    private func nearest(to name: String) -> String? {
+    fileprivate func nearest(to name: String) -> String? {
         if let same = first(where: { $0.lowercased() == name.lowercased() }) { return same }
         guard name.count <= 64 else { return nil }
         let distances = map { (name: $0, distance: $0.distance(to: name)) }

@@ -169,6 +169,12 @@ struct ConfigurationProblemTests {
             "no type", "name: {outcomes: {outcome: success}}",
             "4:13: journey `J`, node `name`: `type` is missing: it is the name of a node type"),
         .journey(
+            "a node that cannot be read, and what is wrong beside it",
+            "check: {type: DataStoreDecisionNode, outcomes: {tru: success, otherwise: nam}}\nname: {typ: x, y: z}\nlost: {type: SuccessNode}",
+            "4:55: journey `J`, node `check`: Data Store Decision has no outcome `tru`: is `true` meant? (it has `true`, `false`)",
+            "4:80: journey `J`, node `check`: outcome `otherwise` leads to `nam`, which is no node: is `name` meant? (there are `check`, `name`, `lost`, `success`, `failure`)",
+            "5:13: journey `J`, node `name`: `type` is missing: it is the name of a node type; is `typ` meant to be it?"),
+        .journey(
             "a property that there is not",
             "limit: {type: RetryLimitDecisionNode, retryLimits: 3, outcomes: {otherwise: failure}}",
             "4:45: journey `J`, node `limit`: there is no setting `retryLimits`: is `retryLimit` meant? (here are `outcomes`, `type`, `retryLimit`)"
