@@ -114,6 +114,9 @@ let package = Package(
             dependencies: [
                 "SignetCore", crypto, cryptoExtras, jwtKit, hummingbird, httpTypes, nioCore, logging, lifecycle, unixSignals,
             ],
+            resources: [
+                .embedInCode("Pages/Assets/face.css"), .embedInCode("Pages/Assets/face.js"), .embedInCode("Pages/Assets/face.svg"),
+            ],
             swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the verbs that need them.
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),

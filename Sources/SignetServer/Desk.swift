@@ -15,7 +15,7 @@ final class Desk: Sendable {
     let clock: any WallClock
     let logger: Logger
     let signer: TokenSigner
-    private let realms: Set<RealmPath>
+    let realms: Set<RealmPath>
     private let state: Mutex<DeskState>
 
     init(_ configuration: ServerConfiguration, clock: any WallClock, logger: Logger, trees: [JourneyTree] = JourneyTree.builtIn) {

@@ -42,6 +42,9 @@ struct DeskResponder: HTTPResponder {
             try reader.require(.get)
             return try JSONReply.make(.ok, JSONValue.object([:]))
         }
+        if path == "/XUI" || path.hasPrefix("/XUI/") {
+            return try await LoginPages(desk: desk).respond(to: reader, path: path.dropFirst("/XUI".count))
+        }
         guard let address = ResourceAddress(path: path, realmParameter: reader.query("realm")) else {
             throw Refusal.resourceNotFound
         }

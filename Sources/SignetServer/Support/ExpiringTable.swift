@@ -29,6 +29,9 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slot.value
     }
 
+    /// The values that are there, in no order.
+    func values(at now: Date) -> [Value] { slots.values.filter { now < $0.expiresAt }.map(\.value) }
+
     mutating func insert(_ value: Value, for key: Key, until expiresAt: Date, at now: Date) {
         if slots[key] == nil, slots.count >= nextSweep { makeRoom(at: now) }
         slots[key] = Slot(value: value, expiresAt: expiresAt)
