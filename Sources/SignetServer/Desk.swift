@@ -12,7 +12,8 @@ import Foundation
 final class Desk: Sendable {
     let configuration: ServerConfiguration
     let contextPath: String
-    let clock: any WallClock
+    let clock: DeskClock
+    let journal = Journal()
     let logger: Logger
     let signer: TokenSigner
     let realms: Set<RealmPath>
@@ -32,7 +33,7 @@ final class Desk: Sendable {
         configuration.clients = []
         configuration.signingKey = nil
         self.configuration = configuration
-        self.clock = clock
+        self.clock = DeskClock(clock)
         self.logger = logger
     }
 

@@ -226,6 +226,7 @@ struct ErrorList: Sendable {
     let errors: [String]
 
     var markup: Markup {
-        errors.isEmpty ? .nothing : tag("ul", ["class": "errors", "id": "\(id)-errors"]) { for error in errors { tag("li") { error } } }
+        errors.isEmpty
+            ? .nothing : tag("ul", ["class": "errors", "id": "\(id)-errors"]) { for error in errors { tag("li") { error } } }
     }
 }

@@ -141,7 +141,9 @@ struct OtherView: Sendable {
     private var redirect: Markup {
         guard let address = view.text("redirectUrl"), CSPSource(address)?.text.hasPrefix("http") == true else { return said }
         return tag("p") { "This step goes on elsewhere:" }
-            + tag("p") { tag("a", ["href": address, "class": "button plain", "rel": "noreferrer"]) { CSPSource(address)?.text ?? "" } }
+            + tag("p") {
+                tag("a", ["href": address, "class": "button plain", "rel": "noreferrer"]) { CSPSource(address)?.text ?? "" }
+            }
     }
 
     /// The outputs, by their names.

@@ -18,7 +18,9 @@ struct SessionPages: Sendable {
         let tokens = reader.cookies(desk.configuration.cookieName)
         let found = desk.transact { state, moment -> (SSOSession, String)? in
             for token in tokens {
-                guard let session = state.sessions.look(BearerKey(token), at: moment.now), session.user.realm == realm else { continue }
+                guard let session = state.sessions.look(BearerKey(token), at: moment.now), session.user.realm == realm else {
+                    continue
+                }
                 return (session, state.csrf(of: token))
             }
             return nil
@@ -55,7 +57,9 @@ struct SessionPages: Sendable {
         let form = try await reader.form()
         let tokens = reader.cookies(desk.configuration.cookieName)
         let (ended, cookie) = try desk.transact { state, moment throws(Refusal) in
-            guard let shown = state.session(tokens, in: realm, at: moment.now) else { return (nil as SSOSession?, SessionCookie(moment)) }
+            guard let shown = state.session(tokens, in: realm, at: moment.now) else {
+                return (nil as SSOSession?, SessionCookie(moment))
+            }
             guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, state.csrf(of: shown.token)) else { throw .foreignForm }
             return (state.sessions.end(BearerKey(shown.token), at: moment.now), SessionCookie(moment))
         }
@@ -67,7 +71,8 @@ struct SessionPages: Sendable {
     /// Nobody is signed in.
     static func none(_ login: String) -> HTMLPage {
         HTMLPage(
-            title: "You are not signed in", content: tag("p") { "There is no session in this browser." }
+            title: "You are not signed in",
+            content: tag("p") { "There is no session in this browser." }
                 + PagePart.link("Sign in", to: login))
     }
 

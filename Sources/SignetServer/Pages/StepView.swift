@@ -83,7 +83,10 @@ struct StepView: Sendable {
     }
 
     /// Where neither buttons of its own, nor time, nor a letter lead on from a step, a button does.
-    private var needsButton: Bool { wait == nil && step.callback("SuspendedTextOutputCallback") == nil && facts.webAuthn == nil }
+    private var needsButton: Bool {
+        guard step.callback("SuspendedTextOutputCallback") == nil, facts.webAuthn == nil else { return false }
+        return wait == nil || views.contains(where: \.isField)
+    }
 
     private var label: String { step.callback("PasswordCallback") != nil ? "Sign in" : "Continue" }
 

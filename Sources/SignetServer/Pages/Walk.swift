@@ -115,7 +115,8 @@ extension DeskState {
             realm: walk.realm, authID: step.authId, callbacks: callbacks, noSession: walk.noSession)
         walk.state = advance(moment) { (desk) throws(Refusal) in try desk.proceed(request, moment) }
         // Who waits goes on seeing the same page; a button on it is still good.
-        let goesOnWaiting = if case .open(let next, _) = walk.state { callbacks == nil && next.isSamePage(as: step) } else { false }
+        let goesOnWaiting =
+            if case .open(let next, _) = walk.state { callbacks == nil && next.isSamePage(as: step) } else { false }
         if !goesOnWaiting { walk.page += 1 }
         walks.insert(walk, for: walk.id, until: walk.expiresAt, at: moment.now)
     }

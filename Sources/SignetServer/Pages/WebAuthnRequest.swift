@@ -85,7 +85,9 @@ struct WebAuthnRequest: Sendable, Hashable {
 
     /// The first text in double quotes after a mark, with its escapes resolved.
     private static func quoted(in text: String, after mark: String) -> String? {
-        guard let start = text.firstRange(of: mark)?.upperBound, let open = text[start...].firstIndex(of: "\"") else { return nil }
+        guard let start = text.firstRange(of: mark)?.upperBound, let open = text[start...].firstIndex(of: "\"") else {
+            return nil
+        }
         var end = text.index(after: open)
         while end < text.endIndex, text[end] != "\"" {
             if text[end] == "\\" { end = text.index(after: end) }

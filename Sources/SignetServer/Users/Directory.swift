@@ -42,6 +42,9 @@ struct Directory: Sendable {
 
     subscript(user: UserKey) -> Person? { people[user] }
 
+    /// Everybody, by realm and name.
+    var users: [UserKey] { people.keys.sorted { ($0.realm.description, $0.name) < ($1.realm.description, $1.name) } }
+
     /// Whether this is the user's password. For a user that does not exist the same work is done.
     func accepts(_ password: Secret, of user: UserKey) -> Bool {
         let isRight = Self.areEqual(Self.digest(password, key: key), people[user]?.digest ?? nobody)
