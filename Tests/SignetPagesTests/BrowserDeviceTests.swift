@@ -102,7 +102,7 @@ struct BrowserDeviceTests {
                 try await page.open(desk.login("OATHRegistration"))
                 try await page.signIn()
                 try await page.waitForHeading("Add your device")
-                let mechanism = try await authenticator.enroll(uri: try await page.text("#registration")).mechanisms[0]
+                let mechanism = try await authenticator.enroll(uri: try await page.registrationURI).mechanisms[0]
                 try await page.click("button[type=submit]")
                 try await page.wait(for: "document.querySelector('[autocomplete=one-time-code]')")
                 try await page.look("code")

@@ -97,13 +97,21 @@ struct PageDesk: Sendable {
         try await page.open(login("PushRegistration"))
         try await page.signIn()
         try await page.waitForHeading("Add your device")
-        let mechanism = try await authenticator.enroll(uri: try await page.text("#registration")).mechanisms[0]
+        let mechanism = try await authenticator.enroll(uri: try await page.registrationURI).mechanisms[0]
         try await page.waitForHeading("You are signed in")
         return mechanism
     }
 }
 
 extension ChromiumPage {
+    /// The link as text, which stands folded up on the page.
+    var registrationURI: String {
+        get async throws {
+            let text = try await evaluate("document.getElementById('registration')?.textContent")
+            return try #require(text.string)
+        }
+    }
+
     /// Fills in the page that asks for name and password.
     func signIn(name: String = "demo", password: String = PageDesk.password) async throws {
         try await waitForHeading("Sign In")

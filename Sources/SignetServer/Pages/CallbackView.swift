@@ -85,7 +85,10 @@ struct CallbackView: Sendable {
             return tag("p", ["class": "quiet"]) { "This step has a script for browsers. This page runs none but its own." }
         default:
             // A page that waits says it once.
-            return text == facts.waitMessage ? .nothing : tag("p") { text }
+            guard text != facts.waitMessage else { return .nothing }
+            guard callback.type == "SuspendedTextOutputCallback" else { return tag("p") { text } }
+            return tag("p") { text }
+                + tag("p", ["class": "quiet"]) { "At a desk no letter leaves the server: its link is in the console." }
         }
     }
 
@@ -186,7 +189,7 @@ struct CallbackView: Sendable {
                 "button",
                 [
                     "type": "submit", "name": id, "value": String(value), "formnovalidate": Markup.flag(options.count > 1),
-                    "class": value == standard || options.count == 1 && facts.waitMessage == nil ? nil : "plain",
+                    "class": (value == standard || options.count == 1) && facts.waitMessage == nil ? nil : "plain",
                 ]
             ) { label }
         }.reduce(.nothing, +)
@@ -214,7 +217,7 @@ struct CallbackView: Sendable {
                         "type": "submit", "name": id, "value": name, "formnovalidate": Markup.flag(!isLocal),
                         "class": isLocal ? nil : "plain",
                     ]
-                ) { known ?? (isLocal ? "Continue here" : "Continue with \(name)") }
+                ) { known ?? (isLocal ? "Continue here" : "Continue with \(name.prefix(1).uppercased() + name.dropFirst())") }
             }
         }.reduce(.nothing, +)
     }

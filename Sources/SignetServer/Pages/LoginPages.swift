@@ -102,7 +102,10 @@ struct LoginPages: Sendable {
         case .failed(let refusal):
             if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
             return refusal.page(again: again).response(below: desk.contextPath)
-        case .invited: return invitation(form(walk, csrf)).response(below: desk.contextPath)
+        case .invited:
+            var page = invitation(form(walk, csrf))
+            page.formTargets = walk.destination?.formTargets ?? []
+            return page.response(below: desk.contextPath)
         case .open(let step, let due):
             let left = due.map { max(0, Int(($0.timeIntervalSince(desk.clock.now) * 1000).rounded(.up))) }
             let view = StepView(
@@ -120,7 +123,7 @@ struct LoginPages: Sendable {
     private func invitation(_ form: FormHandle) -> HTMLPage {
         HTMLPage(
             title: "Go on signing in",
-            content: tag("p") { "You came with the link in a letter. It is good once." }
+            content: tag("p") { "You came with the link in a letter, which is good once." }
                 + form.markup(stage: nil) {
                     tag("div", ["class": "buttons"]) { PagePart.button("Continue") }
                 })

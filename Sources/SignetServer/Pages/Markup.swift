@@ -24,6 +24,9 @@ struct Markup: Sendable, Hashable {
 
     static func + (left: Markup, right: Markup) -> Markup { Markup(html: left.html + right.html) }
 
+    /// Whether there is nothing to see: no markup, or hidden inputs only.
+    var isInvisible: Bool { html.split(separator: "<").allSatisfy { $0.hasPrefix("input type=\"hidden\"") } }
+
     /// A whole document.
     static func document(_ content: Markup) -> String { "<!doctype html>\n\(content.html)\n" }
 }

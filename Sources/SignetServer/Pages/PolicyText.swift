@@ -20,8 +20,9 @@ enum PolicyText {
         case "UNIQUE": "This is taken. Choose another."
         case "MIN_LENGTH": "Use at least \(parameter("minLength")) characters."
         case "MAX_LENGTH": "Use at most \(parameter("maxLength")) characters."
-        case "AT_LEAST_X_CAPITAL_LETTERS": "Use at least \(parameter("numCaps")) capital letters."
-        case "AT_LEAST_X_NUMBERS": "Use at least \(parameter("numNums")) digits."
+        case "AT_LEAST_X_CAPITAL_LETTERS":
+            parameter("numCaps") == "1" ? "Use a capital letter." : "Use at least \(parameter("numCaps")) capital letters."
+        case "AT_LEAST_X_NUMBERS": parameter("numNums") == "1" ? "Use a digit." : "Use at least \(parameter("numNums")) digits."
         case "VALID_EMAIL_ADDRESS_FORMAT": "Enter an e-mail address, like name@example.org."
         case "VALID_PHONE_FORMAT": "Enter a telephone number."
         case "VALID_NAME_FORMAT": "Enter a name."

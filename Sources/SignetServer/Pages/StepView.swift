@@ -71,7 +71,11 @@ struct StepView: Sendable {
         let views = views
         let buttons = views.map(\.buttons).reduce(.nothing, +)
         return form.markup(stage: step.pageStage, facts.webAuthn?.attributes ?? [:]) {
-            for view in views { view.markup }
+            let shown = views.map(\.markup).reduce(.nothing, +)
+            shown
+            if shown.isInvisible, buttons == .nothing, wait == nil, facts.webAuthn == nil {
+                tag("p") { "There is nothing to do here but to go on." }
+            }
             if wait != nil { waiting }
             if facts.webAuthn != nil { passkey }
             if buttons != .nothing || needsButton {
@@ -92,12 +96,13 @@ struct StepView: Sendable {
 
     /// A passkey is asked for by the page's script; without scripts there is only one way on.
     private var passkey: Markup {
-        tag("noscript") {
-            tag("p") { "A passkey needs scripts, and this browser runs none." }
-            tag("div", ["class": "buttons"]) {
-                PagePart.button("Go on without", name: facts.webAuthn?.input, value: "unsupported", isMain: false)
+        tag("p", ["hidden": "", "data-scripted": ""]) { "Your browser or your device will ask you for it." }
+            + tag("noscript") {
+                tag("p") { "A passkey needs scripts, and this browser runs none." }
+                tag("div", ["class": "buttons"]) {
+                    PagePart.button("Go on without", name: facts.webAuthn?.input, value: "unsupported", isMain: false)
+                }
             }
-        }
             + tag("div", ["class": "buttons", "hidden": "", "data-scripted": ""]) {
                 tag("button", ["type": "button", "data-start": "", "autofocus": ""]) { "Use a passkey" }
                 tag("button", ["type": "button", "class": "plain", "data-skip": ""]) { "Go on without" }

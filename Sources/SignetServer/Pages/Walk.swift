@@ -27,7 +27,7 @@ struct Walk: Sendable {
     let realm: RealmPath
     /// The query of the address that it began with: what leads to another try.
     let query: String
-    var destination: ReturnAddress?
+    let destination: ReturnAddress?
     let noSession: Bool
     let expiresAt: Date
     /// Counts the pages: an answer names the one that it is to.
@@ -71,7 +71,9 @@ extension DeskState {
         let state: Walk.State
         var noSession = false
         switch start.kind {
-        case .letter(let token): state = .invited(token: Secret(token.utf8))
+        case .letter(let token):
+            state = .invited(token: Secret(token.utf8))
+            if destination == nil { destination = destinationOfSuspended(browser, start.realm, moment) }
         case .journey(let journey):
             noSession = journey.noSession
             state = advance(moment) { (desk) throws(Refusal) in try desk.begin(journey, moment) }
@@ -101,7 +103,6 @@ extension DeskState {
             let answers = StepAnswers(step, browser: browser, userAgent: userAgent)
             move(&walk, from: step, callbacks: answers.callbacks(form), moment)
         case .invited(let token):
-            if walk.destination == nil { walk.destination = destinationOfSuspended(walk, moment) }
             let realm = walk.realm
             walk.page += 1
             walk.state = advance(moment) { (desk) throws(Refusal) in try desk.resume(token.text, in: realm, moment) }
@@ -139,13 +140,11 @@ extension DeskState {
     }
 
     /// The link in a letter does not say where the person wanted to go: the walk of the same browser that waits for it does.
-    private func destinationOfSuspended(_ resumed: Walk, _ moment: Moment) -> ReturnAddress? {
-        walks.values(at: moment.now).last { walk in
-            guard walk.browser == resumed.browser, walk.realm == resumed.realm, case .open(let step, _) = walk.state else {
-                return false
-            }
+    private func destinationOfSuspended(_ browser: BearerKey, _ realm: RealmPath, _ moment: Moment) -> ReturnAddress? {
+        walks.values(at: moment.now).filter { walk in
+            guard walk.browser == browser, walk.realm == realm, case .open(let step, _) = walk.state else { return false }
             return step.callback("SuspendedTextOutputCallback") != nil
-        }?.destination
+        }.max { $0.expiresAt < $1.expiresAt }?.destination
     }
 
     /// What a form of a walk carries: bound to the browser's cookie, the walk and the page.

@@ -30,6 +30,7 @@ package actor Chromium {
             let script = "exec \(program) \"$@\" 3<&0 4>&1 </dev/null >&2"
             let options = [
                 "--headless", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage",
+                "--hide-scrollbars",
                 "--user-data-dir=\(directory.file("profile"))", "about:blank",
             ]
             let process = try TestProcess("sh", ["-c", script, "sh"] + options, input: .open, ownGroup: true)
