@@ -172,4 +172,44 @@ struct BrowserDeviceTests {
             }
         }
     }
+
+    @Test("At an address that passkeys do not work at the page says so, and there is a way on; without scripts as well")
+    func noPasskey() async throws {
+        try await PageDesk.run { desk, page in
+            for scripts in [true, false] {
+                try await page.setScripts(scripts)
+                try await page.open(desk.login("WebAuthnRegistration", "&ForceAuth=true"))
+                try await page.signIn()
+                try await page.waitForHeading("Use a passkey")
+                if scripts {
+                    try await page.click("[data-start]")
+                    try await page.wait(for: "!document.querySelector('[data-problem]').hidden")
+                    try await page.look("passkey-address")
+                    try await page.click("[data-skip]")
+                } else {
+                    try await page.click("noscript button")
+                }
+                try await page.waitForHeading("Not signed in")
+            }
+        }
+    }
+
+    @Test("A device without a browser shows a code; the person with the browser signs in and allows it")
+    func deviceCode() async throws {
+        try await PageDesk.run { desk, page in
+            try await page.open("\(desk.url)/oauth2/device/user")
+            try await page.signIn()
+            try await page.waitForHeading("Connect a device")
+            try await page.fill("#user_code", "none")
+            try await page.click("button[type=submit]")
+            try await page.wait(for: "document.querySelector('[role=alert]')")
+            try await page.look("device")
+            try await page.fill("#user_code", try await desk.userCode())
+            try await page.press("Enter")
+            try await page.waitForHeading("Allow app?")
+            try await page.look("device-question")
+            try await page.click("button[value=allow]")
+            try await page.waitForHeading("Allowed")
+        }
+    }
 }

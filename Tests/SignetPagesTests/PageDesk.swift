@@ -93,6 +93,15 @@ struct PageDesk: Sendable {
 
     // MARK: What the server knows
 
+    /// The code of a device that waits for somebody to allow it.
+    func userCode() async throws -> String {
+        let challenge = ProofKey.challenge(for: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+        return server.desk.transact { state, moment in
+            guard let client = state.clients[ClientKey(realm: .root, id: "app")] else { return "" }
+            return state.deviceCodes.begin(client, scopes: ["openid"], challenge: challenge, moment).1.userCode
+        }
+    }
+
     func registerPhone(_ authenticator: Authenticator, _ page: ChromiumPage) async throws -> Mechanism {
         try await page.open(login("PushRegistration"))
         try await page.signIn()

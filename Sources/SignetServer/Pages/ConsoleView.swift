@@ -84,9 +84,10 @@ struct ConsoleView: Sendable {
     var page: HTMLPage {
         HTMLPage(
             title: "Console",
-            content: tag("p", ["class": "quiet"]) { "\(facts.baseURL) · state is in memory, and gone when the server is" }
-                + PagePart.link("Look again", to: "\(contextPath)/console") + clock
-                + requests + sessions + pushes + users + letters + journeys + others, isWide: true)
+            content: tag("p", ["class": "quiet"]) { facts.baseURL }
+                + tag("p") { tag("a", ["href": "\(contextPath)/console", "class": "button plain"]) { "Look again" } }
+                + clock + sessions + pushes + letters + users + requests + journeys + others,
+            isWide: true)
     }
 
     // MARK: Clock

@@ -96,7 +96,7 @@ struct RegistrationView: Sendable {
         tag("figure", ["class": "code"]) {
             if let code = try? QRCode(text: uri) { Self.drawing(of: code) }
         }
-            + tag("p") { tag("a", ["href": uri, "class": "button plain"]) { "Open in an authenticator on this device" } }
+            + tag("p") { tag("a", ["href": uri, "class": "button plain"]) { "Open on this device" } }
             + tag("details") {
                 tag("summary") { "The link as text" }
                 tag("code", ["id": "registration"]) { uri }

@@ -35,7 +35,7 @@ extension HTMLPage {
         HTMLPage(
             title: "Allow \(device.client.id)?",
             content: tag("p") { "A device shows this code. Allow it only if it is the one that you see:" }
-                + tag("p", ["class": "number"]) { device.userCode } + list(device.scopes, "It asks to be allowed:")
+                + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, "It asks to be allowed:")
                 + question(["csrf": csrf, "user_code": device.userCode], saves: false))
     }
 

@@ -97,6 +97,12 @@ struct StepView: Sendable {
     /// A passkey is asked for by the page's script; without scripts there is only one way on.
     private var passkey: Markup {
         tag("p", ["hidden": "", "data-scripted": ""]) { "Your browser or your device will ask you for it." }
+            + tag("div", ["class": "note warning", "role": "alert", "hidden": "", "data-problem": ""]) {
+                tag("p") {
+                    "Passkeys do not work at this address. Open the page under the name that they are made for, for example "
+                        + "localhost in place of 127.0.0.1."
+                }
+            }
             + tag("noscript") {
                 tag("p") { "A passkey needs scripts, and this browser runs none." }
                 tag("div", ["class": "buttons"]) {

@@ -154,9 +154,10 @@ extension DeskState {
 }
 
 extension Moment {
-    /// A walk may have to wait for a letter, and then walk all of a journey; what it ended with is told for as long as that.
+    /// A walk may have to wait for a letter, and then walk all of a journey. Who comes back to the page later than that learns for
+    /// another two hours that time is up, and can try again from where they came.
     fileprivate var walkEnd: Date {
-        let seconds = max(1, configuration.journeyTimeout) + max(1, configuration.suspensionTimeout)
+        let seconds = max(1, configuration.journeyTimeout) + max(1, configuration.suspensionTimeout) + 7200
         return now.addingTimeInterval(Double(seconds))
     }
 }

@@ -94,6 +94,12 @@
       const request = { publicKey: question };
       send(answer(options.creates ? await navigator.credentials.create(request) : await navigator.credentials.get(request)));
     } catch (error) {
+      // The address of the page is not one that passkeys work at: another one may be, so nothing is lost yet.
+      if (error.name === "SecurityError") {
+        form.querySelector("[data-problem]").hidden = false;
+        start.disabled = false;
+        return;
+      }
       send(`ERROR::${error.name}:${error.message}`);
     }
   });
