@@ -43,7 +43,8 @@ struct ConsoleTests {
             ] {
                 #expect(page.text.contains(text), "\(text)")
             }
-            for secret in [session, TestDesk.password, String(decoding: phone.secret.bytes, as: UTF8.self), push.sealed, "_action"] {
+            let phoneSecret = String(decoding: phone.secret.bytes, as: UTF8.self)
+            for secret in [session, TestDesk.password, phoneSecret, push.sealed, "_action"] {
                 #expect(!page.text.contains(secret))
             }
         }
