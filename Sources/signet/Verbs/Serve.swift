@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Stop when standard input ends, as it does when the program that started this one is gone.")
     var attached = false
 
-    @Flag(help: "Print one line of JSON when ready: url, users with the password that was made up, realms.")
+    @Flag(help: "Print one line of JSON when ready: url, users with the password that was made up, realms, console.")
     var json = false
 
     @Option(
@@ -105,7 +105,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await server.run(gracefulShutdownSignals: true) { url in
                 isListening.store(true, ordering: .relaxed)
-                announce(url, users, realms)
+                announce(url, users, realms, console: server.consoleLink())
             }
         } catch let error where !isListening.load(ordering: .relaxed) {
             throw cannotListen(error)
@@ -164,7 +164,7 @@ struct Serve: AsyncParsableCommand {
         Console.line(JSONText.line(.object(["letter": .object(members)])))
     }
 
-    private func announce(_ url: String, _ users: [UserEntry], _ realms: [String]) {
+    private func announce(_ url: String, _ users: [UserEntry], _ realms: [String], console: String) {
         if json {
             let users = users.map { user in
                 JSONText.object([
@@ -173,7 +173,10 @@ struct Serve: AsyncParsableCommand {
             }
             Console.line(
                 JSONText.line(
-                    .object(["url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users)])))
+                    .object([
+                        "url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users),
+                        "console": .string(console),
+                    ])))
             return
         }
         Console.line("Signet desk server: \(url)  (for desks and CI only; state is in memory)")
@@ -183,6 +186,8 @@ struct Serve: AsyncParsableCommand {
                 "User: \(user.name)" + (user.realm == "/" ? "" : " in \(user.realm)")
                     + (user.madeUpPassword.map { "  password: \($0)" } ?? ""))
         }
+        Console.line("Sign in with a browser: \(url)/XUI/")
+        Console.line("Console, once, on this machine: \(console)")
         Console.line("Stop with Ctrl-C.")
     }
 }
