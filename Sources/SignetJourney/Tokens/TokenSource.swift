@@ -248,10 +248,12 @@ public final class TokenSource: Sendable {
         try await storing { () async throws(StoreError) in try await store.save(old) }
     }
 
-    /// A token that could not be renewed now, and has not ended yet, is used on for a while.
+    /// A token that could not be renewed now, and has not ended yet, is used on for a while: also where the server wants to see the
+    /// person again and does not say that the session is over.
     private func usable(_ old: AccessToken?, after failure: TokenError, isRefused: Bool) throws(TokenError) -> AccessToken {
         let now = clock.now
-        guard let old, failure.code == .unreachable, !isRefused, !old.isExpired(at: now) else { throw failure }
+        guard let old, failure.code == .unreachable || failure.code == .loginRequired, !isRefused, !old.isExpired(at: now)
+        else { throw failure }
         let next = now + max(Self.pause, failure.retryAfter ?? .zero).seconds
         remember(old, count: store.count, until: min(next, old.expiresAt ?? next))
         return old
@@ -275,21 +277,22 @@ public final class TokenSource: Sendable {
             return new
         } catch {
             let failure = TokenError(error)
-            if failure.code == .loginRequired { try await endIfOver(session, failure) }
+            if failure.code == .loginRequired, try await endIfOver(session) { throw failure }
             return try usable(old, after: failure, isRefused: isRefused)
         }
     }
 
     /// A login page instead of a code may mean many things. Only when the server says of the session itself that it is over is
     /// it removed, with what came from it.
-    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) {
+    private func endIfOver(_ session: SSOToken) async throws(TokenError) -> Bool {
         let cookies = (try? await store.cookies()) ?? CookieJar()
-        guard await server.isOver(session, cookies: cookies) else { return }
+        guard await server.isOver(session, cookies: cookies) else { return false }
         try await storing { () async throws(StoreError) in
             try await store.removeSession()
             try await store.removeToken()
             try await store.removeCookies()
         }
         forget()
+        return true
     }
 }
