@@ -13,17 +13,16 @@ struct HTMLPage: Sendable {
     var hidden: [(name: String, value: String)] = []
     /// A field to fill in: its name and its label. A form that has one only leads on to the next page, and changes nothing.
     var field: (name: String, label: String)?
+    /// A box to tick: its name and its label.
+    var box: (name: String, label: String)?
     /// The buttons: value of the field `decision`, and label.
     var buttons: [(value: String, label: String)] = []
 
     /// Asks whether a client may have what it asks for.
-    static func consent(client: String, scopes: [String], csrf: String) -> HTMLPage {
+    static func consent(client: String, scopes: [String], hidden: [(name: String, value: String)]) -> HTMLPage {
         HTMLPage(
-            title: "Allow \(client)?",
-            paragraphs: [
-                "\(client) asks for: \(scopes.isEmpty ? "everything it is registered for" : scopes.joined(separator: ", "))"
-            ],
-            hidden: [("csrf", csrf)], buttons: [("allow", "Allow"), ("deny", "Deny")])
+            title: "Allow \(client)?", paragraphs: ["\(client) asks for: \(scopes.joined(separator: ", "))"],
+            hidden: hidden, box: ("save_consent", "Do not ask again"), buttons: [("allow", "Allow"), ("deny", "Deny")])
     }
 
     var response: Response {
@@ -48,6 +47,10 @@ struct HTMLPage: Sendable {
             lines += hidden.map { "<input type=\"hidden\" name=\"\($0.name.escaped)\" value=\"\($0.value.escaped)\">" }
             if let field {
                 lines.append("<p><label>\(field.label.escaped) <input name=\"\(field.name.escaped)\" required></label></p>")
+            }
+            if let box {
+                let input = "<input type=\"checkbox\" name=\"\(box.name.escaped)\" value=\"on\">"
+                lines.append("<p><label>\(input) \(box.label.escaped)</label></p>")
             }
             lines += buttons.map { "<button name=\"decision\" value=\"\($0.value.escaped)\">\($0.label.escaped)</button>" }
             lines.append("</form>")

@@ -29,10 +29,9 @@ struct Parameters: Sendable, Hashable {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The parameters in the coding of a query, in the order of the alphabet.
-    func encoded(without names: Set<String> = []) -> String {
-        values.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }
-            .map { "\($0.key.percentEncoded())=\($0.value.percentEncoded())" }.joined(separator: "&")
+    /// The parameters in the order of the alphabet.
+    func fields(without names: Set<String> = []) -> [(name: String, value: String)] {
+        values.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 
     func required(_ name: String) throws(OAuthRefusal) -> String {
