@@ -37,7 +37,11 @@ struct AuthenticateResource: Sendable {
         case "service": break
         case "composite_advice":
             switch try PolicyAdvice(start.tree ?? "") {
-            case .service(let name): start.tree = name
+            case .service(let name, let place):
+                guard place == nil || place == realm else {
+                    throw Refusal(.badRequest, "The policy advice is about another realm.")
+                }
+                start.tree = name
             case .transaction:
                 start.tree = desk.configuration.transactionJourney
                 start.isForced = true

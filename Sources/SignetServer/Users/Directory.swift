@@ -55,10 +55,6 @@ struct Directory: Sendable {
         return true
     }
 
-    mutating func merge(_ claims: [String: JSONValue], into user: UserKey) {
-        people[user]?.claims.merge(claims) { $1 }
-    }
-
     // MARK: Questions
 
     /// The questions that the user can answer, in the order of the alphabet.
