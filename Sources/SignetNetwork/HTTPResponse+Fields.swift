@@ -34,12 +34,4 @@ extension CookieJar {
         guard (200...302).contains(response.status) else { return }
         for line in response.headers.all("Set-Cookie") { set(line, from: request.url, now: now) }
     }
-
-    /// The request with the cookies that belong to it. It is left as it is when it carries some already, or none belong to it.
-    public func adding(to request: HTTPRequest, now: Date) -> HTTPRequest {
-        guard request.headers["Cookie"] == nil, let header = header(for: request.url, now: now) else { return request }
-        var request = request
-        request.headers.append("Cookie", header)
-        return request
-    }
 }

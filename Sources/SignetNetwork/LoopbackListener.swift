@@ -30,7 +30,8 @@ package final class LoopbackListener: Sendable {
         let port = namesPort ? endpoint.port : 0
         let rest = afterScheme.dropFirst(authority.count)
         let path = rest.isEmpty ? "/" : String(rest.prefix { $0 != "?" && $0 != "#" })
-        let desk = Desk(path: path)
+        let host = Self.name(endpoint.host)
+        let desk = Desk(host: host, path: path)
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -44,7 +45,7 @@ package final class LoopbackListener: Sendable {
                 .bind(host: endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host, port: port).get()
             return LoopbackListener(
                 channel: channel, desk: desk,
-                redirectURI: "http://\(Self.name(endpoint.host)):\(channel.localAddress?.port ?? port)\(rest)")
+                redirectURI: "http://\(host):\(channel.localAddress?.port ?? port)\(rest)")
         } catch {
             throw Failure.address("port \(port) of \(endpoint.host) cannot be opened; is another login under way?")
         }
@@ -66,8 +67,14 @@ package final class LoopbackListener: Sendable {
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
         desk.open(isOurs)
-        defer { channel.close(promise: nil) }
-        return try await withThrowingTaskGroup(of: String?.self) { group in
+        let outcome: Result<String, any Error>
+        do { outcome = .success(try await wait(patience, open)) } catch { outcome = .failure(error) }
+        try? await channel.close().get()
+        return try outcome.get()
+    }
+
+    private func wait(_ patience: Duration, _ open: @escaping @Sendable () async throws -> Void) async throws -> String {
+        try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask {
                 try await open()
                 return nil
@@ -90,6 +97,7 @@ package final class LoopbackListener: Sendable {
 
 /// Where the visitors of a ``LoopbackListener`` leave what they bring.
 private final class Desk: Sendable {
+    let host: String
     let path: String
     private let state = Mutex(State())
 
@@ -100,7 +108,10 @@ private final class Desk: Sendable {
         var waiting: CheckedContinuation<String?, Never>?
     }
 
-    init(path: String) { self.path = path }
+    init(host: String, path: String) {
+        self.host = host
+        self.path = path
+    }
 
     func open(_ isOurs: @escaping @Sendable (String) -> Bool) { state.withLock { $0.isOurs = isOurs } }
 
@@ -165,8 +176,9 @@ private final class Visitor: ChannelInboundHandler {
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         // A page elsewhere that resolves its own name to this machine shows that name here.
-        let host = head.headers["host"].first.map { $0.split(separator: ":").first.map(String.init) ?? "" } ?? ""
-        let isHere = host == "127.0.0.1" || host == "localhost" || host == "[" || host.hasPrefix("[::1")
+        let host = head.headers["host"].first?.lowercased()
+        let port = context.channel.localAddress?.port ?? 0
+        let isHere = host == "\(desk.host):\(port)" || port == 80 && host == desk.host
         let (status, text): (HTTPResponseStatus, String)
         if head.method != .GET {
             (status, text) = (.methodNotAllowed, "Only a browser that comes back from a login is expected here.")

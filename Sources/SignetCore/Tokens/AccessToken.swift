@@ -13,21 +13,21 @@ public struct AccessToken: Sendable, Hashable {
     /// How it is presented, nearly always `Bearer`.
     public let tokenType: String
     /// What it is good for, as the server wrote it: names with a space between, empty when it said nothing.
-    public let scope: String
+    public package(set) var scope: String
     /// When it came, by this machine's clock.
     public let issuedAt: Date
     /// When it ends, by this machine's clock; nil when the server did not say.
     public let expiresAt: Date?
     /// What gets the next one, if the server gave such a token.
-    public let refreshToken: Secret?
+    public package(set) var refreshToken: Secret?
     /// Who is logged in, as the server signed it, if an id_token was asked for.
-    public let idToken: Secret?
+    public package(set) var idToken: Secret?
     /// The session that it was made from; nil for one from a browser or a device login.
-    package let session: SessionIdentity?
+    package var session: SessionIdentity?
     /// When a refresh was begun whose end is not known: the server may have used up ``refreshToken`` already.
-    package let renewalBegun: Date?
+    package private(set) var renewalBegun: Date?
     /// Whether the server gives a new refresh token with each refresh; nil until it has been seen.
-    package let isRotated: Bool?
+    package var isRotated: Bool?
 
     /// A token as given.
     /// - Parameters:
@@ -77,9 +77,9 @@ public struct AccessToken: Sendable, Hashable {
 
     /// The same token with a note that a refresh was begun, or without one.
     package func noting(renewalBegun: Date?) -> AccessToken {
-        AccessToken(
-            value: value, tokenType: tokenType, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt,
-            refreshToken: refreshToken, idToken: idToken, session: session, renewalBegun: renewalBegun, isRotated: isRotated)
+        var token = self
+        token.renewalBegun = renewalBegun?.asStored
+        return token
     }
 }
 

@@ -40,7 +40,7 @@ package enum AuthorizationResponse {
 
     /// Whether `location` is the client's address with an answer. A slash that a server adds after the host is no difference
     /// (Glewlwyd does it with a custom scheme).
-    private static func isAnswer(_ location: String, to redirectURI: String) -> Bool {
+    package static func isAnswer(_ location: String, to redirectURI: String) -> Bool {
         func bare(_ text: String) -> Substring {
             let path = text.prefix { $0 != "?" && $0 != "#" }
             return path.hasSuffix("/") ? path.dropLast() : path

@@ -49,11 +49,6 @@ public struct CookieJar: Sendable, Hashable, Codable {
         return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value.text)" }.joined(separator: "; ")
     }
 
-    /// Removes what has ended.
-    public mutating func removeExpired(now: Date) {
-        cookies.removeAll { $0.isExpired(at: now) }
-    }
-
     private static func cookie(_ line: SetCookie, from place: CookiePlace, now: Date) -> Cookie? {
         // Max-Age has precedence over Expires (section 4.1.2.2).
         let expiry = line.maxAge.map { $0 <= 0 ? Date(timeIntervalSince1970: 0) : now + Double(min($0, 34_560_000_000)) }
@@ -97,9 +92,13 @@ private struct CookiePlace {
         host.contains(":") || host.split(separator: ".").allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
     }
 
-    /// Section 5.1.3: the host is the domain, or a name below it.
+    /// Section 5.1.3: the host is the domain, or a name below it. Bytes are compared: two characters that Unicode takes for one
+    /// are two names to everybody else.
     func isWithin(_ domain: String) -> Bool {
-        host == domain || !isAddress && host.hasSuffix("." + domain)
+        let (ours, theirs) = (host.utf8, domain.utf8)
+        if ours.elementsEqual(theirs) { return true }
+        return !isAddress && ours.count > theirs.count && ours.suffix(theirs.count).elementsEqual(theirs)
+            && ours.dropLast(theirs.count).last == UInt8(ascii: ".")
     }
 }
 
@@ -107,8 +106,9 @@ extension Cookie {
     fileprivate func isFor(_ place: CookiePlace) -> Bool {
         guard isHostOnly ? place.host == domain : place.isWithin(domain), !isSecure || place.isSecure else { return false }
         // Section 5.1.4: the same path, or one below it.
-        guard place.path.hasPrefix(path) else { return false }
-        return place.path.utf8.count == path.utf8.count || path.hasSuffix("/")
-            || place.path.utf8[place.path.utf8.index(place.path.startIndex, offsetBy: path.utf8.count)] == UInt8(ascii: "/")
+        let (asked, path) = (place.path.utf8, path.utf8)
+        guard asked.starts(with: path) else { return false }
+        return asked.count == path.count || path.last == UInt8(ascii: "/")
+            || asked.dropFirst(path.count).first == UInt8(ascii: "/")
     }
 }

@@ -32,7 +32,7 @@ public struct IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
         case accessTokenHash
         /// It names nobody, or somebody else than the one before it.
         case subject
-        /// The server's keys could not be read.
+        /// The server's keys to check it with cannot be had, not even later.
         case keys
     }
 

@@ -58,6 +58,8 @@ public struct OAuthError: Error, Sendable, Hashable, CustomStringConvertible {
         case noCode
         /// The client's description of the server lacks what is needed.
         case notConfigured
+        /// The server does not offer what is asked for: neither the app nor the server's own description has an address for it.
+        case notOffered
     }
 
     /// What happened.
@@ -119,6 +121,7 @@ extension OAuthError {
         // Our own words for what no server says are not the server's to use.
         let ours: Set<Code> = [
             .other, .failed, .unreadable, .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured,
+            .notOffered,
         ]
         let known = Code(rawValue: name).flatMap { ours.contains($0) ? nil : $0 } ?? .other
         self.init(

@@ -25,12 +25,12 @@ package struct SetCookie: Sendable, Hashable {
         let parts = header.split(separator: ";", omittingEmptySubsequences: false)
         let pair = parts[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard pair.count == 2 else { return nil }
-        name = pair[0].trimmingSpaces()
-        value = pair[1].trimmingSpaces()
+        name = pair[0].trimmingWhitespace()
+        value = pair[1].trimmingWhitespace()
         guard !name.isEmpty else { return nil }
         for part in parts.dropFirst() {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            take(attribute: pair[0].trimmingSpaces().lowercased(), value: pair.count > 1 ? pair[1].trimmingSpaces() : "")
+            take(attribute: pair[0].trimmingWhitespace().lowercased(), value: pair.count > 1 ? pair[1].trimmingWhitespace() : "")
         }
     }
 
@@ -51,16 +51,6 @@ package struct SetCookie: Sendable, Hashable {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text) ?? (text.hasPrefix("-") ? -1 : .max)
-    }
-}
-
-extension StringProtocol {
-    /// Without the spaces and tabs at both ends.
-    fileprivate func trimmingSpaces() -> String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        var text = self.drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text = text.dropLast() }
-        return String(text)
     }
 }
 

@@ -67,11 +67,13 @@ package enum TokenRules {
 
     /// The token to keep after a refresh: the old refresh token and the old id_token stay when no new ones came.
     package static func merged(_ new: AccessToken, into old: AccessToken) -> AccessToken {
-        AccessToken(
-            value: new.value, tokenType: new.tokenType, scope: new.scope.isEmpty ? old.scope : new.scope,
-            issuedAt: new.issuedAt, expiresAt: new.expiresAt, refreshToken: new.refreshToken ?? old.refreshToken,
-            idToken: new.idToken ?? old.idToken, session: old.session,
-            isRotated: old.refreshToken == nil ? old.isRotated : new.refreshToken.map { $0 != old.refreshToken } ?? false)
+        var token = new
+        if token.scope.isEmpty { token.scope = old.scope }
+        token.refreshToken = new.refreshToken ?? old.refreshToken
+        token.idToken = new.idToken ?? old.idToken
+        token.session = old.session
+        token.isRotated = old.refreshToken == nil ? old.isRotated : new.refreshToken.map { $0 != old.refreshToken } ?? false
+        return token
     }
 }
 

@@ -40,14 +40,14 @@ public struct BrowserLogin: Sendable {
             let (issuer, isNamed) = try await server.issuer()
             let listener = try await LoopbackListener.listening(at: try server.client.redirectURI)
             let redirectURI = listener.redirectURI
-            let address = try await server.authorizationAddress(attempt, redirectURI: redirectURI)
             let code = try await listener.answer(
                 within: patience,
                 accepting: { query in
                     // What does not carry our state is not about this login, and does not end it.
                     FormCoding.decode(query)["state"].map { ConstantTime.areEqual($0, attempt.state) } ?? false
                 },
-                whileOpening: { try await open(address) })
+                // Here, because the port is closed whatever fails in here.
+                whileOpening: { try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI)) })
             let fields = FormCoding.decode(code)
             let secret = try AuthorizationResponse.code(
                 query: fields, state: attempt.state, issuer: issuer, requiresIssuer: isNamed)

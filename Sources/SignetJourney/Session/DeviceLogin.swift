@@ -70,15 +70,20 @@ public struct DeviceLogin: Sendable {
             guard tokens.server.clock.now < invitation.end else {
                 throw TokenError(.refused, .server(OAuthError(.expiredToken)))
             }
+            let answer: OAuthServer.TokenAnswer
             do {
-                return try await tokens.adopt(try await tokens.server.exchange(deviceCode: invitation.deviceCode))
+                answer = try await tokens.server.exchange(deviceCode: invitation.deviceCode)
             } catch let error as OAuthError {
                 guard polling.next(after: error) == .ask else { throw TokenError(error) }
+                continue
             } catch {
                 let failure = TokenError(error)
                 guard case .network = failure.cause, failure.isRetryable else { throw failure }
                 polling.nextAfterSilence()
+                continue
             }
+            // The code is used up: whatever fails from here on, asking again would get nothing.
+            do { return try await tokens.adopt(try await tokens.server.taken(answer)) } catch { throw TokenError(error) }
         }
     }
 }

@@ -1,4 +1,4 @@
-import SignetCore
+public import SignetCore
 import SignetStorage
 
 /// How a log-out went, step by step. Whatever it says of the server, nothing is stored on this machine any more, unless
@@ -10,13 +10,16 @@ public struct LogOutReport: Sendable, Hashable {
         case done
         /// There was nothing to do.
         case notNeeded
-        /// The server wants a person to confirm it, at this address, which carries the id_token: open it, and show it to nobody.
-        case needsBrowser(String)
+        /// The server wants a person to confirm it, at this address, which carries the id_token; see ``address``.
+        case needsBrowser(Secret)
         /// It could not be done.
         case failed(TokenError)
 
         /// Whether nothing of it is left.
         public var isOver: Bool { self == .done || self == .notNeeded }
+
+        /// Where a person has to confirm it; nil when nobody has to. It carries the id_token: open it, and show it to nobody.
+        public var address: String? { if case .needsBrowser(let address) = self { address.text } else { nil } }
     }
 
     /// What was stored on this machine.
@@ -40,20 +43,34 @@ extension TokenSource {
     /// - Parameter endsOpenIDSession: Whether the session that the id_token names is ended too where there was a session of a
     ///   journey. Where there was none, it always is.
     public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
-        let (token, session, cookies, local) = await clear()
-        async let tokens = outcome(of: token) { try await $0.revoke($1) }
-        async let ended = outcome(of: session) { try await $0.logOut($1, cookies: cookies) }
+        let found = await clear()
+        async let tokens = outcome(of: found.token) { try await $0.revoke($1) }
+        async let ended = outcome(of: found.session) { try await $0.logOut($1, cookies: found.cookies) }
         // A server that ends the session of an id_token may remove its tokens too: not both at once.
         let revoked = await tokens
         var openID = LogOutReport.Outcome.notNeeded
-        if let idToken = token?.idToken, endsOpenIDSession || session == nil {
-            openID = await endOpenIDSession(idToken)
+        if endsOpenIDSession || !found.hadSession {
+            switch found.token.map({ $0?.idToken }) {
+            case .success(let idToken?): openID = await endOpenIDSession(idToken)
+            case .success(nil): break
+            case .failure(let error): openID = .failed(error)
+            }
         }
-        return await LogOutReport(local: local, tokens: revoked, session: ended, openIDSession: openID)
+        return await LogOutReport(local: found.local, tokens: revoked, session: ended, openIDSession: openID)
+    }
+
+    /// What was stored. What could not be read was there, for all that is known.
+    private struct Found: Sendable {
+        let token: Result<AccessToken?, TokenError>
+        let session: Result<SSOToken?, TokenError>
+        let cookies: CookieJar
+        var local = LogOutReport.Outcome.done
+
+        var hadSession: Bool { if case .success(_?) = session { true } else { false } }
     }
 
     /// Takes out everything that is stored. Each of the three is removed even where another one cannot be.
-    private func clear() async -> (AccessToken?, SSOToken?, CookieJar, LogOutReport.Outcome) {
+    private func clear() async -> Found {
         do throws(TokenError) {
             return try await alone { () async throws(TokenError) in await clearNow() }
         } catch {
@@ -62,23 +79,28 @@ extension TokenSource {
         }
     }
 
-    private func clearNow() async -> (AccessToken?, SSOToken?, CookieJar, LogOutReport.Outcome) {
-        let token = try? await store.token()
-        let session = try? await store.session()
-        let cookies = (try? await store.cookies()) ?? CookieJar()
-        var outcome = LogOutReport.Outcome.done
-        do throws(StoreError) { try await store.removeToken() } catch { outcome = .failed(TokenError(error)) }
-        do throws(StoreError) { try await store.removeSession() } catch { outcome = .failed(TokenError(error)) }
-        do throws(StoreError) { try await store.removeCookies() } catch { outcome = .failed(TokenError(error)) }
+    private func clearNow() async -> Found {
+        var found = Found(
+            token: await reading { () async throws(StoreError) in try await store.token() },
+            session: await reading { () async throws(StoreError) in try await store.session() },
+            // They only help the request to the machine that knows the session.
+            cookies: (try? await store.cookies()) ?? CookieJar())
+        do throws(StoreError) { try await store.removeToken() } catch { found.local = .failed(TokenError(error)) }
+        do throws(StoreError) { try await store.removeSession() } catch { found.local = .failed(TokenError(error)) }
+        do throws(StoreError) { try await store.removeCookies() } catch { found.local = .failed(TokenError(error)) }
         forget()
-        return (token, session, cookies, outcome)
+        return found
+    }
+
+    private func reading<Value>(_ body: () async throws(StoreError) -> Value) async -> Result<Value, TokenError> {
+        do throws(StoreError) { return .success(try await body()) } catch { return .failure(TokenError(error)) }
     }
 
     private func outcome<Value: Sendable>(
-        of value: Value?, _ end: @Sendable (OAuthServer, Value) async throws -> Void
+        of found: Result<Value?, TokenError>, _ end: @Sendable (OAuthServer, Value) async throws -> Void
     ) async -> LogOutReport.Outcome {
-        guard let value else { return .notNeeded }
         do {
+            guard let value = try found.get() else { return .notNeeded }
             try await end(server, value)
             return .done
         } catch {
@@ -88,8 +110,8 @@ extension TokenSource {
 
     private func endOpenIDSession(_ idToken: Secret) async -> LogOutReport.Outcome {
         do {
-            return try await server.endSession(idToken).map { .needsBrowser($0) } ?? .done
-        } catch let error as OAuthError where error.code == .notConfigured {
+            return try await server.endSession(idToken).map { .needsBrowser(Secret(text: $0)) } ?? .done
+        } catch let error as OAuthError where error.code == .notOffered {
             // A server without that endpoint has no such session to end.
             return .notNeeded
         } catch {

@@ -76,16 +76,19 @@ extension TokenSource {
         return failures
     }
 
-    /// Takes tokens from a login in a browser or on another device.
+    /// Takes tokens from a login in a browser or on another device. Those before them are revoked; that it could not be done stops
+    /// nothing.
     func adopt(_ token: AccessToken) async throws(TokenError) -> AccessToken {
-        try await alone { () async throws(TokenError) in
-            let (_, session) = try await kept()
+        let (token, old) = try await alone { () async throws(TokenError) in
+            let (old, session) = try await kept()
             // They live as long as the session beside which they were made.
             let token = token.belonging(to: session.map(SessionIdentity.init))
             try await storing { () async throws(StoreError) in try await store.save(token) }
             forget()
-            return token
+            return (token, old)
         }
+        _ = await end(Leftovers(token: old))
+        return token
     }
 
     /// What the server says about the person (OpenID Connect Core section 5.3). A token that it does not take is renewed once.

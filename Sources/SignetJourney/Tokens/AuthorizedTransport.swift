@@ -20,8 +20,8 @@ public struct AuthorizedTransport: Sendable {
 
     /// Sends a request with the token. After a 401 the token is renewed and the request sent once more; the second answer is
     /// the answer, whatever it is.
-    /// - Throws: ``TokenError`` when there is no token to be had; `TransportError`, with ``TransportError/Code/invalidRequest``
-    ///   for a server that the token is not meant for.
+    /// - Throws: ``TokenError`` when there is no token to be had, or its renewal fails for a reason that is not the server's;
+    ///   `TransportError`, with ``TransportError/Code/invalidRequest`` for a server that the token is not meant for.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard let target = try? Endpoint(unchecked: request.url), origins.contains(where: { $0.hasSameOrigin(as: target) })
         else {
@@ -37,6 +37,7 @@ public struct AuthorizedTransport: Sendable {
             renewed = try await tokens.renewed(insteadOf: token)
         } catch {
             // Nothing better can be sent. The server's own answer says more than ours would.
+            guard [.refused, .loginRequired, .unreachable].contains(error.code) else { throw error }
             return response
         }
         return try await transport.deliver(request.authorized(by: renewed))

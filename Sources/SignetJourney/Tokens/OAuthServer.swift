@@ -53,7 +53,7 @@ final class OAuthServer: Sendable {
         } else if let url = try await described()[keyPath: path] {
             address = url
         } else {
-            throw OAuthError(.notConfigured, explanation: "the server has no \(name)")
+            throw OAuthError(.notOffered, explanation: "the server has no \(name)")
         }
         return try checked(address)
     }
@@ -106,6 +106,13 @@ final class OAuthServer: Sendable {
     /// Whether an id_token could be checked without asking.
     var hasKeys: Bool { learned.withLock { $0.keys != nil } }
 
+    /// Has what an id_token is checked with, before anything is sent that works only once: what came for it could not be taken
+    /// without.
+    private func prepareToCheck() async throws {
+        if !hasKeys { _ = try await keys(for: nil) }
+        _ = try await issuer()
+    }
+
     // MARK: Codes and tokens
 
     /// A code from the authorization endpoint, given for a session (protocol/journey.md section 4.2), and the cookies after it.
@@ -148,41 +155,59 @@ final class OAuthServer: Sendable {
         _ code: Secret, _ attempt: AuthorizationAttempt, redirectURI: String? = nil
     ) async throws -> AccessToken {
         let client = try client
+        if client.scopes.contains("openid") { try await prepareToCheck() }
         let answer = try await tokens(
             [
                 ("grant_type", "authorization_code"), ("code", code.text),
                 ("redirect_uri", redirectURI ?? client.redirectURI), ("client_id", client.clientID),
                 ("code_verifier", attempt.verifier.text),
-            ], for: .exchangeToken)
-        try await check(answer, nonce: attempt.nonce)
-        return answer.token
+            ], scope: client.scope, for: .exchangeToken)
+        return try await taken(answer, nonce: attempt.nonce)
     }
 
     /// The tokens for a refresh token. The id_token, if one came, is checked against the one before it.
     func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
         // Asked for first: once the answer is there, nothing should stand between it and the storage.
-        if token.idToken != nil, !hasKeys { _ = try? await keys(for: nil) }
+        if token.idToken != nil {
+            do { try await prepareToCheck() } catch  where TokenError(error).isRetryable {}
+        }
         // The scope stays what was granted: to name one could only narrow it (RFC 6749 section 6).
         let answer = try await tokens(
             [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", try client.clientID)],
-            for: .refreshToken)
+            scope: "", for: .refreshToken)
         do {
             try await check(answer, nonce: nil, subject: token.idToken.flatMap(SignedClaims.subject))
             return answer.token
-        } catch let error where !(error is IDTokenError) {
+        } catch  where TokenError(error).isRetryable {
             // The keys cannot be had now. The access token is good all the same; the id_token that is kept is the old one.
             return answer.token.withoutIDToken
+        } catch let error as IDTokenError {
+            throw error
+        } catch {
+            // Not the error itself: it would say that nothing was used up.
+            throw IDTokenError(.keys)
         }
     }
 
-    /// The tokens for the code of another device (RFC 8628 section 3.4).
-    func exchange(deviceCode: Secret) async throws -> AccessToken {
-        let answer = try await tokens(
+    /// What comes for the code of another device (RFC 8628 section 3.4), to be ``taken(_:nonce:)``.
+    func exchange(deviceCode: Secret) async throws -> TokenAnswer {
+        let client = try client
+        if client.scopes.contains("openid") { try await prepareToCheck() }
+        return try await tokens(
             [
                 ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.text),
-                ("client_id", try client.clientID),
-            ], for: .exchangeToken)
-        try await check(answer, nonce: nil)
+                ("client_id", client.clientID),
+            ], scope: client.scope, for: .exchangeToken)
+    }
+
+    /// The tokens of a new grant, checked. Those that do not hold are nobody's any more: they are revoked, as well as that goes.
+    func taken(_ answer: TokenAnswer, nonce: String? = nil) async throws -> AccessToken {
+        do {
+            try await check(answer, nonce: nonce, requiresIDToken: true)
+        } catch {
+            try? await revoke(answer.token)
+            throw error
+        }
         return answer.token
     }
 
@@ -193,19 +218,22 @@ final class OAuthServer: Sendable {
             try await post([("client_id", try client.clientID), ("scope", try client.scope)], to: url, for: .deviceAuthorization))
     }
 
-    private struct TokenAnswer {
+    /// What a token endpoint gave, before its id_token is looked at.
+    struct TokenAnswer: Sendable {
         let token: AccessToken
         /// The server's time, or ours.
         let now: Date
     }
 
-    private func tokens(_ fields: [(name: String, value: String)], for action: RequestAction) async throws -> TokenAnswer {
+    /// - Parameter scope: What is given if the answer does not say.
+    private func tokens(
+        _ fields: [(name: String, value: String)], scope: String, for action: RequestAction
+    ) async throws -> TokenAnswer {
         let url = try await address(\.token, "token endpoint")
         let response = try await post(fields, to: url, headers: ["Accept-API-Version": Self.version], for: action)
         let now = clock.now
         let token = try TokenResponse.token(
-            status: response.status, body: response.body,
-            requestedScope: fields.contains { $0.value == "refresh_token" } ? "" : try client.scope, now: now,
+            status: response.status, body: response.body, requestedScope: scope, now: now,
             retryAfter: response.retryAfter(now: now))
         return TokenAnswer(token: token, now: response.date ?? now)
     }
@@ -224,10 +252,12 @@ final class OAuthServer: Sendable {
     }
 
     /// Checks an id_token (OpenID Connect Core sections 3.1.3.7 and 12.2).
-    private func check(_ answer: TokenAnswer, nonce: String?, subject: String? = nil) async throws {
+    /// - Parameter requiresIDToken: Whether there has to be one if it was granted: with a new grant, not after a refresh.
+    private func check(
+        _ answer: TokenAnswer, nonce: String?, subject: String? = nil, requiresIDToken: Bool = false
+    ) async throws {
         guard let idToken = answer.token.idToken else {
-            // One that was asked for and granted has to be there.
-            guard nonce == nil || !answer.token.scope.split(separator: " ").contains("openid") else {
+            guard !requiresIDToken || !answer.token.scope.split(separator: " ").contains("openid") else {
                 throw IDTokenError(.form)
             }
             return
@@ -335,11 +365,14 @@ extension OAuthServer {
         let url = try await endSessionAddress(idToken)
         let response = try await send("GET", url, headers: ["Accept": "application/json"], for: .endSession).response
         guard (200..<400).contains(response.status) else { throw refusal(response) }
-        guard let location = response.headers["Location"], (300..<400).contains(response.status) else {
-            return response.isPage ? url : nil
+        if (300..<400).contains(response.status) {
+            guard let location = response.headers["Location"], let ours = try client.signOutRedirectURI,
+                AuthorizationResponse.isAnswer(location, to: ours)
+            else { return url }
+            return nil
         }
-        if let ours = try client.signOutRedirectURI, location.hasPrefix(ours) { return nil }
-        return url
+        // A page may say that all is over, or ask whether it shall be: it is a person's to read.
+        return response.isPage ? url : nil
     }
 
     /// The address that ends the session that an id_token names, for a browser too.

@@ -1,6 +1,7 @@
 import Crypto
 public import SignetCore
 public import SignetStorage
+import Synchronization
 
 /// Where the tokens, the session and the cookies of one server are kept.
 ///
@@ -12,6 +13,8 @@ public actor SessionStore {
     private let cookieStorage: any Storage<CookieJar>
     nonisolated let lock: ProcessLock?
     nonisolated let turns = Turns()
+    /// Counts the changes where there is no lock file to do it.
+    private nonisolated let changes = Atomic<Int64>(0)
 
     /// What is kept in storages of the app's own, which nobody else is to use from now on.
     /// - Parameter lockFile: A file by which processes that use the same places take turns, at a path that is the same for all
@@ -68,13 +71,13 @@ extension SessionStore {
 
     /// Stores an access token.
     package func save(_ token: AccessToken) async throws(StoreError) {
-        defer { lock?.advance() }
+        defer { advance() }
         try await Self.guarding("save the tokens") { try await tokenStorage.save(item: token) }
     }
 
     /// Removes the access token.
     package func removeToken() async throws(StoreError) {
-        defer { lock?.advance() }
+        defer { advance() }
         try await Self.guarding("remove the tokens") { try await tokenStorage.delete() }
     }
 
@@ -85,13 +88,13 @@ extension SessionStore {
 
     /// Stores a session.
     package func save(_ session: SSOToken) async throws(StoreError) {
-        defer { lock?.advance() }
+        defer { advance() }
         try await Self.guarding("save the session") { try await sessionStorage.save(item: session) }
     }
 
     /// Removes the session.
     package func removeSession() async throws(StoreError) {
-        defer { lock?.advance() }
+        defer { advance() }
         try await Self.guarding("remove the session") { try await sessionStorage.delete() }
     }
 
@@ -111,7 +114,11 @@ extension SessionStore {
     }
 
     /// How often what is stored was changed, as far as that can be known without asking it.
-    nonisolated var count: Int64 { lock?.count ?? 0 }
+    nonisolated var count: Int64 { lock?.count ?? changes.load(ordering: .acquiring) }
+
+    private func advance() {
+        if let lock { lock.advance() } else { changes.add(1, ordering: .releasing) }
+    }
 
     /// Runs `body` alone among all tasks and processes that use this place.
     nonisolated func withTurn<Value>(

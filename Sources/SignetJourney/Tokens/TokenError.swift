@@ -97,7 +97,7 @@ extension TokenError {
 
     private static func code(of error: OAuthError) -> Code {
         switch error.code {
-        case .notConfigured: .notConfigured
+        case .notConfigured, .notOffered: .notConfigured
         case .loginRequired, .notRedirected: .loginRequired
         case _ where error.isRetryable: .unreachable
         default: .refused

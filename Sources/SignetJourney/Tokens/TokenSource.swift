@@ -273,10 +273,12 @@ public final class TokenSource: Sendable {
         try await storing { () async throws(StoreError) in try await store.save(old) }
     }
 
-    /// A token that could not be renewed now, and has not ended yet, is used on for a while.
+    /// A token that could not be renewed now, and has not ended yet, is used on for a while: also where the server wants to see the
+    /// person again and does not say that the session is over.
     private func usable(_ old: AccessToken?, after failure: TokenError, isRefused: Bool) throws(TokenError) -> AccessToken {
         let now = clock.now
-        guard let old, failure.code == .unreachable, !isRefused, !old.isExpired(at: now) else { throw failure }
+        guard let old, failure.code == .unreachable || failure.code == .loginRequired, !isRefused, !old.isExpired(at: now)
+        else { throw failure }
         let next = now + max(Self.pause, failure.retryAfter ?? .zero).seconds
         remember(old, count: store.count, until: min(next, old.expiresAt ?? next))
         return old
@@ -300,14 +302,18 @@ public final class TokenSource: Sendable {
             return new
         } catch {
             var failure = TokenError(error)
-            if failure.code == .loginRequired { failure = try await endIfOver(session, failure) }
+            if failure.code == .loginRequired {
+                guard let reason = try await endIfOver(session, failure) else { throw failure }
+                failure = reason
+            }
             return try usable(old, after: failure, isRefused: isRefused)
         }
     }
 
     /// A login page instead of a code may mean many things. Only when the server says of the session itself that it is over is
     /// it removed, with what came from it. Where nothing of the server's answers there either, nobody has asked for a login.
-    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) -> TokenError {
+    /// Returns what to go on with; nil when the session is over.
+    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) -> TokenError? {
         let cookies = (try? await store.cookies()) ?? CookieJar()
         switch await server.state(of: session, cookies: cookies) {
         case .over: break
@@ -322,6 +328,6 @@ public final class TokenSource: Sendable {
             try await store.removeCookies()
         }
         forget()
-        return failure
+        return nil
     }
 }

@@ -67,7 +67,11 @@ extension JourneyStart {
         case "service": break
         case "composite_advice":
             switch try PolicyAdvice(tree ?? "") {
-            case .service(let name): tree = name
+            case .service(let name, let place):
+                guard place == nil || place == realm else {
+                    throw Refusal(.badRequest, "The policy advice is about another realm.")
+                }
+                tree = name
             case .transaction:
                 tree = configuration.transactionJourney
                 isForced = true

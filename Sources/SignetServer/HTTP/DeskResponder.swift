@@ -51,14 +51,20 @@ struct DeskResponder: HTTPResponder {
                 RequestReader(request: request, largestBody: desk.configuration.largestBody), context, &version)
         } catch let refusal as Refusal {
             if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
-            return try JSONReply.make(refusal, version: version)
+            return try isOAuth(request) ? OAuthRefusal(refusal).response : JSONReply.make(refusal, version: version)
         } catch let refusal as OAuthRefusal {
             desk.logger.info("OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
             return try refusal.response
         } catch {
             desk.logger.error("a request could not be answered", metadata: ["error": "\(type(of: error))"])
-            return try JSONReply.make(Refusal(.internalServerError, "The request could not be answered."), version: version)
+            let refusal = Refusal(.internalServerError, "The request could not be answered.")
+            return try isOAuth(request) ? OAuthRefusal(refusal).response : JSONReply.make(refusal, version: version)
         }
+    }
+
+    /// Whether errors are told in the words of OAuth 2.0.
+    private func isOAuth(_ request: Request) -> Bool {
+        "\(request.uri.path)/".hasPrefix("\(desk.contextPath)/\(ResourceAddress.Family.oauth2.rawValue)/")
     }
 
     private func route(

@@ -67,7 +67,9 @@ struct Refusal: Error, Sendable, Hashable {
         Refusal(.notFound, "Realm \"\(realm)\" not found")
     }
 
-    static func methodNotAllowed(_ allowed: HTTPRequest.Method) -> Refusal {
-        Refusal(.methodNotAllowed, "The method is not supported here.", headers: [.allow: allowed.rawValue])
+    static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Refusal {
+        Refusal(
+            .methodNotAllowed, "The method is not supported here.",
+            headers: [.allow: allowed.map(\.rawValue).joined(separator: ", ")])
     }
 }

@@ -21,8 +21,8 @@ struct RequestReader: Sendable {
     /// Whether a parameter of the query says `true`.
     func flag(_ name: String) -> Bool { query(name) == "true" }
 
-    func require(_ method: HTTPRequest.Method) throws(Refusal) {
-        guard request.method == method else { throw .methodNotAllowed(method) }
+    func require(_ methods: HTTPRequest.Method...) throws(Refusal) {
+        guard methods.contains(request.method) else { throw .methodNotAllowed(methods) }
     }
 
     /// `application/json`, in UTF-8 if the charset is named.

@@ -26,7 +26,7 @@ struct UserDevicesResource: Sendable {
         case .get: return try get(kind, id, owner)
         case .delete: return try delete(kind, id, owner)
         case .put: return try await put(kind, id, owner, reader)
-        default: throw Refusal.methodNotAllowed(.get)
+        default: throw Refusal.methodNotAllowed(kind.canBeRenamed ? [.get, .delete, .put] : [.get, .delete])
         }
     }
 

@@ -11,9 +11,7 @@ extension JourneyCallback {
     }
 
     /// An informative text: message type `0`.
-    static func information(_ message: String) -> JourneyCallback {
-        JourneyCallback(type: "TextOutputCallback", output: [.text("message", message), .text("messageType", "0")])
-    }
+    static func information(_ message: String) -> JourneyCallback { .text(message, type: 0) }
 
     static func hidden(id: String, value: String) -> JourneyCallback {
         JourneyCallback(type: "HiddenValueCallback", output: [.text("value", value), .text("id", id)], input: [.text("", id)])
@@ -25,15 +23,7 @@ extension JourneyCallback {
     }
 
     /// One button; 100 means that nothing was pressed.
-    static func confirmation(_ option: String) -> JourneyCallback {
-        JourneyCallback(
-            type: "ConfirmationCallback",
-            output: [
-                .text("prompt", ""), Field(name: "messageType", value: .integer(0)),
-                Field(name: "options", value: .array([.string(option)])), Field(name: "optionType", value: .integer(-1)),
-                Field(name: "defaultOption", value: .integer(0)),
-            ], input: [Field(name: "", value: .integer(100))])
-    }
+    static func confirmation(_ option: String) -> JourneyCallback { .confirmation([option], default: 0) }
 
     /// Names the inputs after the position among all callbacks of the step, and numbers the callbacks from 0.
     static func numbered(_ callbacks: [JourneyCallback]) -> [JourneyCallback] {

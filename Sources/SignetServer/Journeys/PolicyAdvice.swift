@@ -3,10 +3,10 @@ import SignetCore
 
 /// What a policy wants of somebody who was refused: XML in `authIndexValue` (protocol/journey.md section 1.4).
 enum PolicyAdvice: Sendable, Hashable {
-    /// To walk a journey.
-    case service(String)
-    /// To confirm one transaction.
-    case transaction(String)
+    /// To walk a journey, in a realm if one is named.
+    case service(String, RealmPath?)
+    /// To confirm a transaction. Which one is the policy's to know: each asks anew.
+    case transaction
 
     /// Reads `<Advices><AttributeValuePair><Attribute name="TYPE"/><Value>VALUE</Value></AttributeValuePair></Advices>`, with or
     /// without white space between the tags.
@@ -24,8 +24,10 @@ enum PolicyAdvice: Sendable, Hashable {
         switch type {
         case "AuthenticateToServiceConditionAdvice":
             // `/alpha:Tree`, `/:Tree` or the name alone.
-            self = .service(String(value.split(separator: ":").last ?? value[...]))
-        case "TransactionConditionAdvice": self = .transaction(value)
+            let parts = value.split(separator: ":", maxSplits: 1)
+            guard let name = parts.last else { throw malformed }
+            self = .service(String(name), parts.count == 2 ? RealmPath(parts[0]) : nil)
+        case "TransactionConditionAdvice": self = .transaction
         default: throw Refusal(.badRequest, "This server cannot follow the policy advice \(type).")
         }
     }

@@ -40,8 +40,7 @@ struct AuthorizationReturn: Sendable, Hashable {
     /// The address with an answer: `iss`, `state` and `client_id` besides what it is about (RFC 9207, and AM).
     func location(_ answer: [(String, String)]) -> String {
         let all = answer + [("iss", issuer)] + (state.map { [("state", $0)] } ?? []) + [("client_id", client.id)]
-        let query = all.map { "\($0)=\($1.percentEncoded())" }.joined(separator: "&")
-        return redirectURI + (redirectURI.contains("?") ? "&" : "?") + query
+        return FormCoding.address(redirectURI, adding: all.map { (name: $0, value: $1) })
     }
 }
 
@@ -94,7 +93,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         }
         scopes = asked.isEmpty ? client.scopes : asked
         nonce = parameters["nonce"]
-        challenge = try Self.challenge(parameters, of: client)
+        challenge = try Self.challenge(parameters, isRequired: client.requiresProofKey)
         prompts = try Self.prompts(parameters)
         if let age = parameters["max_age"] {
             guard let seconds = UInt32(age) else { throw .invalidRequest("max_age is no number of seconds") }
@@ -104,11 +103,10 @@ struct AuthorizationRequest: Sendable, Hashable {
         }
     }
 
-    private static func challenge(
-        _ parameters: Parameters, of client: RegisteredClient
-    ) throws(AuthorizationRefusal) -> String? {
+    /// The challenge whose verifier will have to be shown (RFC 7636 section 4.3).
+    static func challenge(_ parameters: Parameters, isRequired: Bool) throws(AuthorizationRefusal) -> String? {
         guard let challenge = parameters["code_challenge"] else {
-            guard !client.requiresProofKey, parameters["code_challenge_method"] == nil else {
+            guard !isRequired, parameters["code_challenge_method"] == nil else {
                 throw .invalidRequest("Missing parameter, 'code_challenge'")
             }
             return nil

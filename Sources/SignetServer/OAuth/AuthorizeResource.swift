@@ -1,3 +1,4 @@
+import Crypto
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -18,7 +19,7 @@ struct AuthorizeResource: Sendable {
         case code(String)
         /// To log in; `isForced` though there is a session.
         case login(isForced: Bool)
-        case consent(ShownSession, csrf: String)
+        case consent(ShownSession, scopes: [String], csrf: String)
         case refused(AuthorizationRefusal)
     }
 
@@ -31,7 +32,7 @@ struct AuthorizeResource: Sendable {
             // A form may carry the whole request, or come after one that stands in the query.
             if form["client_id"] != nil { parameters = form }
         } else {
-            try reader.require(.get)
+            try reader.require(.get, .post)
         }
         let request = parameters
         let tokens = reader.sessionTokens(desk.configuration.cookieName)
@@ -50,10 +51,11 @@ struct AuthorizeResource: Sendable {
                 to: target.location([("error", refusal.code), ("error_description", refusal.message)]))
         case .login(let isForced):
             return OAuthReply.redirect(to: loginPage(request, realm, isForced: isForced))
-        case .consent(let shown, let csrf):
+        case .consent(let shown, let scopes, let csrf):
+            // The form carries the request, which may have come in a form itself.
+            let hidden = request.fields(without: Decision.names) + [("csrf", csrf)]
             return HTMLPage.consent(
-                client: target.client, user: shown.session.user, scopes: request.words("scope"), csrf: csrf,
-                target: target.redirectURI
+                client: target.client, user: shown.session.user, scopes: scopes, hidden: hidden, target: target.redirectURI
             ).response(below: desk.contextPath)
         }
     }
@@ -63,6 +65,8 @@ struct AuthorizeResource: Sendable {
         var allows: Bool?
         var saves = false
         var csrf: String?
+
+        static let names: Set = ["decision", "save_consent", "csrf"]
 
         init() {}
 
@@ -86,7 +90,9 @@ struct AuthorizeResource: Sendable {
         }
         let isSilent = request.prompts.contains(.none)
         let present = state.session(tokens, in: client.key.realm, at: moment.now)
-        guard let shown = present, !request.wantsLogin(shown.session, at: moment.now) else {
+        guard let shown = present,
+            state.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session, at: moment.now)
+        else {
             let refusal = AuthorizationRefusal(code: "login_required", message: "The request requires login.")
             return isSilent ? .refused(refusal) : .login(isForced: present != nil)
         }
@@ -102,11 +108,11 @@ struct AuthorizeResource: Sendable {
                 if decision.saves { state.consents.save(request.scopes, by: client.key, of: user) }
             } else if !isKnown {
                 let refusal = AuthorizationRefusal(code: "consent_required", message: "The request requires consent.")
-                return isSilent ? .refused(refusal) : .consent(shown, csrf: state.csrf(of: shown.token))
+                return isSilent ? .refused(refusal) : .consent(shown, scopes: request.scopes, csrf: state.csrf(of: shown.token))
             }
         }
         let grant = Grant(
-            id: RandomID.token(), client: client.key, user: shown.session.user, scopes: request.scopes,
+            client: client.key, user: shown.session.user, scopes: request.scopes,
             authenticatedAt: shown.session.authenticatedAt, session: BearerKey(shown.token), nonce: request.nonce)
         return .code(
             state.tokens.code(
@@ -114,11 +120,33 @@ struct AuthorizeResource: Sendable {
                 lifetime: client.lifetimes(moment).authorizationCode, at: moment.now))
     }
 
-    /// Where a person logs in, to come back to the same request. It does not ask to log in a second time.
+    /// Where a person logs in, to come back to the same request, which says how many logins there were before.
     private func loginPage(_ request: Parameters, _ realm: RealmPath, isForced: Bool) -> String {
         let address = "\(desk.baseURL)\(ResourceAddress(.authorize, realm: realm).path)"
-        let goto = "\(address)?\(request.encoded(without: ["prompt", "max_age", "decision", "csrf", "save_consent"]))"
+        let fields = request.fields(without: Decision.names.union([DeskState.loginMark]))
+        let mark = desk.transact { state, _ in state.loginMark(for: fields) }
+        let goto = FormCoding.address(address, adding: fields + [(DeskState.loginMark, mark)])
         return LoginPages.address(desk.baseURL, realm, goto: goto, isForced: isForced)
+    }
+}
+
+extension DeskState {
+    /// The parameter that comes back with a request from the login page.
+    fileprivate static let loginMark = "login_mark"
+
+    /// How many logins there were, signed together with the request: it is of no use to another one.
+    fileprivate func loginMark(for request: [(name: String, value: String)], after logins: Int? = nil) -> String {
+        let count = logins ?? sessions.logins
+        let text = "login \(count) \(FormCoding.encode(request))"
+        let mac = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: authIDKey.key)
+        return "\(count).\(mac.withUnsafeBytes { Base64.encode($0, as: .url) })"
+    }
+
+    /// Whether the person has logged in since this very request was sent to the login page.
+    fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters) -> Bool {
+        guard let mark = request[Self.loginMark], let count = Int(mark.prefix { $0 != "." }) else { return false }
+        let fields = request.fields(without: AuthorizeResource.Decision.names.union([Self.loginMark]))
+        return ConstantTime.areEqual(mark, loginMark(for: fields, after: count)) && session.login > count
     }
 }
 

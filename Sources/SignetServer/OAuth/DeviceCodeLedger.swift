@@ -77,11 +77,7 @@ struct DeviceCodeLedger: Sendable {
         let unknown = OAuthRefusal.invalidGrant("The device code is invalid")
         let key = BearerKey(code)
         guard var device = devices.value(for: key, at: moment.now), device.client == client.key else { throw unknown }
-        if let challenge = device.challenge {
-            guard let verifier, ConstantTime.areEqual(ProofKey.challenge(for: verifier), challenge) else {
-                throw .invalidGrant("The code verifier does not match the challenge")
-            }
-        }
+        try ProofKey.check(verifier, against: device.challenge)
         if case .spent = device.state { throw unknown }
         guard moment.now < device.expiresAt else {
             throw OAuthRefusal(.badRequest, "expired_token", "The provided device code has expired")

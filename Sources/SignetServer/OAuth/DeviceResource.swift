@@ -21,9 +21,11 @@ struct DeviceCodeResource: Sendable {
             let client = try state.client(credentials, in: realm)
             let asked = form.words("scope")
             guard asked.allSatisfy(client.scopes.contains) else { throw .invalidScope("Unknown/invalid scope(s)") }
-            let challenge = form["code_challenge"]
-            guard challenge == nil || form["code_challenge_method"] == "S256" else {
-                throw .invalidRequest("The only code_challenge_method is S256")
+            let challenge: String?
+            do throws(AuthorizationRefusal) {
+                challenge = try AuthorizationRequest.challenge(form, isRequired: false)
+            } catch {
+                throw OAuthRefusal(.badRequest, error.code, error.message)
             }
             let (code, device) = state.deviceCodes.begin(
                 client, scopes: asked.isEmpty ? client.scopes : asked, challenge: challenge, moment)
@@ -50,7 +52,7 @@ struct DeviceUserResource: Sendable {
         if reader.request.method == .post {
             parameters = try await reader.form()
         } else {
-            try reader.require(.get)
+            try reader.require(.get, .post)
         }
         let shown = desk.transact { state, moment in
             state.session(tokens, in: realm, at: moment.now).map { ($0, state.csrf(of: $0.token)) }
@@ -67,7 +69,7 @@ struct DeviceUserResource: Sendable {
         let isDone = desk.transact { state, moment in
             guard let device = state.deviceCodes.device(showing: userCode, in: realm, at: moment.now) else { return false }
             let grant = Grant(
-                id: RandomID.token(), client: device.client, user: shown.session.user, scopes: device.scopes,
+                client: device.client, user: shown.session.user, scopes: device.scopes,
                 authenticatedAt: shown.session.authenticatedAt, session: BearerKey(shown.token), nonce: nil)
             state.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied, at: moment.now)
             return true

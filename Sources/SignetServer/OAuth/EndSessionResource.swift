@@ -13,7 +13,7 @@ struct EndSessionResource: Sendable {
         if reader.request.method == .post {
             parameters = try await reader.form()
         } else {
-            try reader.require(.get)
+            try reader.require(.get, .post)
         }
         let hint = try parameters.required("id_token_hint")
         guard let claims = try await desk.signer.claims(of: hint), claims["realm"]?.string == realm.description,
@@ -39,7 +39,7 @@ struct EndSessionResource: Sendable {
         guard let target = parameters["post_logout_redirect_uri"] else {
             return Response(status: .noContent, headers: headers)
         }
-        let state = parameters["state"].map { (target.contains("?") ? "&" : "?") + "state=\($0.percentEncoded())" } ?? ""
-        return OAuthReply.redirect(to: target + state, headers: headers)
+        let state = parameters["state"].map { [(name: "state", value: $0)] } ?? []
+        return OAuthReply.redirect(to: FormCoding.address(target, adding: state), headers: headers)
     }
 }

@@ -16,6 +16,17 @@ struct OAuthRefusal: Error, Sendable, Hashable {
         self.headers = headers
     }
 
+    /// What every resource can refuse, in these words.
+    init(_ refusal: Refusal) {
+        let code =
+            switch refusal.status {
+            case .notFound: "not_found"
+            case .internalServerError: "server_error"
+            default: "invalid_request"
+            }
+        self.init(refusal.status, code, refusal.message, headers: refusal.headers)
+    }
+
     static func invalidRequest(_ message: String) -> OAuthRefusal { OAuthRefusal(.badRequest, "invalid_request", message) }
     static func invalidGrant(_ message: String) -> OAuthRefusal { OAuthRefusal(.badRequest, "invalid_grant", message) }
     static func invalidScope(_ message: String) -> OAuthRefusal { OAuthRefusal(.badRequest, "invalid_scope", message) }

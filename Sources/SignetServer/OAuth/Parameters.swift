@@ -32,10 +32,9 @@ struct Parameters: Sendable, Hashable {
     /// A parameter as it came, be it empty; nil when it is missing.
     func given(_ name: String) -> String? { values[name] }
 
-    /// The parameters in the coding of a query, in the order of the alphabet.
-    func encoded(without names: Set<String> = []) -> String {
-        values.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }
-            .map { "\($0.key.percentEncoded())=\($0.value.percentEncoded())" }.joined(separator: "&")
+    /// The parameters in the order of the alphabet.
+    func fields(without names: Set<String> = []) -> [(name: String, value: String)] {
+        values.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 
     func required(_ name: String) throws(OAuthRefusal) -> String {

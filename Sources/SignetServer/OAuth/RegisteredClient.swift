@@ -52,7 +52,7 @@ public struct TokenLifetimes: Sendable, Hashable {
     public var authorizationCode = 120
     /// An access token: `expires_in`.
     public var accessToken = 3600
-    /// A refresh token, from the last renewal on.
+    /// A refresh token, from when it was given: each renewal gives one that rotates a new life, and one that is kept none.
     public var refreshToken = 604_800
     /// An id_token: from `iat` to `exp`.
     public var idToken = 3600

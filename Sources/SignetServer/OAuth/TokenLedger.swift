@@ -8,7 +8,7 @@ import Foundation
 
 /// What a person let a client do: everything that came of one login dies with it.
 struct Grant: Sendable, Hashable {
-    let id: String
+    var id = RandomID.token()
     let client: ClientKey
     let user: UserKey
     let scopes: [String]
@@ -18,15 +18,13 @@ struct Grant: Sendable, Hashable {
     let nonce: String?
 }
 
-/// An authorization code, before and after it was exchanged.
+/// An authorization code that was not exchanged yet.
 struct AuthorizationCode: Sendable, Hashable {
     let grant: Grant
     /// The redirect address; nil when the request named none.
     let redirectURI: String?
     /// The PKCE challenge, of the method S256.
     let challenge: String?
-    let expiresAt: Date
-    var isSpent = false
 }
 
 /// What stands behind an access token.
@@ -75,9 +73,12 @@ struct TokenLedger: Sendable {
         for grant: Grant, redirectURI: String?, challenge: String?, lifetime: Int, at now: Date
     ) -> String {
         let text = RandomID.token()
-        let code = AuthorizationCode(
-            grant: grant, redirectURI: redirectURI, challenge: challenge, expiresAt: now.addingTimeInterval(Double(lifetime)))
-        codes.insert(code, for: BearerKey(text), until: code.expiresAt, at: now)
+        let key = BearerKey(text)
+        var grant = grant
+        // So what came of a code is found when the code comes again, for as long as any of it lives.
+        grant.id = key.text
+        let code = AuthorizationCode(grant: grant, redirectURI: redirectURI, challenge: challenge)
+        codes.insert(code, for: key, until: now.addingTimeInterval(Double(lifetime)), at: now)
         return text
     }
 
@@ -88,25 +89,18 @@ struct TokenLedger: Sendable {
     ) throws(OAuthRefusal) -> IssuedTokens {
         let refusal = OAuthRefusal.invalidGrant("The provided authorization code is invalid, expired or revoked")
         let key = BearerKey(text)
-        guard var code = codes.value(for: key, at: moment.now), code.grant.client == client.key else { throw refusal }
-        guard !code.isSpent else {
-            _ = grants.remove(code.grant.id, at: moment.now)
+        guard let code = codes.value(for: key, at: moment.now) else {
+            if grants.value(for: key.text, at: moment.now)?.client == client.key {
+                _ = grants.remove(key.text, at: moment.now)
+            }
             throw refusal
         }
-        code.isSpent = true
-        // A spent one is remembered for as long as anything that came of it can live.
-        let lifetimes = client.lifetimes(moment)
-        let end = moment.now.addingTimeInterval(Double(max(lifetimes.accessToken, lifetimes.refreshToken)))
-        codes.insert(code, for: key, until: end, at: moment.now)
-        guard moment.now < code.expiresAt else { throw refusal }
+        guard code.grant.client == client.key else { throw refusal }
+        _ = codes.remove(key, at: moment.now)
         guard code.redirectURI == nil || code.redirectURI == redirectURI else {
             throw .invalidGrant("The redirection URI is not the one of the authorization request")
         }
-        switch (code.challenge, verifier) {
-        case (let challenge?, let verifier?) where ConstantTime.areEqual(ProofKey.challenge(for: verifier), challenge): break
-        case (nil, nil): break
-        default: throw .invalidGrant("The code verifier does not match the challenge")
-        }
+        try ProofKey.check(verifier, against: code.challenge)
         return open(code.grant, for: client, moment)
     }
 
@@ -128,21 +122,20 @@ struct TokenLedger: Sendable {
         guard let token = refreshes.value(for: key, at: moment.now), client.refreshTokens != .none,
             let grant = grants.value(for: token.grantID, at: moment.now), grant.client == client.key
         else { throw refusal }
+        if case .rotated(let grace) = client.refreshTokens, let spentAt = token.spentAt,
+            moment.now >= spentAt.addingTimeInterval(grace / .seconds(1))
+        {
+            _ = grants.remove(grant.id, at: moment.now)
+            throw refusal
+        }
         guard asked.allSatisfy(token.scopes.contains) else {
             throw .invalidScope("The requested scope exceeds the scope granted by the resource owner")
         }
         let scopes = asked.isEmpty ? token.scopes : asked
-        guard case .rotated(let grace) = client.refreshTokens else {
+        guard case .rotated = client.refreshTokens else {
             return issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false, moment)
         }
-        if let spentAt = token.spentAt {
-            guard moment.now < spentAt.addingTimeInterval(grace / .seconds(1)) else {
-                _ = grants.remove(grant.id, at: moment.now)
-                throw refusal
-            }
-        } else {
-            _ = refreshes.update(key, at: moment.now) { $0.spentAt = moment.now }
-        }
+        if token.spentAt == nil { _ = refreshes.update(key, at: moment.now) { $0.spentAt = moment.now } }
         return issue(grant, scopes, to: client, refreshScopes: token.scopes, isFirst: false, moment)
     }
 
@@ -200,6 +193,18 @@ struct TokenLedger: Sendable {
             grant.client == client
         {
             _ = grants.remove(grant.id, at: now)
+        }
+    }
+}
+
+extension ProofKey {
+    /// Checks that a verifier came where there is a challenge, the right one, and none where there is none (RFC 9700 section
+    /// 2.1.1: a verifier without a challenge is a downgrade).
+    static func check(_ verifier: String?, against challenge: String?) throws(OAuthRefusal) {
+        switch (challenge, verifier) {
+        case (let challenge?, let verifier?) where ConstantTime.areEqual(Self.challenge(for: verifier), challenge): break
+        case (nil, nil): break
+        default: throw .invalidGrant("The code verifier does not match the challenge")
         }
     }
 }

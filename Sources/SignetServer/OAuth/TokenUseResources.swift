@@ -94,7 +94,7 @@ struct UserInfoResource: Sendable {
     }
 
     private func token(_ reader: RequestReader) async throws -> String? {
-        if reader.request.method != .post { try reader.require(.get) }
+        try reader.require(.get, .post)
         if let token = reader.credentials("Bearer") { return token }
         guard reader.request.method == .post, reader.header("content-type") != nil else { return nil }
         return try await reader.form()["access_token"]

@@ -3,11 +3,14 @@ import SignetCore
 /// The pages of OAuth 2.0 that ask a person something.
 extension HTMLPage {
     /// Asks whether a client may have what it asks for.
-    static func consent(client: RegisteredClient, user: UserKey, scopes: [String], csrf: String, target: String) -> HTMLPage {
+    /// - Parameter hidden: The request, which the form sends again.
+    static func consent(
+        client: RegisteredClient, user: UserKey, scopes: [String], hidden: [(name: String, value: String)], target: String
+    ) -> HTMLPage {
         HTMLPage(
             title: "Allow \(client.id)?",
             content: list(scopes, "\(client.id) asks to be allowed:")
-                + tag("p", ["class": "quiet"]) { "You are signed in as \(user.name)." } + question(["csrf": csrf], saves: true),
+                + tag("p", ["class": "quiet"]) { "You are signed in as \(user.name)." } + question(hidden, saves: true),
             formTargets: CSPSource(target).map { [$0.text] } ?? [])
     }
 
@@ -36,7 +39,7 @@ extension HTMLPage {
             title: "Allow \(device.client.id)?",
             content: tag("p") { "A device shows this code. Allow it only if it is the one that you see:" }
                 + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, "It asks to be allowed:")
-                + question(["csrf": csrf, "user_code": device.userCode], saves: false))
+                + question([("csrf", csrf), ("user_code", device.userCode)], saves: false))
     }
 
     static func deviceAnswered(_ isAllowed: Bool) -> HTMLPage {
@@ -61,7 +64,7 @@ extension HTMLPage {
         }
     }
 
-    private static func question(_ hidden: KeyValuePairs<String, String>, saves: Bool) -> Markup {
+    private static func question(_ hidden: [(name: String, value: String)], saves: Bool) -> Markup {
         tag("form", ["method": "post"]) {
             for (name, value) in hidden { PagePart.hidden(name, value) }
             if saves {

@@ -21,6 +21,8 @@ struct SSOSession: Sendable, Hashable {
     let idleTime: Double
     /// What journeys have noted in it, by name.
     var properties: [String: String] = [:]
+    /// Which login of all it was when the person last proved who they are.
+    var login = 0
 
     /// From here on it is over, unless it is used before.
     var idleEnd: Date { min(end, lastAccess.addingTimeInterval(idleTime)) }
@@ -39,6 +41,9 @@ struct SessionWishes: Sendable, Hashable {
 struct SessionLedger: Sendable {
     private var sessions = ExpiringTable<BearerKey, SSOSession>(capacity: 100_000)
 
+    /// How many times anybody has logged in. Unlike the time it tells two logins of one instant apart.
+    private(set) var logins = 0
+
     /// How many are in memory, ended ones that were not swept up yet included.
     var count: Int { sessions.count }
 
@@ -46,10 +51,12 @@ struct SessionLedger: Sendable {
     mutating func open(_ user: UserKey, tree: String, _ wishes: SessionWishes = SessionWishes(), _ moment: Moment) -> String {
         let token = RandomID.token()
         let configuration = moment.configuration
-        let session = SSOSession(
+        logins += 1
+        var session = SSOSession(
             user: user, startedAt: moment.now, authenticatedAt: moment.now, lastAccess: moment.now, trees: [tree],
             end: moment.now.addingTimeInterval(Double(max(1, wishes.maximumTime ?? configuration.sessionMaximumTime))),
             idleTime: Double(max(1, wishes.idleTime ?? configuration.sessionIdleTime)), properties: wishes.properties)
+        session.login = logins
         sessions.insert(session, for: BearerKey(token), until: session.idleEnd, at: moment.now)
         return token
     }
@@ -75,7 +82,9 @@ struct SessionLedger: Sendable {
 
     /// Notes that the session's person has walked a journey to its end.
     mutating func upgrade(_ token: String, tree: String, _ wishes: SessionWishes = SessionWishes(), at now: Date) {
-        _ = sessions.update(BearerKey(token), at: now) { session in
+        logins += 1
+        _ = sessions.update(BearerKey(token), at: now) { [logins] session in
+            session.login = logins
             session.trees.insert(tree)
             session.properties.merge(wishes.properties) { $1 }
             session.authenticatedAt = now

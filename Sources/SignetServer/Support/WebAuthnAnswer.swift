@@ -95,10 +95,10 @@ struct AuthenticatorData: Sendable {
         var rest = bytes[(55 + length)...]
         // ECDSA with SHA-256 on P-256 (RFC 9053).
         guard let key = CBOR.read(&rest), key[.integer(1)] == .integer(2), key[.integer(3)] == .integer(-7),
-            key[.integer(-1)] == .integer(1), let x = key[.integer(-2)]?.bytes, let y = key[.integer(-3)]?.bytes, x.count == 32,
-            y.count == 32
+            key[.integer(-1)] == .integer(1), let x = key[.integer(-2)]?.bytes, let y = key[.integer(-3)]?.bytes,
+            let key = DevicePublicKey(x: x, y: y)
         else { return nil }
-        credential = (Array(bytes[55..<(55 + length)]), .es256(point: [4] + x + y))
+        credential = (Array(bytes[55..<(55 + length)]), key)
     }
 
     /// Whether it was made for this party by somebody who was there, and known to the device if that is needed.

@@ -20,16 +20,22 @@ enum DevicePublicKey: Sendable, Hashable {
         func number(_ name: String) -> [UInt8]? { jwk[name]?.string.flatMap { try? Base64.decode($0) } }
         switch jwk["kty"]?.string {
         case "EC":
-            guard jwk["crv"]?.string == "P-256", let x = number("x"), let y = number("y"), x.count == 32, y.count == 32 else {
-                return nil
-            }
-            self = .es256(point: [4] + x + y)
+            guard jwk["crv"]?.string == "P-256", let x = number("x"), let y = number("y") else { return nil }
+            self.init(x: x, y: y)
         case "RSA":
-            guard let modulus = number("n"), let exponent = number("e") else { return nil }
+            guard let modulus = number("n"), let exponent = number("e"),
+                (try? _RSA.Signing.PublicKey(n: modulus, e: exponent)) != nil
+            else { return nil }
             self = .rs512(modulus: modulus, exponent: exponent)
         default: return nil
         }
-        guard isKey else { return nil }
+    }
+
+    /// A point of P-256. Nil when it is not on the curve.
+    init?(x: [UInt8], y: [UInt8]) {
+        let point = [4] + x + y
+        guard x.count == 32, y.count == 32, (try? P256.Signing.PublicKey(x963Representation: point)) != nil else { return nil }
+        self = .es256(point: point)
     }
 
     /// The name of its signatures in a JWS (RFC 7518 section 3.1).
@@ -37,13 +43,6 @@ enum DevicePublicKey: Sendable, Hashable {
         switch self {
         case .es256: "ES256"
         case .rs512: "RS512"
-        }
-    }
-
-    private var isKey: Bool {
-        switch self {
-        case .es256(let point): (try? P256.Signing.PublicKey(x963Representation: point)) != nil
-        case .rs512(let modulus, let exponent): (try? _RSA.Signing.PublicKey(n: modulus, e: exponent)) != nil
         }
     }
 

@@ -158,6 +158,21 @@ struct CookieTests {
     }
 
     @Test(
+        "What is not ASCII is only itself, whichever part of a cookie has it",
+        arguments: [
+            // The Kelvin sign is a K to Unicode, and two bytes more to everybody else.
+            ("a=1; Path=/\u{212A}", "/K", nil), ("a=1; Path=/\u{212A}", "/K/x", nil), ("a=1; Path=/\u{212A}/", "/K/", nil),
+            ("a=1; Path=/e\u{301}", "/e", nil), ("a=1; Path=/\u{E9}", "/%C3%A9", nil),
+            ("\u{212A}=1; Path=/", "/", "\u{212A}=1"), ("a=\u{E9}\u{1F36A}; Path=/", "/", "a=\u{E9}\u{1F36A}"),
+            ("a=1; Path=/; Domain=\u{E9}xample.com", "/", nil), ("a=1; Path=/; Domain=example.com\u{301}", "/", nil),
+            ("a=1; Path=/; Max-Age=\u{663}", "/", "a=1"), ("a=1; Path=/; Expires=\u{661} Jan 1970 00:00:00", "/", "a=1"),
+            ("a=1; Path=/; \u{E9}=x; Secur\u{E9}", "/", "a=1"),
+        ] as [(String, String, String?)])
+    func notASCII(line: String, asked: String, header: String?) {
+        #expect(jar(line).header(for: "https://openam.example.com\(asked)", now: Self.now) == header)
+    }
+
+    @Test(
         "Dates are found however they are written",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),

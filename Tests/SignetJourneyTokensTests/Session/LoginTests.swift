@@ -1,4 +1,7 @@
+import Crypto
 import Foundation
+import NIOCore
+import NIOPosix
 import SignetCore
 import SignetJourney
 import SignetNetwork
@@ -54,12 +57,73 @@ struct LoginTests {
                 #expect(try await status(HTTPRequest("GET", "\(back)?error=access_denied")) == 400)
                 #expect(try await status(HTTPRequest("GET", back)) == 400)
                 #expect(try await status(HTTPRequest("POST", "\(back)?state=\(state)")) == 405)
-                #expect(
-                    try await status(HTTPRequest("GET", "\(back)?code=c&state=\(state)", headers: ["Host": "evil.example.com"]))
-                        == 404)
+                let port = origin.split(separator: ":").last ?? ""
+                for host in [
+                    "evil.example.com", "evil.example.com:\(port)", "127.0.0.1", "127.0.0.1:1", "localhost:\(port)",
+                    "127.0.0.1.example.com:\(port)", "[", "[::1]:\(port)", "[::2]:\(port)",
+                ] {
+                    let rebound = HTTPRequest("GET", "\(back)?code=c&state=\(state)", headers: ["Host": host])
+                    #expect(try await status(rebound) == 404, "\(host)")
+                }
                 _ = try await browse(bench, address)
             }
             #expect(try await login.logIn().text.hasPrefix("access-"))
+        }
+    }
+
+    /// Those of the loopback's addresses that this machine has.
+    private static let loopbacks = ["127.0.0.1", "localhost", "127.0.0.2", "[::1]"].filter { host in
+        let address = host == "localhost" ? "127.0.0.1" : host.trimmingCharacters(in: ["[", "]"])
+        return (try? ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: address, port: 0).wait())
+            .map { (try? $0.close().wait()) != nil } ?? false
+    }
+
+    @Test("Whichever address of the loopback is the redirect address is answered", arguments: loopbacks)
+    func loopback(host: String) async throws {
+        let client = OAuthClient(clientID: "app", redirectURI: "http://\(host)/callback", scopes: ["openid"])
+        try await Bench.with(session: nil, client: client) { (bench: Bench) async throws in
+            let login = BrowserLogin(bench.tokens) { _ = try await browse(bench, $0) }
+            #expect(try await login.logIn().text.hasPrefix("access-"))
+        }
+    }
+
+    @Test("A login whose address cannot be made leaves no open port")
+    func noAddress() async throws {
+        // A port that was free a moment ago, at an address where other tests take none.
+        let host = Self.loopbacks.contains("127.0.0.2") ? "127.0.0.2" : "127.0.0.1"
+        let listener = try await LoopbackListener.listening(at: "http://\(host)/callback")
+        await #expect(throws: LoopbackListener.Failure.self) {
+            _ = try await listener.answer(
+                within: .seconds(240), accepting: { _ in false }, whileOpening: { throw CancellationError() })
+        }
+        let client = OAuthClient(clientID: "app", redirectURI: listener.redirectURI, scopes: ["read"])
+        let endpoints = Bench.Addresses.from {
+            var endpoints = $0.endpoints()
+            endpoints.authorize = nil
+            return endpoints
+        }
+        try await Bench.with(session: nil, endpoints: endpoints, client: client) { (bench: Bench) async throws in
+            let login = BrowserLogin(bench.tokens) { _ in Issue.record("a browser was opened") }
+            for _ in 0..<2 {
+                // Twice the same: the first one gave the port back.
+                let error = await outcome { try await login.logIn() }.tokenError
+                guard case .server(let said) = error?.cause else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(said.code == .notOffered)
+            }
+        }
+    }
+
+    @Test("A login takes the place of the tokens before it, which are revoked")
+    func replaced() async throws {
+        try await Bench.with(
+            session: nil, token: Bench.old(left: 3600, session: nil), client: Self.client, .set { Bench.knowsOld(&$0) }
+        ) { (bench: Bench) async throws in
+            let token = try await BrowserLogin(bench.tokens) { _ = try await browse(bench, $0) }.logIn()
+            #expect(bench.provider.now.revoked == ["refresh-old"])
+            #expect(try await bench.tokens.token() == token && token.text != "access-old")
         }
     }
 
@@ -141,6 +205,46 @@ struct LoginTests {
                 }
                 #expect(error?.code == .refused && said.code == code)
             }
+        }
+    }
+
+    @Test("A login on another device waits for the server's keys before its code is used up")
+    func deviceKeys() async throws {
+        try await Bench.with(
+            session: nil,
+            .set {
+                $0.deviceScope = "openid read"
+                $0.faults["jwks"] = .busy
+            }
+        ) { (bench: Bench) async throws in
+            let waits = Atomic(0)
+            let login = DeviceLogin(bench.tokens) { _ in
+                if waits.add(1, ordering: .relaxed).newValue == 3 { bench.provider.change { $0.faults = [:] } }
+            }
+            let token = try await login.finish(try await login.begin())
+            #expect(token.idToken != nil && waits.load(ordering: .relaxed) == 3)
+            #expect(bench.provider.count("token") == 1)
+        }
+    }
+
+    @Test("A login on another device whose tokens cannot be taken is over, and they are revoked")
+    func deviceRefused() async throws {
+        try await Bench.with(session: nil, .set { $0.deviceScope = "openid read" }) { (bench: Bench) async throws in
+            let login = DeviceLogin(bench.tokens) { _ in }
+            bench.provider.change { $0.omitsIDToken = true }
+            var error = await outcome { try await login.finish(try await login.begin()) }.tokenError
+            #expect(error?.cause == .idToken(IDTokenError(.form)))
+            // Signed with a key that nobody has seen, and that cannot be asked for now.
+            bench.provider.change {
+                $0.omitsIDToken = false
+                $0.key = P256.Signing.PrivateKey()
+                $0.faults["jwks"] = .busy
+            }
+            error = await outcome { try await login.finish(try await login.begin()) }.tokenError
+            #expect(error?.code == .unreachable)
+            #expect(bench.provider.count("token") == 2 && bench.provider.now.revoked.count == 2)
+            #expect(bench.provider.now.accessTokens.isEmpty)
+            #expect(try await bench.store.token() == nil)
         }
     }
 

@@ -2,7 +2,9 @@ import Foundation
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetStorage
 import SignetTesting
+import Synchronization
 import Testing
 
 @Suite("A session from its beginning to its end")
@@ -28,10 +30,11 @@ struct SessionTests {
 
     @Test("The same session again changes nothing, and an empty one nothing at all")
     func same() async throws {
-        try await Bench.with(token: Bench.old(left: 3600), .set { Bench.knowsOld(&$0) }) { bench in
+        let token = Bench.old(left: 3600)
+        try await Bench.with(token: token, .set { Bench.knowsOld(&$0) }) { bench in
             let again = SSOToken(value: Bench.session.value, successURL: "/console", realm: "/")
             _ = try await bench.tokens.adopt(again)
-            #expect(try await bench.kept() == Bench.Kept(token: try await bench.store.token(), session: again))
+            #expect(try await bench.kept() == Bench.Kept(token: token, session: again))
             #expect(try await bench.tokens.token().text == "access-old")
             _ = try await bench.tokens.adopt(SSOToken(value: Secret("".utf8)))
             #expect(try await bench.store.session() == again && bench.provider.now.counts.isEmpty)
@@ -104,11 +107,68 @@ struct SessionTests {
             .set { $0.faults["endsession"] = .status(302, ["Location: /login"], "") }
         ) { (bench: Bench) async throws in
             let report = await bench.tokens.logOut()
-            guard case .needsBrowser(let address) = report.openIDSession else {
-                Issue.record("\(report)")
-                return
+            #expect(report.openIDSession.address?.contains("id_token_hint=e30.e30.e30") == true && !report.isComplete)
+            var dumped = ""
+            dump(report, to: &dumped)
+            for text in ["\(report)", String(reflecting: report), dumped] { #expect(!text.contains("e30")) }
+        }
+    }
+
+    @Test(
+        "Only what says so ends the session of an id_token: a page is for a person to read",
+        arguments: [
+            (204, [], "", true), (200, [], "", true), (200, [], "{}", true), (200, [], "<p>Do you want to log out?</p>", false),
+            (302, ["Location: https://app.example.com/bye"], "", true),
+            (302, ["Location: https://app.example.com/bye?state=1"], "", true),
+            (302, ["Location: https://app.example.com/bye.evil"], "", false),
+            (302, ["Location: https://app.example.com/bye/now"], "", false), (302, ["Location: /login"], "", false),
+            (302, [], "", false),
+        ] as [(Int, [String], String, Bool)])
+    func endSessionAnswers(status: Int, headers: [String], body: String, isDone: Bool) async throws {
+        try await Bench.with(
+            session: nil, token: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30"),
+            .set { $0.faults["endsession"] = .status(status, headers, body) }
+        ) { (bench: Bench) async throws in
+            let report = await bench.tokens.logOut()
+            #expect((report.openIDSession == .done) == isDone && (report.openIDSession.address == nil) == isDone)
+        }
+    }
+
+    @Test(
+        "A server without an address to end a session at has none to end; an address that may not be asked is a failure",
+        arguments: [(nil, true), ("http://op.example.com/end", false)] as [(String?, Bool)])
+    func endSessionAddress(address: String?, isOver: Bool) async throws {
+        let addresses = Bench.Addresses.from {
+            var endpoints = $0.endpoints()
+            endpoints.endSession = address
+            return endpoints
+        }
+        try await Bench.with(
+            session: nil, token: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30"), endpoints: addresses
+        ) { (bench: Bench) async throws in
+            let report = await bench.tokens.logOut()
+            #expect(report.isComplete == isOver && report.openIDSession.isOver == isOver)
+        }
+    }
+
+    @Test("What cannot be read is removed, and the report does not say that there was nothing")
+    func unreadable() async throws {
+        let storage = RefusingStorage()
+        let store = try SessionStore(
+            tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
+        try await Bench.with(token: Bench.old(left: 3600), store: store) { (bench: Bench) async throws in
+            storage.refusesReading.store(true, ordering: .relaxed)
+            let report = await bench.tokens.logOut(endsOpenIDSession: true)
+            #expect(report.local == .done && report.session == .done && !report.isComplete)
+            for step in [report.tokens, report.openIDSession] {
+                guard case .failed(let error) = step else {
+                    Issue.record("\(step)")
+                    continue
+                }
+                #expect(error.code == .storage)
             }
-            #expect(address.contains("id_token_hint=e30.e30.e30") && !report.isComplete)
+            storage.refusesReading.store(false, ordering: .relaxed)
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
         }
     }
 
@@ -171,8 +231,26 @@ struct SessionTests {
             bench.provider.change { $0.faults["api"] = .status(401, [], "") }
             #expect(try await api.send(request).status == 401)
             #expect(bench.provider.count("api") == 5 && bench.provider.count("token") == 3)
+            // Without a network for the renewal the server's own answer is the answer.
+            bench.provider.change { $0.faults["token"] = .cut }
+            #expect(try await api.send(request).status == 401)
             // And where the token is not meant for, it does not go.
             await #expect(throws: TransportError.self) { _ = try await api.send(HTTPRequest("GET", "http://127.0.0.1:1/api")) }
+        }
+    }
+
+    @Test("A renewal that fails here, and not at the server, is told")
+    func authorizedStorage() async throws {
+        let storage = RefusingStorage()
+        let store = try SessionStore(
+            tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
+        try await Bench.with(store: store, .set { $0.faults["api"] = .status(401, [], "") }) { (bench: Bench) async throws in
+            let api = AuthorizedTransport(
+                bench.transport, tokens: bench.tokens, origins: [try Endpoint(bench.provider.url)])
+            _ = try await bench.tokens.token()
+            storage.refuses.store(true, ordering: .relaxed)
+            let answer = await outcome { try await api.send(HTTPRequest("GET", "\(bench.provider.url)/api")) }
+            #expect(answer.tokenError?.code == .storage)
         }
     }
 }

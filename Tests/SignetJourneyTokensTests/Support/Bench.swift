@@ -4,6 +4,7 @@ import SignetJourney
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import Synchronization
 
 /// A source of tokens over a test's own server, with everything that it stands on.
 struct Bench: Sendable {
@@ -86,6 +87,25 @@ struct Bench: Sendable {
         let token: AccessToken?
         let session: SSOToken?
     }
+}
+
+/// A storage that fails when it is told to.
+final class RefusingStorage: Storage, Sendable {
+    let refuses = Atomic(false)
+    let refusesReading = Atomic(false)
+    private let inner = MemoryStorage<AccessToken>()
+
+    func save(item: sending AccessToken) async throws {
+        if refuses.load(ordering: .relaxed) { throw StoreError(.full, "save", "no room") }
+        try await inner.save(item: item)
+    }
+
+    func get() async throws -> AccessToken? {
+        if refusesReading.load(ordering: .relaxed) { throw StoreError(.denied, "read", "locked") }
+        return try await inner.get()
+    }
+
+    func delete() async throws { try await inner.delete() }
 }
 
 extension AccessToken {

@@ -49,7 +49,16 @@ final class TestProvider: Sendable {
         var devicePolls: [Fault] = []
         var claims: [String: JSONValue] = [:]
         var authorizeError: String?
+        /// Fields of the authorization endpoint's answer that are not as they should be.
+        var authorizeChanges: [String: String] = [:]
         var cookies: [String] = []
+        /// The `Cookie` headers that came, by address.
+        var cookieHeaders: [String: [String]] = [:]
+        /// What a device, or a refresh, is given besides tokens of no named scope.
+        var deviceScope = "read"
+        var refreshScope = ""
+        /// Whether a grant of `openid` comes without an id_token.
+        var omitsIDToken = false
         var tellsTime = false
         var key = P256.Signing.PrivateKey()
         var bodies: [String: [String]] = [:]
@@ -114,6 +123,7 @@ final class TestProvider: Sendable {
         let (fault, thought) = state.withLock { state -> (Fault, TimeInterval) in
             state.counts[path, default: 0] += 1
             state.bodies[path, default: []].append(request.body)
+            if let cookie = request.header("cookie") { state.cookieHeaders[path, default: []].append(cookie) }
             return (state.faults[path] ?? .none, path == "token" ? state.thought : 0)
         }
         if thought > 0 { Thread.sleep(forTimeInterval: thought) }
@@ -214,7 +224,8 @@ final class TestProvider: Sendable {
         }
         let code = state.next("code")
         state.codes[code] = query
-        let location = FormCoding.address(back, adding: [("code", code), ("state", query["state"] ?? ""), ("iss", url)])
+        let answer = ["code": code, "state": query["state"] ?? "", "iss": url].merging(state.authorizeChanges) { $1 }
+        let location = FormCoding.address(back, adding: answer.map { ($0.key, $0.value) })
         return Answer(status: 302, headers: ["Location: \(location)"] + state.cookies.map { "Set-Cookie: \($0)" })
     }
 
@@ -238,9 +249,11 @@ final class TestProvider: Sendable {
                 return refuse(400, "invalid_grant")
             }
             if state.isRotating { state.used.insert(presented) }
-            return tokens(family: family, "", nonce: nil, isRefresh: true, &state)
+            return tokens(family: family, state.refreshScope, nonce: nil, isRefresh: true, &state)
         default:
-            guard !state.devicePolls.isEmpty else { return tokens(family: state.next("family"), "read", nonce: nil, &state) }
+            guard !state.devicePolls.isEmpty else {
+                return tokens(family: state.next("family"), state.deviceScope, nonce: nil, &state)
+            }
             if case .status(let status, _, let body) = state.devicePolls.removeFirst() {
                 return Answer(status: status, body: body)
             }
@@ -262,7 +275,7 @@ final class TestProvider: Sendable {
             state.families[refresh] = family
             members["refresh_token"] = .string(refresh)
         }
-        if scope.contains("openid") {
+        if scope.contains("openid"), !state.omitsIDToken {
             members["id_token"] = .string(idToken(nonce: nonce, accessToken: access, changes: state.claims, key: state.key))
         }
         return Answer(body: JSON.text(of: .object(members)))

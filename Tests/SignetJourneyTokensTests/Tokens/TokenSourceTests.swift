@@ -86,17 +86,6 @@ struct TokenSourceTests {
         }
     }
 
-    private final class RefusingStorage: Storage, Sendable {
-        let refuses = Atomic(false)
-        private let inner = MemoryStorage<AccessToken>()
-        func save(item: sending AccessToken) async throws {
-            if refuses.load(ordering: .relaxed) { throw StoreError(.full, "save", "no room") }
-            try await inner.save(item: item)
-        }
-        func get() async throws -> AccessToken? { try await inner.get() }
-        func delete() async throws { try await inner.delete() }
-    }
-
     @Test("asks once for a hundred who ask at once, and all get the same", arguments: [true, false])
     func oneFlight(byRefresh: Bool) async throws {
         try await Bench.with(
@@ -163,6 +152,59 @@ struct TokenSourceTests {
         }
     }
 
+    @Test("does not answer what was removed, also where no lock file counts the changes")
+    func removed() async throws {
+        try await Bench.with { bench in
+            let other = TokenSource(
+                bench.provider.endpoints(), client: Bench.client, store: bench.store, transport: bench.transport,
+                clock: bench.clock)
+            let token = try await bench.tokens.token()
+            #expect(try await other.token() == token)
+            _ = await bench.tokens.logOut()
+            #expect(await outcome { try await other.token() }.tokenError?.code == .loginRequired)
+        }
+    }
+
+    @Test("does not remember a token that was read before a log-out and answered after it")
+    func lateReader() async throws {
+        let session = GatedStorage(Bench.session)
+        let store = try SessionStore(
+            tokens: MemoryStorage<AccessToken>(), session: session, cookies: MemoryStorage<CookieJar>())
+        try await Bench.with(session: nil, token: Bench.old(left: 3600), store: store) { (bench: Bench) async throws in
+            let early = Task { await outcome { try await bench.tokens.token() } }
+            // The token has been read; the session is about to be.
+            await session.arrival()
+            _ = await bench.tokens.logOut()
+            session.open()
+            #expect(try await early.value.get().text == "access-old")
+            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
+        }
+    }
+
+    /// Holds up who reads it first.
+    private final class GatedStorage: Storage, Sendable {
+        private let inner = MemoryStorage<SSOToken>()
+        private let first: SSOToken
+        private let isFirst = Atomic(true)
+        private let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+        private let (opening, opened) = AsyncStream.makeStream(of: Void.self)
+
+        init(_ first: SSOToken) { self.first = first }
+
+        func arrival() async { for await _ in arrivals { return } }
+        func open() { opened.finish() }
+
+        func get() async throws -> SSOToken? {
+            guard isFirst.exchange(false, ordering: .relaxed) else { return try await inner.get() }
+            arrived.yield()
+            for await _ in opening {}
+            return first
+        }
+
+        func save(item: sending SSOToken) async throws { try await inner.save(item: item) }
+        func delete() async throws { try await inner.delete() }
+    }
+
     @Test("falls back to the session where a refresh token is missing, ended, or refused without a word")
     func fallback() async throws {
         try await Bench.with(token: Bench.old(refreshToken: nil)) { bench in
@@ -203,6 +245,23 @@ struct TokenSourceTests {
             let outcome = await outcome { try await bench.tokens.token() }
             #expect(outcome.tokenError?.code == .loginRequired)
             #expect(try await bench.store.session() == Bench.session)
+        }
+    }
+
+    @Test("uses a token on where the server wants to see the person, and does not say that the session is over")
+    func loginPage() async throws {
+        try await Bench.with(
+            token: Bench.old(left: 30, refreshToken: nil),
+            .set { $0.faults["authorize"] = .status(302, ["Location: /login"], "") }
+        ) { (bench: Bench) async throws in
+            let before = try await bench.kept()
+            for _ in 0..<3 { #expect(try await bench.tokens.token().text == "access-old") }
+            #expect(bench.provider.count("authorize") == 1 && bench.provider.count("sessions") == 1)
+            // One that is asked for in its place, or has ended, is another matter.
+            #expect(await outcome { try await bench.tokens.refresh() }.tokenError?.code == .loginRequired)
+            bench.clock.advance(by: 31)
+            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
+            #expect(try await bench.kept() == before)
         }
     }
 
@@ -268,6 +327,67 @@ struct TokenSourceTests {
             #expect(outcome.tokenError?.code == .idTokenRefused)
             #expect(try await bench.store.token() == nil)
             #expect(try await bench.store.session() == Bench.session)
+            #expect(bench.provider.now.accessTokens.isEmpty, "a token lives on at the server")
+        }
+    }
+
+    @Test("wants the id_token that was granted")
+    func noIDToken() async throws {
+        try await Bench.with(.set { $0.omitsIDToken = true }) { (bench: Bench) async throws in
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(outcome.tokenError?.cause == .idToken(IDTokenError(.form)))
+        }
+    }
+
+    @Test(
+        "keeps the old id_token where a new one cannot be checked for a while, and takes no token where it never can be",
+        arguments: [(TestProvider.Fault.busy, true), (.cut, true), (.status(404, [], ""), false)])
+    func refreshedIDToken(fault: TestProvider.Fault, isTaken: Bool) async throws {
+        let old = Bench.old(session: nil, idToken: "e30.eyJzdWIiOiJhbGljZSJ9.e30")
+        try await Bench.with(
+            session: nil, token: old,
+            .set {
+                Bench.knowsOld(&$0)
+                $0.faults["jwks"] = fault
+                $0.refreshScope = "openid read"
+            }
+        ) { (bench: Bench) async throws in
+            let outcome = await outcome { try await bench.tokens.token() }
+            #expect(((try? outcome.get()) != nil) == isTaken)
+            #expect(try await bench.store.token()?.idToken == old.idToken)
+            // The refresh token was not used up for nothing.
+            #expect(bench.provider.count("token") == (isTaken ? 1 : 0))
+            bench.provider.change { $0.faults = [:] }
+            let new = try await bench.tokens.refresh()
+            #expect(new.idToken != old.idToken && new.idToken != nil)
+        }
+    }
+
+    @Test("takes no id_token with a refresh that it has no keys for")
+    func noKeys() async throws {
+        let keyless = Bench.Addresses.from {
+            var endpoints = $0.endpoints()
+            endpoints.jwks = nil
+            return endpoints
+        }
+        try await Bench.with(
+            session: nil, token: Bench.old(session: nil), endpoints: keyless,
+            .set {
+                Bench.knowsOld(&$0)
+                $0.refreshScope = "openid read"
+            }
+        ) { (bench: Bench) async throws in
+            #expect(await outcome { try await bench.tokens.token() }.tokenError?.cause == .idToken(IDTokenError(.keys)))
+            #expect(try await bench.store.token()?.text == "access-old")
+            #expect(try await bench.store.token()?.renewalBegun != nil)
+        }
+    }
+
+    @Test("uses up no code as long as there are no keys to check with")
+    func keysFirst() async throws {
+        try await Bench.with(.set { $0.faults["jwks"] = .busy }) { (bench: Bench) async throws in
+            #expect(await outcome { try await bench.tokens.token() }.tokenError?.isRetryable == true)
+            #expect(bench.provider.count("token") == 0)
         }
     }
 
@@ -291,17 +411,21 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("does not take an answer with another state, another issuer or an error", arguments: ["state=x", "iss=x", "denied"])
-    func answers(fault: String) async throws {
-        let code =
-            switch fault {
-            case "denied": "https://app.example.com/cb?error=access_denied"
-            default: "https://app.example.com/cb?code=c&\(fault)"
+    @Test(
+        "does not take an answer with another state, another issuer, no code or an error",
+        arguments: [
+            (["state": "x"], OAuthError.Code.stateMismatch), (["state": ""], .stateMismatch),
+            (["iss": "https://evil.example.com"], .issuerMismatch), (["code": ""], .noCode),
+            (["error": "access_denied"], .accessDenied), (["error": "access_denied", "state": "x"], .stateMismatch),
+        ])
+    func answers(changes: [String: String], code: OAuthError.Code) async throws {
+        try await Bench.with(.set { $0.authorizeChanges = changes }) { (bench: Bench) async throws in
+            let error = await outcome { try await bench.tokens.token() }.tokenError
+            guard case .server(let said) = error?.cause else {
+                Issue.record("\(String(describing: error))")
+                return
             }
-        try await Bench.with(.set { $0.faults["authorize"] = .status(302, ["Location: \(code)"], "") }) {
-            (bench: Bench) async throws in
-            let outcome = await outcome { try await bench.tokens.token() }
-            #expect(outcome.tokenError?.code == .refused)
+            #expect(said.code == code && error?.code == .refused)
             #expect(try await bench.store.session() == Bench.session && bench.provider.count("token") == 0)
         }
     }
@@ -311,6 +435,12 @@ struct TokenSourceTests {
         try await Bench.with(.set { $0.cookies = ["amlbcookie=01; Path=/"] }) { bench in
             _ = try await bench.tokens.token()
             #expect(try await bench.store.cookies().cookies.map(\.name) == ["amlbcookie"])
+            try await bench.tokens.revoke()
+            _ = try await bench.tokens.token()
+            // The provider reads names in lower case.
+            #expect(
+                bench.provider.now.cookieHeaders["authorize"]
+                    == ["iplanetdirectorypro=sso-1", "iplanetdirectorypro=sso-1; amlbcookie=01"])
         }
     }
 

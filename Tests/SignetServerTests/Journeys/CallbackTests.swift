@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import SignetCore
 import Testing
@@ -114,16 +115,39 @@ struct CallbackTests {
         }
     }
 
-    @Test("A wait can be cut short, kept, and not be hurried", arguments: [(0.0, 0, true), (1.0, 100, true), (0.0, 100, true)])
-    func wait(seconds: Double, pressed: Int64, isOver: Bool) async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.logIn("PollingWaitCallback").step
-            #expect(step.callbacks[0].output("waitTime") == "1000")
-            desk.clock.advance(by: seconds)
-            step.fill("ConfirmationCallback", .integer(pressed))
-            // A second is within the grace that is given to those who come early.
-            let reply = try await desk.next(step)
-            #expect((reply.json["tokenId"] != nil) == isOver)
+    @Test(
+        "A wait can be cut short, and is not over early: who comes early too often is out",
+        arguments: [
+            ([(0, 0)], "Exited"), ([(7.9, 100)], "asks"), ([(8, 100)], "Done"), ([(10, 100)], "Done"),
+            ([(1, 100), (7, 100)], "Done"),
+            ([(1, 100), (1, 100), (1, 100)], "asks"), ([(1, 100), (1, 100), (1, 0)], "Exited"),
+            ([(1, 100), (1, 100), (1, 100), (1, 100)], "fails"), ([(1, 100), (1, 100), (1, 100), (5, 100)], "Done"),
+        ] as [([(seconds: Double, pressed: Int64)], String)])
+    func wait(polls: [(seconds: Double, pressed: Int64)], end: String) throws {
+        let node = PollingWaitNode(seconds: 10, exit: "Skip")
+        var desk = DeskState(users: [], trees: [], baseURL: "")
+        var journey = JourneyState.sample()
+        var now = StillClock().now
+        func visit(_ answers: Answers?) -> NodeAction {
+            let moment = Moment(now: now, configuration: ServerConfiguration(), baseURL: "")
+            return node.process(NodeVisit(nodeID: "node", answers: answers, moment: moment), &journey, &desk)
+        }
+        var action = visit(nil)
+        for poll in polls {
+            guard case .ask(let page) = action else {
+                Issue.record("it was over too soon")
+                return
+            }
+            let callbacks = JourneyCallback.numbered(page.callbacks)
+            #expect(callbacks[0].output("waitTime") == "10000")
+            now += poll.seconds
+            let field: JSONValue = .object(["name": "IDToken2", "value": .integer(poll.pressed)])
+            action = visit(Answers(callbacks, filledIn: .array([.object(["input": .array([field])])])))
+        }
+        switch action {
+        case .ask: #expect(end == "asks")
+        case .fail: #expect(end == "fails")
+        default: #expect(action.outcome?.rawValue == end)
         }
     }
 

@@ -183,7 +183,7 @@ struct WebAuthnTests {
     }
 
     enum Fault: CaseIterable {
-        case party, origin, originBelow, absent, copied, stranger, otherChallenge, otherType
+        case party, origin, originBelow, absent, copied, stranger, otherKey, otherChallenge, otherType
 
         var isHarmless: Bool { self == .originBelow }
     }
@@ -205,6 +205,7 @@ struct WebAuthnTests {
             case .absent: authenticator.flags = 0x04
             case .copied: authenticator.counter = 7
             case .stranger: authenticator = TestAuthenticator()
+            case .otherKey: authenticator.key = TestAuthenticator().key
             case .otherChallenge: challenge = "AAAA"
             case .otherType: break
             }
@@ -224,8 +225,58 @@ struct WebAuthnTests {
         try await TestDesk.run { desk in
             let registration = try await desk.logIn("WebAuthnRegistration").step
             #expect(try await answer(desk, registration, outcome).message == "Login failure")
+            // Without a passkey nothing is asked for.
             #expect(try await desk.logIn("WebAuthnLogin").message == "Login failure")
+            #expect(try await register(desk, TestAuthenticator()).json["tokenId"] != nil)
+            let login = try await desk.logIn("WebAuthnLogin").step
+            #expect(try await answer(desk, login, outcome).message == "Login failure")
         }
+    }
+
+    @Test("A key that is no point of the curve is none", arguments: [0, 1])
+    func noPoint(byte: UInt8) async throws {
+        try await TestDesk.run { desk in
+            var authenticator = TestAuthenticator()
+            authenticator.point = [UInt8](repeating: byte, count: 64)
+            let reply = try await register(desk, authenticator)
+            #expect(reply.message == "Login failure")
+        }
+    }
+
+    @Test(
+        "Where the device must know the person, that they were there is not enough",
+        arguments: [
+            ("required", 0x05, true), ("required", 0x01, false), ("preferred", 0x01, true), ("discouraged", 0x01, true),
+            ("discouraged", 0x04, false),
+        ] as [(String, UInt8, Bool)])
+    func verification(demand: String, flags: UInt8, isGood: Bool) throws {
+        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [], baseURL: "")
+        var (known, new) = (TestAuthenticator(), TestAuthenticator())
+        let first = try walk(WebAuthnRegistrationNode(), &desk) { try known.registration(challenge: $0) }
+        #expect(first == .success)
+        (known.flags, known.counter, new.flags) = (flags, 2, flags)
+        let authentication = WebAuthnAuthenticationNode(userVerification: demand)
+        let loggedIn = try walk(authentication, &desk) { try known.assertion(challenge: $0) }
+        #expect(loggedIn == (isGood ? .success : .failure))
+        let registered = try walk(WebAuthnRegistrationNode(userVerification: demand), &desk) {
+            try new.registration(challenge: $0)
+        }
+        #expect(registered == (isGood ? .success : .failure))
+    }
+
+    /// What comes of a node that an authenticator answers.
+    private func walk(
+        _ node: any NodeKind, _ desk: inout DeskState, _ answer: (String) throws -> String
+    ) throws -> NodeOutcome? {
+        var journey = JourneyState.sample()
+        journey.username = "mira"
+        let asked = node.process(NodeVisit(nodeID: "node", answers: nil, moment: .sample()), &journey, &desk)
+        guard case .ask(let page) = asked else { return asked.outcome }
+        let callbacks = JourneyCallback.numbered(page.callbacks)
+        let challenge = try #require(callbacks[0].output("data")?["challenge"]?.string)
+        let field: JSONValue = .object(["name": "IDToken2", "value": .string(try answer(challenge))])
+        let answers = Answers(callbacks, filledIn: .array([.object(["input": .array([field])])]))
+        return node.process(NodeVisit(nodeID: "node", answers: answers, moment: .sample()), &journey, &desk).outcome
     }
 
     @Test(

@@ -40,7 +40,38 @@ struct AuthorizeTests {
             let goto = try #require(try reply.location["goto"])
             let query = try #require(URLComponents(string: goto)?.queryItems)
             #expect(query.contains(URLQueryItem(name: "state", value: "st/&te")))
-            #expect(!query.contains { $0.name == "prompt" })
+            #expect(query.contains(URLQueryItem(name: "prompt", value: "login")))
+        }
+    }
+
+    @Test(
+        "Who has to log in again has to, whatever way they come back",
+        arguments: [["prompt": "login"], ["prompt": "select_account"], ["max_age": "10"], ["max_age": "0"]])
+    func freshLogin(changes: [String: String?]) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            desk.clock.advance(by: 11)
+            func comesBack(_ goto: String) async throws -> Reply {
+                let path = try #require(goto.firstRange(of: "/am/")?.lowerBound)
+                return try await desk.send(.get, String(goto[path...]), headers: ["iPlanetDirectoryPro": session])
+            }
+            let goto = try #require(try await desk.authorize(session, changes).location["goto"])
+            // The same request without a login in between is asked for one again, and so is one that forges it.
+            let again = try #require(try await comesBack(goto).location["goto"])
+            #expect(again == goto)
+            for forged in ["9", "0.AAAA", "-1."] {
+                let mark = try #require(URLComponents(string: goto)?.queryItems?.first { $0.name == "login_mark" }?.value)
+                let changed = goto.replacing("login_mark=\(mark.percentEncoded())", with: "login_mark=\(forged)")
+                let answer = try await comesBack(changed).location
+                #expect(changed != goto && answer["code"] == nil && answer["goto"] != nil)
+            }
+            #expect(try await desk.logInAgain(session) == session)
+            #expect(try await comesBack(goto).location["code"] != nil)
+            // For another request it is no use.
+            desk.clock.advance(by: 11)
+            let other = goto.replacing("state=st", with: "state=other")
+            let answer = try await comesBack(other).location
+            #expect(other != goto && answer["code"] == nil && answer["goto"] != nil)
         }
     }
 
@@ -181,6 +212,28 @@ struct AuthorizeTests {
         }
     }
 
+    @Test("The form to consent with carries the request, the scopes that will be given and a box, however the request came")
+    func consentForm() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let uri = try #require(desk.requestURI(client: "asking"))
+            let parts = uri.split(separator: "?", maxSplits: 1)
+            let request = String(parts[1]).replacing("&scope=openid%20profile", with: "")
+            let headers = ["iPlanetDirectoryPro": session, "Content-Type": "application/x-www-form-urlencoded"]
+            let page = try await desk.send(.post, String(parts[0]), headers: headers, body: request)
+            #expect(page.status == 200 && page.text.contains("openid, profile, email"))
+            #expect(page.text.contains("type=\"checkbox\" name=\"save_consent\""))
+            // What a browser sends from it, to the address that the page came from.
+            var form: [String: String?] = ["decision": "allow", "save_consent": "on"]
+            for field in page.text.matches(of: #/<input type="hidden" name="([^"]+)" value="([^"]*)">/#) {
+                form[String(field.output.1)] = String(field.output.2)
+            }
+            let reply = try await desk.send(.post, String(parts[0]), headers: headers, body: TestDesk.form(form))
+            #expect(try reply.location["code"] != nil)
+            #expect(try await desk.send(.get, uri, headers: headers).location["code"] != nil)
+        }
+    }
+
     @Test("Any method but GET and POST is refused", arguments: [HTTPRequest.Method.put, .delete])
     func method(method: HTTPRequest.Method) async throws {
         try await TestDesk.run { desk in
@@ -188,9 +241,44 @@ struct AuthorizeTests {
             #expect(reply.status == 405)
         }
     }
+
+    @Test(
+        "Whatever goes wrong below /oauth2 is told in the words of OAuth 2.0",
+        arguments: [
+            (HTTPRequest.Method.get, "/nothing", 404, "not_found", nil),
+            (.get, "", 404, "not_found", nil), (.get, "/realms/root/realms/nowhere/authorize", 404, "not_found", nil),
+            (.put, "/authorize", 405, "invalid_request", "GET, POST"), (.get, "/access_token", 405, "invalid_request", "POST"),
+            (.delete, "/userinfo", 405, "invalid_request", "GET, POST"),
+            (.put, "/connect/endSession", 405, "invalid_request", "GET, POST"),
+            (.delete, "/device/user", 405, "invalid_request", "GET, POST"),
+            (.post, "/connect/jwk_uri", 405, "invalid_request", "GET"), (.post, "/access_token", 413, "invalid_request", nil),
+            (.get, "/connect/jwk_uri", 500, "server_error", nil),
+        ] as [(HTTPRequest.Method, String, Int, String, String?)])
+    func errors(method: HTTPRequest.Method, path: String, status: Int, error: String, allowed: String?) async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.signingKey = Secret("not a key".utf8)
+            $0.largestBody = 100
+        }
+        try await TestDesk.run(configuration) { desk in
+            let reply = try await desk.send(
+                method, "/am/oauth2\(path)", headers: ["Content-Type": "application/x-www-form-urlencoded"],
+                body: method == .post ? String(repeating: "a", count: 200) : nil)
+            #expect(reply.status == status && reply.error == error && reply.header("Allow") == allowed)
+            #expect(reply.json["error_description"]?.string?.isEmpty == false && reply.json["code"] == nil)
+        }
+    }
 }
 
 extension TestDesk {
+    /// Logs in though there is a session, which goes on.
+    fileprivate func logInAgain(_ session: String) async throws -> String? {
+        let headers = ["Content-Type": "application/json", "iPlanetDirectoryPro": session]
+        var step = try await send(.post, "\(Self.authenticate)?ForceAuth=true", headers: headers, body: "{}").step
+        step.fill("NameCallback", "mira")
+        step.fill("PasswordCallback", .string(Self.password))
+        return try await next(step).json["tokenId"]?.string
+    }
+
     fileprivate func requestURI(client: String) -> String? {
         let parameters: [String: String?] = [
             "response_type": "code", "client_id": client, "scope": "openid profile", "redirect_uri": Self.redirectURI,

@@ -113,6 +113,17 @@ struct DeviceGrantTests {
         }
     }
 
+    @Test("A verifier that nobody asked for is refused: who took the challenge away is no friend")
+    func downgrade() async throws {
+        try await TestDesk.run { desk in
+            let started = try await begin(desk).json
+            let code = try #require(started["device_code"]?.string)
+            let session = try await desk.session()
+            #expect(try await decide(desk, try #require(started["user_code"]?.string), session: session).status == 200)
+            #expect(try await poll(desk, code, verifier: TestDesk.verifier).error == "invalid_grant")
+        }
+    }
+
     @Test("A verifier that was promised must come")
     func proofKey() async throws {
         try await TestDesk.run { desk in
@@ -126,7 +137,12 @@ struct DeviceGrantTests {
             #expect(try await poll(desk, code).error == "invalid_grant")
             #expect(try await poll(desk, code, verifier: "wrong").error == "invalid_grant")
             #expect(try await poll(desk, code, verifier: TestDesk.verifier).status == 200)
-            #expect(try await begin(desk, ["code_challenge": "x"]).error == "invalid_request")
+            let challenge = ProofKey.challenge(for: TestDesk.verifier)
+            for wrong in [
+                ["code_challenge": challenge], ["code_challenge_method": "S256"],
+                ["code_challenge": challenge, "code_challenge_method": "plain"],
+                ["code_challenge": "x", "code_challenge_method": "S256"],
+            ] { #expect(try await begin(desk, wrong).error == "invalid_request") }
             #expect(try await begin(desk, ["scope": "admin"]).error == "invalid_scope")
             #expect(try await begin(desk, client: "nobody").status == 401)
         }

@@ -116,6 +116,22 @@ struct TokenTests {
         }
     }
 
+    @Test("A code is remembered for as long as anything that came of it lives, however often that was renewed")
+    func lateReplay() async throws {
+        try await TestDesk.run { desk in
+            let code = try await desk.code(try await desk.session())
+            var tokens = try Tokens(try await desk.exchange(code))
+            for _ in 0..<3 {
+                desk.clock.advance(by: 6 * 86_400)
+                tokens = try Tokens(try await desk.refresh(try #require(tokens.refresh)))
+            }
+            #expect(try await desk.exchange(code, client: "other").error == "invalid_grant")
+            #expect(try await desk.userInfo(tokens.access).status == 200)
+            #expect(try await desk.exchange(code).error == "invalid_grant")
+            #expect(try await desk.userInfo(tokens.access).status == 401)
+        }
+    }
+
     @Test("A code of one client is nothing to another, who cannot spoil it either")
     func foreign() async throws {
         try await TestDesk.run { desk in
@@ -145,6 +161,8 @@ struct TokenTests {
 
             let tokens = try await desk.tokens(client: "short")
             #expect(tokens.json["expires_in"] == .integer(60))
+            let claims = try await desk.claims(try #require(tokens.id))
+            #expect(claims["exp"]?.wholeNumber == claims["iat"]?.wholeNumber.map { $0 + 30 })
             desk.clock.advance(by: 59)
             #expect(try await desk.userInfo(tokens.access).status == 200)
             desk.clock.advance(by: 1)
@@ -231,6 +249,11 @@ struct RefreshTests {
             }
             let replies = try await TokenTests.many(100) { try await desk.refresh(token, client: "keeper") }
             #expect(replies.allSatisfy { $0.status == 200 })
+            // Its end was set when it was given.
+            desk.clock.advance(by: 604_799)
+            #expect(try await desk.refresh(token, client: "keeper").status == 200)
+            desk.clock.advance(by: 1)
+            #expect(try await desk.refresh(token, client: "keeper").error == "invalid_grant")
         }
     }
 
@@ -266,6 +289,16 @@ struct RefreshTests {
             #expect(reply.error == "invalid_grant")
             #expect(try await desk.refresh(try #require(renewed.refresh)).error == "invalid_grant")
             for token in [tokens.access, renewed.access] { #expect(try await desk.userInfo(token).status == 401) }
+        }
+    }
+
+    @Test("A spent token ends its login also when it asks for more than was granted")
+    func greedyReuse() async throws {
+        try await TestDesk.run { desk in
+            let old = try #require(try await desk.tokens().refresh)
+            let renewed = try Tokens(try await desk.refresh(old))
+            #expect(try await desk.refresh(old, ["scope": "openid profile email"]).error == "invalid_grant")
+            #expect(try await desk.userInfo(renewed.access).status == 401)
         }
     }
 

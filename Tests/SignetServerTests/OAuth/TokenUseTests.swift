@@ -215,7 +215,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("An id_token ends its session, and also one that has expired", arguments: [0.0, 3500])
+    @Test("An id_token ends its session, and also one that has expired", arguments: [0.0, 3700])
     func endSession(later: Double) async throws {
         try await TestDesk.run(.sample { $0.sessionIdleTime = 7200 }) { desk in
             let session = try await desk.session()

@@ -295,7 +295,19 @@ struct UpgradeTests {
               </AttributeValuePair>
             </Advices>
             """)
-        #expect(advice == .service("Tom & Jerry"))
+        #expect(advice == .service("Tom & Jerry", RealmPath("/alpha")))
+    }
+
+    @Test("Advice about another realm is not followed", arguments: [("Login", 200), ("/:Login", 200), ("/alpha:Login", 400)])
+    func foreignAdvice(value: String, status: Int) async throws {
+        try await TestDesk.run { desk in
+            let advice =
+                "<Advices><AttributeValuePair><Attribute name=\"AuthenticateToServiceConditionAdvice\"/>"
+                + "<Value>\(value)</Value></AttributeValuePair></Advices>"
+            let query = "authIndexType=composite_advice&authIndexValue=\(advice.percentEncoded())"
+            let reply = try await desk.send(.post, "\(TestDesk.authenticate)?\(query)", body: "{}")
+            #expect(reply.status == status)
+        }
     }
 
     @Test("A locked user is told so, after the right password only")
@@ -306,6 +318,10 @@ struct UpgradeTests {
             #expect(right.status == 401)
             #expect(right.message == "User Locked Out.")
             #expect(try await desk.logIn("Login", name: "lou", password: "x").message == "Login failure")
+            // Nothing is registered, and nothing sent, on the way to that.
+            for journey in ["PushRegistration", "OATHRegistration", "DeviceBinding", "WebAuthnRegistration", "PushLogin"] {
+                #expect(try await desk.logIn(journey, name: "lou", password: "pin").message == "User Locked Out.")
+            }
         }
     }
 }

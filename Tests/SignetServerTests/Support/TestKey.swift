@@ -64,7 +64,9 @@ struct TestKey: Sendable {
 
 /// An authenticator with one credential, that does what it is told, honestly or not.
 struct TestAuthenticator: Sendable {
-    let key = P256.Signing.PrivateKey()
+    var key = P256.Signing.PrivateKey()
+    /// The public key as it is told, if that is not the right one: two coordinates.
+    var point: [UInt8]?
     let credentialID = Array("credential-\(UUID().uuidString)".utf8)
     var party = "localhost"
     var origin = "http://localhost"
@@ -87,7 +89,7 @@ struct TestAuthenticator: Sendable {
 
     /// What a client writes after a registration.
     func registration(challenge: String, name: String? = nil) throws -> String {
-        let point = Array(key.publicKey.rawRepresentation)
+        let point = point ?? Array(key.publicKey.rawRepresentation)
         let cose: [UInt8] =
             [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + point[..<32] + [0x22, 0x58, 0x20] + point[32...]
         let length = UInt8(credentialID.count)
