@@ -58,9 +58,18 @@ extension FROptions {
     /// Whether a session and tokens that were got with `old` may not be used with these settings: the six that the documents name. Two
     /// ways of writing one realm, or one address, are no change.
     package func endsSessions(of old: FROptions) -> Bool {
-        func address(_ url: String) -> String { String(url.reversed().drop { $0 == "/" }.reversed()) }
-        return address(url) != address(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
+        Self.place(url) != Self.place(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
             || oauthClientId != old.oauthClientId || oauthRedirectUri != old.oauthRedirectUri || oauthScope != old.oauthScope
+    }
+
+    /// Where a server is, however that is written: the case of the host's name, the scheme's own port and slashes at the end say
+    /// nothing.
+    private static func place(_ url: String) -> [String] {
+        let url = String(url.trimmingWhitespace().reversed().drop { $0 == "/" }.reversed())
+        guard let endpoint = try? Endpoint(unchecked: url), let start = url.firstRange(of: "://")?.upperBound else {
+            return [url]
+        }
+        return [endpoint.scheme, endpoint.host, String(endpoint.port), String(url[start...].drop { $0 != "/" })]
     }
 
     /// The settings with the addresses that an OpenID provider gives of itself; see `ServerProfile.discovering`. The original changes

@@ -4,10 +4,11 @@ public import SignetJourney
 public enum AuthError: FRAuthFailure, Hashable {
     /// The server's answer has no token where one should be (1000006).
     case invalidTokenResponse
-    /// A callback is not what its type says; which (1000007).
+    /// A callback is not what its type says; which (1000007). A class of the app's own may throw it, and gets a plain ``Callback`` in its
+    /// place.
     case invalidCallbackResponse(String)
-    /// There is no class for a callback; its type (1000008). Here it is thrown only by what asks for a class by its type: a step with
-    /// such a callback is handed over with a plain ``Callback``.
+    /// There is no class for a callback; its type (1000008). Here nothing throws it, as a step with such a callback is handed over with a
+    /// plain ``Callback``; it is there for programs that switch over the original's errors.
     case unsupportedCallback(String)
     /// The server's answer is neither a step nor a session (1000009).
     case invalidAuthServiceResponse(String)

@@ -20,13 +20,13 @@ public enum FRSession {
 
     /// Goes on with a journey that was suspended, at the link that its e-mail has.
     public static func authenticate<T: Sendable>(resumeURI: String, completion: @escaping NodeCompletion<T>) {
-        guard let started = FRAuth.shared else { return completion(nil, nil, ConfigError.invalidSDKState) }
+        guard let started = FRAuth.shared else { return LegacyWalk.refuse(completion, ConfigError.invalidSDKState) }
         let service = started.service(.standard)
         service.run(completion) { try await $0.resume(resumeURI) }
     }
 
     private static func begin<T: Sendable>(_ index: AuthenticationIndex, _ completion: @escaping NodeCompletion<T>) {
-        guard let started = FRAuth.shared else { return completion(nil, nil, ConfigError.invalidSDKState) }
+        guard let started = FRAuth.shared else { return LegacyWalk.refuse(completion, ConfigError.invalidSDKState) }
         started.service(index).next(completion: completion)
     }
 }
