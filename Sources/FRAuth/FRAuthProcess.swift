@@ -14,7 +14,6 @@ package struct LegacyAuthSettings: Sendable {
     /// Which addresses may be used.
     package var policy: EndpointPolicy = .secure
     /// Makes what requests go through.
-    /// - Throws: ``ConfigError``, for a profile with pins where nothing pins.
     package var transport: @Sendable (ServerProfile) throws -> any HTTPTransport
     /// Makes what keeps sessions; nil where nothing does.
     package var sessions: @Sendable (ServerProfile, FROptions) throws -> (any LegacySessions)?
@@ -34,13 +33,7 @@ package struct LegacyAuthSettings: Sendable {
 
     /// Those of an app: connections of its own.
     static var standard: LegacyAuthSettings {
-        LegacyAuthSettings(folders: FRAuthConfig.folders) { profile in
-            // Never weaker than was asked for: until a transport pins, pins are refused.
-            guard profile.pins.isEmpty else {
-                throw ConfigError.invalidConfiguration("\(FROptionsKey.sslPinningPublicKeyHashes.rawValue): nothing here can pin")
-            }
-            return OwnTransport()
-        }
+        LegacyAuthSettings(folders: FRAuthConfig.folders) { _ in OwnTransport() }
     }
 }
 

@@ -6,9 +6,15 @@ import Synchronization
 public final class ScriptedTransport: HTTPTransport {
     private let answer: @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
     private let log = Mutex<[HTTPRequest]>([])
+    /// Whether it says that it would look at a server's key.
+    public let canPin: Bool
 
     /// A transport that answers each request with what `answer` returns or throws.
-    public init(_ answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse) {
+    /// - Parameter canPin: Whether it says that it would look at a server's key; it has none to look at.
+    public init(
+        canPin: Bool = false, _ answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
+    ) {
+        self.canPin = canPin
         self.answer = answer
     }
 

@@ -108,7 +108,9 @@ struct ProfileTests {
     private static let document = """
         {"url": "https://am.example.test/am", "realm": "root/alpha", "cookieName": "46b42b4229cd7a3", "timeout": 7.5,
          "refreshThreshold": "90", "pins": ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="], "authenticationService": "In",
-         "registrationService": "Up", "dialect": "openAM", "endpoints": {"revoke": "oauth2/revoke"}, "realmForm": "alias"}
+         "registrationService": "Up", "dialect": "openAM", "endpoints": {"revoke": "oauth2/revoke"}, "realmForm": "alias",
+         "keepsCookies": false, "issuer": "https://am.example.test/am/oauth2",
+         "client": {"id": "app", "redirectUri": "app://cb", "scopes": ["openid", "mail"], "signOutRedirectUri": "app://bye"}}
         """
 
     @Test("is the same from a document and from the environment")
@@ -118,7 +120,7 @@ struct ProfileTests {
         #expect(profile.cookieName == "46b42b4229cd7a3")
         #expect(profile.timeout == .milliseconds(7500))
         #expect(profile.refreshThreshold == .seconds(90))
-        #expect(profile.pins == ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
+        #expect(profile.pins.map(\.description) == ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
         #expect(profile.authenticationService == "In")
         #expect(profile.registrationService == "Up")
         #expect(profile.dialect == .openAM)
@@ -129,8 +131,16 @@ struct ProfileTests {
             "SIGNET_TIMEOUT": "7.5", "SIGNET_REFRESH_THRESHOLD": "90",
             "SIGNET_PINS": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "SIGNET_AUTHENTICATION_SERVICE": "In",
             "SIGNET_REGISTRATION_SERVICE": "Up", "SIGNET_DIALECT": "openAM", "SIGNET_ENDPOINTS_REVOKE": "oauth2/revoke",
-            "SIGNET_REALM_FORM": "alias", "SIGNET_REQUESTED_WITH": "", "PATH": "/bin",
+            "SIGNET_REALM_FORM": "alias", "SIGNET_REQUESTED_WITH": "", "PATH": "/bin", "SIGNET_KEEPS_COOKIES": "false",
+            "SIGNET_ISSUER": "https://am.example.test/am/oauth2", "SIGNET_CLIENT_ID": "app",
+            "SIGNET_CLIENT_REDIRECT_URI": "app://cb", "SIGNET_CLIENT_SCOPES": "openid mail",
+            "SIGNET_CLIENT_SIGN_OUT_REDIRECT_URI": "app://bye",
         ])
+        #expect(
+            profile.client
+                == OAuthClient(
+                    clientID: "app", redirectURI: "app://cb", scopes: ["openid", "mail"], signOutRedirectURI: "app://bye"))
+        #expect(!profile.keepsCookies)
         #expect(same == profile)
     }
 
@@ -151,7 +161,25 @@ struct ProfileTests {
             (#"{"url":"https://a.test","endpoints":{"login":"x"}}"#, "endpoints.login", .unknown),
             (#"{"url":"https://a.test","endpoints":"x"}"#, "endpoints", .type(expected: "an object")),
             (#"{"url":"https://a.test","endpoints":{"token":[]}}"#, "endpoints.token", .type(expected: "a text")),
-            (#"{"url":"https://a.test","pins":["AAAA"]}"#, "pins", .value("must be base64 of the 32 bytes of a SHA-256")),
+            (
+                #"{"url":"https://a.test","pins":["AAAA"]}"#, "pins",
+                .value("a pin is the base64 of a SHA-256: 44 characters, the last of them =")
+            ),
+            (#"{"url":"https://a.test","keepsCookies":"perhaps"}"#, "keepsCookies", .type(expected: "true or false")),
+            (#"{"url":"https://a.test","client":"x"}"#, "client", .type(expected: "an object")),
+            (#"{"url":"https://a.test","client":{"secret":"x"}}"#, "client.secret", .unknown),
+            (#"{"url":"https://a.test","client.id":"x"}"#, "client.id", .unknown),
+            (#"{"url":"https://a.test","client":{"scopes":"openid"}}"#, "client.id", .missing),
+            (#"{"url":"https://a.test","client":{"id":"x"}}"#, "client.redirectUri", .missing),
+            (#"{"url":"https://a.test","client":{"id":"","redirectUri":"a:b"}}"#, "client.id", .empty),
+            (
+                #"{"url":"https://a.test","client":{"id":"x","redirectUri":"b"}}"#, "client.redirectUri",
+                .value("must be an absolute address")
+            ),
+            (
+                #"{"url":"https://a.test","client":{"id":"x","redirectUri":"a:b","parameters":{"n":1}}}"#, "client.parameters",
+                .type(expected: "an object of texts")
+            ),
             (#"{"url":"https://a.test","pins":[1]}"#, "pins", .type(expected: "an array of texts")),
             (#"{"url":"https://a.test","dialect":"sun"}"#, "dialect", .type(expected: "one of accessManager, openAM")),
             (#"{"url":"https://a.test","cookieName":""}"#, "cookieName", .empty),
@@ -234,11 +262,15 @@ struct DiscoveryTests {
                 .address(.plainHTTP(host: "am.example.test"))
             ),
             (["jwks_uri": "keys"], "discovery.jwks_uri", .address(.notAWebAddress)),
+            (
+                ["issuer": "https://am.example.test/other"], "discovery.issuer",
+                .value("is another one than the profile names")
+            ),
         ] as [([String: String?], String, ProfileError.Fault)])
     func faults(changes: [String: String?], key: String, fault: ProfileError.Fault) async throws {
         let transport = answering((200, document(changes)))
         await #expect {
-            try await profile().discovering(over: transport)
+            try await profile { $0.issuer = Self.issuer }.discovering(over: transport)
         } throws: { error in
             (error as? ProfileError).map { $0.key == key && $0.fault == fault } ?? false
         }

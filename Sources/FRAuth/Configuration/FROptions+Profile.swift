@@ -8,12 +8,13 @@ extension FROptions {
     package func profile(policy: EndpointPolicy = .secure) throws(ConfigError) -> ServerProfile {
         let timeout = try seconds(.timeout, timeout)
         let threshold = try oauthThreshold.map { text throws(ConfigError) in try seconds(.oauthThreshold, text) }
+        let pins = try pins()
         do {
             return try ServerProfile(url: url, realm: Realm(realm), endpoints: overrides, policy: policy) { profile in
                 profile.cookieName = cookieName
                 profile.timeout = timeout
                 profile.refreshThreshold = threshold ?? .seconds(60)
-                profile.pins = sslPinningPublicKeyHashes ?? []
+                profile.pins = pins
                 profile.authenticationService = authServiceName
                 profile.registrationService = registrationServiceName
                 // Journeys of servers that were set up for the original may look for it.
@@ -26,12 +27,20 @@ extension FROptions {
 
     private static let keys: [String: FROptionsKey] = [
         "url": .url, "cookieName": .cookieName, "timeout": .timeout, "refreshThreshold": .oauthThreshold,
-        "pins": .sslPinningPublicKeyHashes, "authenticationService": .authServiceName,
+        "authenticationService": .authServiceName,
         "registrationService": .registrationServiceName, "endpoints.authenticate": .authenticateEndpoint,
         "endpoints.authorize": .authorizeEndpoint, "endpoints.token": .tokenEndpoint, "endpoints.revoke": .revokeEndpoint,
         "endpoints.userInfo": .userinfoEndpoint, "endpoints.session": .sessionEndpoint,
         "endpoints.endSession": .endSessionEndpoint,
     ]
+
+    private func pins() throws(ConfigError) -> Set<PublicKeyPin> {
+        do {
+            return Set(try (sslPinningPublicKeyHashes ?? []).map { try PublicKeyPin($0) })
+        } catch {
+            throw .invalidConfiguration("\(FROptionsKey.sslPinningPublicKeyHashes.rawValue): \(error)")
+        }
+    }
 
     private func seconds(_ key: FROptionsKey, _ text: String) throws(ConfigError) -> Duration {
         guard let seconds = Double(text.trimmingWhitespace()), (0...86_400).contains(seconds) else {

@@ -15,8 +15,7 @@ package enum AuthorizationResponse {
         guard let location, isAnswer(location, to: redirectURI) else {
             throw OAuthError(.notRedirected, explanation: "the server asks for a login instead of answering")
         }
-        let query = location.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        return try code(query: FormCoding.decode(query), state: state, issuer: issuer, requiresIssuer: requiresIssuer)
+        return try code(query: FormCoding.query(of: location), state: state, issuer: issuer, requiresIssuer: requiresIssuer)
     }
 
     /// The code in the fields of an answer.

@@ -15,6 +15,11 @@ package enum FormCoding {
         return base + separator + encode(fields) + (parts.count > 1 ? "#" + parts[1] : "")
     }
 
+    /// The fields of an address's query, without its fragment; none when it has no query.
+    package static func query(of url: String) -> [String: String] {
+        decode(url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst())
+    }
+
     /// The fields of a query; the first of two of one name. What is escaped wrongly stays as it is.
     package static func decode(_ query: some StringProtocol) -> [String: String] {
         var fields: [String: String] = [:]

@@ -1,6 +1,12 @@
 public import SignetCore
 public import SignetNetwork
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The journeys of one server: start one, answer its steps, and end with a session or an error.
 ///
 ///     let journeys = Journey(profile, transport: transport)
@@ -14,14 +20,17 @@ public import SignetNetwork
 /// A value without state: the step carries the server's handle, so several walks may go on side by side. ``JourneyWalk`` keeps the
 /// state of one walk, for a user interface.
 ///
-/// Every method throws ``JourneyError``, `TransportError`, what an interceptor throws, and ``ProfileError`` for a profile that was changed
-/// into one that cannot be used. None of them changes a step: after a
+/// The journeys of an ``IdentityClient`` know its session and cookies, and what they deliver is kept; these keep nothing, unless a
+/// ``TokenSource`` is given.
+///
+/// Every method throws ``JourneyError``, `TransportError`, what an interceptor throws, ``ProfileError`` for a profile that was changed
+/// into one that cannot be used, and ``TokenError/Code/storage`` where something is kept. None of them changes a step: after a
 /// failure of the network the same step can be sent again, and the server decides whether it still counts.
 public struct Journey: Sendable {
     /// The server.
     public let profile: ServerProfile
-    private let transport: any HTTPTransport
-    private let interceptors: [any RequestInterceptor]
+    private let courier: Courier
+    private let tokens: TokenSource?
 
     /// Journeys of one server.
     /// - Parameters:
@@ -29,10 +38,15 @@ public struct Journey: Sendable {
     ///   - transport: what requests go through.
     ///   - interceptors: see each request before it is sent, in this order; they are told `START_AUTHENTICATE`, `AUTHENTICATE` and
     ///     `RESUME_AUTHENTICATE`.
-    public init(_ profile: ServerProfile, transport: any HTTPTransport, interceptors: [any RequestInterceptor] = []) {
+    ///   - tokens: where sessions go that journeys deliver, and where the session and the cookies are that journeys begin with.
+    ///   - observer: is told of each request, without a secret in it.
+    public init(
+        _ profile: ServerProfile, transport: any HTTPTransport, interceptors: [any RequestInterceptor] = [],
+        keeping tokens: TokenSource? = nil, observer: (@Sendable (Exchange) -> Void)? = nil
+    ) {
         self.profile = profile
-        self.transport = transport
-        self.interceptors = interceptors
+        self.tokens = tokens
+        courier = Courier(transport, interceptors: interceptors, observer: observer)
     }
 
     /// Starts a journey.
@@ -48,13 +62,18 @@ public struct Journey: Sendable {
         try await post(query: index.query + options.query, body: Self.nothing, for: .startAuthenticate(index), options)
     }
 
+    /// Starts the profile's registration service.
+    public func register(options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
+        try await start(.service(profile.registrationService), options: options)
+    }
+
     /// Goes on with a journey that was suspended, at the link that its e-mail has.
     /// - Parameters:
     ///   - link: the link; it names the journey by `suspendedId`.
     ///   - options: how the journey is walked from there on.
     /// - Throws: ``JourneyError/Code/invalidResumeURI``; ``JourneyError/Code/suspensionExpired``.
     public func resume(_ link: String, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
-        guard let id = QueryParameters(link)["suspendedId"], !id.isEmpty else {
+        guard let id = FormCoding.query(of: link)["suspendedId"], !id.isEmpty else {
             throw JourneyError(.invalidResumeURI, message: "the link has no suspendedId, so it belongs to no journey")
         }
         return try await post(
@@ -83,7 +102,7 @@ public struct Journey: Sendable {
         _ step: JourneyStep, returnedTo address: String, of index: AuthenticationIndex = .standard,
         options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
-        let parameters = QueryParameters(address)
+        let parameters = FormCoding.query(of: address)
         let carried = Self.carriedBack.compactMap { name in parameters[name].map { (name: name, value: $0) } }
         return try await post(
             query: carried + options.query, body: JSON.encode(step.echoed(to: profile.dialect)), for: .authenticate(index),
@@ -120,29 +139,33 @@ public struct Journey: Sendable {
         query: [(name: String, value: String)], body: [UInt8], for action: RequestAction, _ options: JourneyOptions
     ) async throws -> JourneyState {
         try profile.validate()
-        var request = HTTPRequest(
-            "POST", profile.address(of: .authenticate, query: query), headers: try headers(options), body: body,
-            timeout: options.timeout ?? profile.timeout)
-        request = try await interceptors.intercept(request, for: action)
-        let response = try await transport.send(request)
+        let url = FormCoding.address(profile.address(of: .authenticate), adding: query)
+        let request = HTTPRequest(
+            "POST", url, headers: try await headers(for: url, options), body: body, timeout: options.timeout ?? profile.timeout,
+            pins: profile.pins)
+        let response = try await courier.send(request, for: action)
+        try await tokens?.take(response, to: request)
         guard (200..<300).contains(response.status) else { throw JourneyError(response) }
-        return try JourneyState(response.body, status: response.status)
+        let state = try JourneyState(response.body, status: response.status)
+        if case .loggedIn(let session) = state { try await tokens?.adopt(session) }
+        return state
     }
 
-    private func headers(_ options: JourneyOptions) throws(JourneyError) -> HTTPHeaders {
-        var headers: HTTPHeaders = [
-            "Accept-API-Version": "resource=2.1, protocol=1.0", "Content-Type": "application/json", "Accept": "application/json",
-        ]
-        if !profile.requestedWith.isEmpty { headers.append("X-Requested-With", profile.requestedWith) }
-        if let session = options.session {
-            let token = String(decoding: session.bytes, as: UTF8.self)
-            guard token.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") }), !token.isEmpty else {
+    private func headers(for url: String, _ options: JourneyOptions) async throws -> HTTPHeaders {
+        var session = options.session
+        if session == nil { session = try await tokens?.session()?.value }
+        if let session {
+            let isPlain = session.withUnsafeBytes { $0.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") } }
+            guard isPlain, session.count > 0 else {
                 throw JourneyError(.invalidRequest, message: "the session token is none: it has a character that no token has")
             }
-            headers.append(profile.cookieName, token)
-            // OpenAM looks at cookies only.
-            if profile.dialect == .openAM { headers.append("Cookie", "\(profile.cookieName)=\(token)") }
         }
+        let cookies = try await tokens?.cookies()
+        var headers = SessionHeaders(profile).headers(session, for: url, cookies, now: tokens?.clock.now ?? .distantPast)
+        headers.append("Accept-API-Version", "resource=2.1, protocol=1.0")
+        headers.append("Content-Type", "application/json")
+        headers.append("Accept", "application/json")
+        if !profile.requestedWith.isEmpty { headers.append("X-Requested-With", profile.requestedWith) }
         return headers
     }
 }
@@ -160,26 +183,4 @@ extension JourneyStep {
 
 extension JourneyCallback {
     var isScript: Bool { type == "TextOutputCallback" && output("messageType")?.wholeNumber == 4 }
-}
-
-/// The parameters of an address's query; of several with one name the first.
-struct QueryParameters {
-    private let values: [String: String]
-
-    init(_ address: String) {
-        guard let question = address.firstIndex(of: "?") else {
-            values = [:]
-            return
-        }
-        let query = address[address.index(after: question)...].prefix { $0 != "#" }
-        let pairs = query.split(separator: "&").compactMap { pair -> (String, String)? in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = parts[0].replacing("+", with: " ").percentDecoded() else { return nil }
-            guard parts.count == 2 else { return (name, "") }
-            return parts[1].replacing("+", with: " ").percentDecoded().map { (name, $0) }
-        }
-        values = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
-    }
-
-    subscript(name: String) -> String? { values[name] }
 }

@@ -49,9 +49,7 @@ public struct PolicyAdvice: Sendable, Hashable {
     /// The address to repeat a request at once the journey is walked: with the transaction's id as `_txid` behind the parameters
     /// that are there; as it is for advice of any other kind.
     public func address(confirming address: String) -> String {
-        guard let id = transactionID else { return address }
-        let (before, fragment) = (address.prefix { $0 != "#" }, address.drop { $0 != "#" })
-        return "\(before)\(before.contains("?") ? "&" : "?")_txid=\(id.percentEncoded())\(fragment)"
+        transactionID.map { FormCoding.address(address, adding: [("_txid", $0)]) } ?? address
     }
 
     // MARK: What it looks like
@@ -82,7 +80,7 @@ public struct PolicyAdvice: Sendable, Hashable {
 
     /// The advice in the address of a log-in page: `authIndexType=composite_advice`, with the advice as XML, plain or in base64url.
     public init?(redirect address: String) {
-        let parameters = QueryParameters(address)
+        let parameters = FormCoding.query(of: address)
         guard parameters["authIndexType"] == "composite_advice", let value = parameters["authIndexValue"] else { return nil }
         let text = value.contains("<") ? value : (try? Base64.decode(value)).map { String(decoding: $0, as: UTF8.self) }
         guard let advice = text.flatMap({ PolicyAdvice(xml: $0) }) else { return nil }

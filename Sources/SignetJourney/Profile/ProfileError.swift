@@ -19,12 +19,24 @@ public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
         case address(EndpointError)
         /// The document as a whole cannot be read; why not, in words.
         case unreadable(String)
+        /// The server did not give the document.
+        case refused(OAuthError)
     }
 
     /// The setting, as it is written in a document: `url`, `endpoints.authorize`. Empty for the document itself.
     public let key: String
     /// What is wrong.
     public let fault: Fault
+
+    /// Whether the same may succeed later without anybody doing anything: only where a server was asked.
+    public var isRetryable: Bool {
+        if case .refused(let error) = fault { error.isRetryable } else { false }
+    }
+
+    /// How long the server asks to wait before it is asked again, if it does.
+    public var retryAfter: Duration? {
+        if case .refused(let error) = fault { error.retryAfter } else { nil }
+    }
 
     /// Both, in words.
     public var description: String {
@@ -37,6 +49,7 @@ public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
             case .value(let reason): reason
             case .address(let error): error.description
             case .unreadable(let reason): reason
+            case .refused(let error): error.description
             }
         return key.isEmpty ? "the profile \(words)" : "\(key): \(words)"
     }

@@ -1,4 +1,5 @@
 public import SignetCore
+import SignetNetwork
 
 /// The settings of a profile by name: what can stand in a document and in the environment.
 enum ProfileSetting: String, CaseIterable {
@@ -9,11 +10,17 @@ enum ProfileSetting: String, CaseIterable {
     case timeout
     case refreshThreshold
     case pins
+    case keepsCookies
     case authenticationService
     case registrationService
     case dialect
     case requestedWith
     case issuer
+    case clientID = "client.id"
+    case clientRedirectURI = "client.redirectUri"
+    case clientScopes = "client.scopes"
+    case clientSignOutRedirectURI = "client.signOutRedirectUri"
+    case clientParameters = "client.parameters"
 
     /// In an environment: `cookieName` is `COOKIE_NAME`.
     static func variable(_ key: String) -> String {
@@ -47,7 +54,9 @@ struct ProfileSettings {
         if let name = try text(.cookieName) { profile.cookieName = name }
         if let timeout = try duration(.timeout) { profile.timeout = timeout }
         if let threshold = try duration(.refreshThreshold) { profile.refreshThreshold = threshold }
-        if let pins = try list(.pins) { profile.pins = pins }
+        if let pins = try list(.pins) { profile.pins = Set(try pins.map { pin throws(ProfileError) in try Self.pin(pin) }) }
+        if let keeps = try truth(.keepsCookies) { profile.keepsCookies = keeps }
+        profile.client = try client()
         if let service = try text(.authenticationService) { profile.authenticationService = service }
         if let service = try text(.registrationService) { profile.registrationService = service }
         if let dialect = try choice(.dialect, ServerProfile.Dialect.self) { profile.dialect = dialect }
@@ -55,6 +64,46 @@ struct ProfileSettings {
         if let issuer = try text(.issuer) { profile.issuer = issuer }
         try profile.validate()
         return profile
+    }
+
+    /// The client; nil when nothing of it is named.
+    private func client() throws(ProfileError) -> OAuthClient? {
+        let (id, redirectURI, scopes) = (try text(.clientID), try text(.clientRedirectURI), try list(.clientScopes))
+        let (signOut, parameters) = (try text(.clientSignOutRedirectURI), try texts(.clientParameters))
+        if id == nil, redirectURI == nil, scopes == nil, signOut == nil, parameters == nil { return nil }
+        guard let id else { throw ProfileError(ProfileSetting.clientID.rawValue, .missing) }
+        guard let redirectURI else { throw ProfileError(ProfileSetting.clientRedirectURI.rawValue, .missing) }
+        return OAuthClient(
+            clientID: id, redirectURI: redirectURI, scopes: scopes ?? [], signOutRedirectURI: signOut,
+            authorizationParameters: parameters ?? [:])
+    }
+
+    private static func pin(_ text: String) throws(ProfileError) -> PublicKeyPin {
+        do throws(PublicKeyPin.Invalid) {
+            return try PublicKeyPin(text)
+        } catch {
+            throw ProfileError(ProfileSetting.pins.rawValue, .value(error.description))
+        }
+    }
+
+    private func truth(_ setting: ProfileSetting) throws(ProfileError) -> Bool? {
+        switch value(setting.rawValue) {
+        case nil, .null?: return nil
+        case .bool(let truth)?: return truth
+        case .string("true")?: return true
+        case .string("false")?: return false
+        default: throw ProfileError(setting.rawValue, .type(expected: "true or false"))
+        }
+    }
+
+    /// An object of texts.
+    private func texts(_ setting: ProfileSetting) throws(ProfileError) -> [String: String]? {
+        guard let value = value(setting.rawValue), value != .null else { return nil }
+        let texts = value.object?.compactMapValues(\.string)
+        guard let texts, texts.count == value.object?.count else {
+            throw ProfileError(setting.rawValue, .type(expected: "an object of texts"))
+        }
+        return texts
     }
 
     private func text(_ setting: ProfileSetting) throws(ProfileError) -> String? { try text(setting.rawValue) }
@@ -131,18 +180,23 @@ extension ServerProfile {
     /// - Throws: ``ProfileError``.
     public init(document: JSONValue, policy: EndpointPolicy = .secure) throws(ProfileError) {
         guard let members = document.object else { throw ProfileError("", .unreadable("is no object")) }
-        for name in members.keys.sorted() where name != "endpoints" {
-            guard ProfileSetting(rawValue: name) != nil else { throw ProfileError(name, .unknown) }
+        for name in members.keys.sorted() where name != "endpoints" && name != "client" {
+            guard ProfileSetting(rawValue: name) != nil, !name.contains(".") else { throw ProfileError(name, .unknown) }
         }
-        let endpoints = members["endpoints"] ?? .null
-        guard endpoints == .null || endpoints.object != nil else {
-            throw ProfileError("endpoints", .type(expected: "an object"))
-        }
-        for name in (endpoints.object ?? [:]).keys.sorted() {
-            guard ServerEndpoint(rawValue: name) != nil else { throw ProfileError("endpoints.\(name)", .unknown) }
+        // The keys of what is inside another object have its name in front.
+        var inner: [String: JSONValue] = [:]
+        for group in ["client", "endpoints"] {
+            let value = members[group] ?? .null
+            guard value == .null || value.object != nil else { throw ProfileError(group, .type(expected: "an object")) }
+            for (name, value) in (value.object ?? [:]).sorted(by: { $0.key < $1.key }) {
+                let isKnown =
+                    group == "client" ? ProfileSetting(rawValue: "client.\(name)") != nil : ServerEndpoint(rawValue: name) != nil
+                guard isKnown else { throw ProfileError("\(group).\(name)", .unknown) }
+                inner["\(group).\(name)"] = value
+            }
         }
         self = try ProfileSettings { key in
-            key.hasPrefix("endpoints.") ? endpoints[String(key.dropFirst("endpoints.".count))] : members[key]
+            inner[key] ?? members[key]
         }.profile(policy: policy)
     }
 

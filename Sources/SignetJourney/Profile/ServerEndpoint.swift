@@ -106,4 +106,11 @@ extension Endpoint {
         let name = host.contains(":") ? "[\(host)]" : host
         return "\(scheme)://\(name)" + (port == (scheme == "https" ? 443 : 80) ? "" : ":\(port)")
     }
+
+    /// The address in one way of writing it: the origin, and the path as it is.
+    package var place: String {
+        let behind = url.drop { $0 != ":" }.dropFirst(3)
+        let path = behind.drop { $0 != "/" && $0 != "?" }
+        return origin + String(path.reversed().drop { $0 == "/" }.reversed())
+    }
 }

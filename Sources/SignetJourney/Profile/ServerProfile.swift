@@ -1,8 +1,14 @@
 public import SignetCore
+public import SignetNetwork
 
-/// Which server, which realm on it, and how to talk to it. A value: several profiles, of several servers, live side by side.
+/// Which server, which realm on it, and how to talk to it: one value that configures journeys, sessions and tokens alike. Several
+/// profiles, of several servers, live side by side.
 ///
-///     let profile = try ServerProfile(url: "https://am.example.com/am", realm: "alpha") { $0.cookieName = "46b42b4229cd7a3" }
+///     let profile = try ServerProfile(url: "https://am.example.com/am", realm: "alpha") {
+///         $0.cookieName = "46b42b4229cd7a3"
+///         $0.client = OAuthClient(clientID: "desktop", redirectURI: "http://127.0.0.1/callback", scopes: ["openid"])
+///     }
+///     let app = try IdentityClient(profile, account: "com.example.app")
 ///
 /// A profile can also be read from JSON (``init(json:policy:)``), from the environment (``init(environment:prefix:policy:)``), and
 /// completed by what an OpenID provider says of itself (``discovering(at:over:)``).
@@ -22,9 +28,13 @@ public struct ServerProfile: Sendable, Hashable {
     public var timeout: Duration = .seconds(30)
     /// How long before its end a token is renewed. The iOS SDK has 60 seconds too.
     public var refreshThreshold: Duration = .seconds(60)
-    /// The keys that the server may have: base64 of the SHA-256 of a SubjectPublicKeyInfo. Empty for every key that a trusted
-    /// authority vouches for.
-    public var pins: [String] = []
+    /// The keys of which the server must have one; none for every key that a trusted authority vouches for. Nothing is sent through
+    /// a transport that cannot look at keys.
+    public var pins: Set<PublicKeyPin> = []
+    /// The app, as the server's OAuth 2.0 part knows it; nil for an app that wants sessions and no tokens.
+    public var client: OAuthClient?
+    /// Whether the cookies that the server sets are kept and sent back. The session travels in a header of its own either way.
+    public var keepsCookies = true
     /// The journey that logs in, where none is named.
     public var authenticationService = "Login"
     /// The journey that registers somebody new.
@@ -34,18 +44,19 @@ public struct ServerProfile: Sendable, Hashable {
     /// What `X-Requested-With` says. AM refuses a browser's requests without it, and scripts in journeys may look at it; the
     /// ForgeRock SDKs say `forgerock-sdk`, Ping's say `ping-sdk`.
     public var requestedWith = "signet"
-    /// Who issues tokens, as discovery found it; nil before.
-    public internal(set) var issuer: String?
+    /// Who issues tokens; nil before discovery, which asks for it when it is needed. A provider that calls itself otherwise is
+    /// refused.
+    public var issuer: String?
 
     /// Where Ping's own session ends without a browser (`ping_end_idp_session_endpoint`), as discovery found it; nil before, and for
     /// other providers.
-    public internal(set) var providerEndSession: String?
+    public var providerEndSession: String? { discovered?.providerEndSession }
 
     /// The overrides as they were given.
     public let endpoints: EndpointOverrides
     private let overrides: [ServerEndpoint: String]
     /// What discovery found. An override goes before it.
-    var discovered: [ServerEndpoint: String] = [:]
+    var discovered: ProviderDescription?
 
     /// Servers that speak the protocol and differ in what they bear (protocol/journey.md section 8).
     public enum Dialect: String, Sendable, CaseIterable {
@@ -87,17 +98,13 @@ public struct ServerProfile: Sendable, Hashable {
 
     /// Where to ask for something: the override if there is one, what discovery found, or the usual address.
     public func address(of endpoint: ServerEndpoint) -> String {
-        // OpenAM says that it revokes where it does not (protocol/journey.md section 8.4).
-        let found = dialect == .openAM && endpoint == .revoke ? nil : discovered[endpoint]
-        return overrides[endpoint] ?? found ?? "\(url.url)/\(endpoint.path(realm: realm.path(realmForm)))"
+        knownAddress(of: endpoint) ?? "\(url.url)/\(endpoint.path(realm: realm.path(realmForm)))"
     }
 
-    /// The same with parameters, behind those that the address may have already.
-    func address(of endpoint: ServerEndpoint, query: [(name: String, value: String)]) -> String {
-        let address = address(of: endpoint)
-        guard !query.isEmpty else { return address }
-        let parameters = query.map { "\($0.name.percentEncoded())=\($0.value.percentEncoded())" }.joined(separator: "&")
-        return address + (address.contains("?") ? "&" : "?") + parameters
+    /// The same, nil for one that is neither overridden nor discovered.
+    func knownAddress(of endpoint: ServerEndpoint) -> String? {
+        // OpenAM says that it revokes where it does not (protocol/journey.md section 8.4).
+        overrides[endpoint] ?? (dialect == .openAM && endpoint == .revoke ? nil : discovered?.addresses[endpoint])
     }
 
     /// What the types cannot promise.
@@ -111,9 +118,10 @@ public struct ServerProfile: Sendable, Hashable {
             throw ProfileError("timeout", .value("must be more than 0 seconds and a day at most"))
         }
         guard refreshThreshold >= .zero else { throw ProfileError("refreshThreshold", .value("must not be negative")) }
-        for pin in pins {
-            guard let bytes = try? Base64.decode(pin), bytes.count == 32 else {
-                throw ProfileError("pins", .value("must be base64 of the 32 bytes of a SHA-256"))
+        if let client {
+            guard !client.clientID.isEmpty else { throw ProfileError("client.id", .empty) }
+            guard client.redirectURI.contains(":") else {
+                throw ProfileError("client.redirectUri", .value("must be an absolute address"))
             }
         }
         guard !authenticationService.isEmpty else { throw ProfileError("authenticationService", .empty) }

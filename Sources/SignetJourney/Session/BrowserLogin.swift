@@ -38,7 +38,7 @@ public struct BrowserLogin: Sendable {
         let server = tokens.server
         do {
             let (issuer, isNamed) = try await server.issuer()
-            let listener = try await LoopbackListener.listening(at: server.client.redirectURI)
+            let listener = try await LoopbackListener.listening(at: try server.client.redirectURI)
             let redirectURI = listener.redirectURI
             let address = try await server.authorizationAddress(attempt, redirectURI: redirectURI)
             let code = try await listener.answer(

@@ -39,6 +39,25 @@ extension TokenSource {
         return await end(leftovers)
     }
 
+    /// The cookies that are stored; nil when none are kept.
+    func cookies() async throws(TokenError) -> CookieJar? {
+        guard server.keepsCookies else { return nil }
+        do throws(StoreError) { return try await store.cookies() } catch { throw TokenError(error) }
+    }
+
+    /// Stores the cookies that a journey's answer sets.
+    func take(_ response: HTTPResponse, to request: HTTPRequest) async throws(TokenError) {
+        guard server.keepsCookies, response.headers["Set-Cookie"] != nil else { return }
+        try await alone { () async throws(TokenError) in
+            try await storing { () async throws(StoreError) in
+                let before = try await store.cookies()
+                var cookies = before
+                cookies.take(response, to: request, now: clock.now)
+                if cookies != before { try await store.save(cookies) }
+            }
+        }
+    }
+
     private struct Leftovers: Sendable {
         var session: SSOToken?
         var token: AccessToken?

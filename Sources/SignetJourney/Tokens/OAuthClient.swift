@@ -6,8 +6,6 @@ public struct OAuthClient: Sendable, Hashable {
     public let redirectURI: String
     /// What is asked for.
     public let scopes: [String]
-    /// Where the server describes itself, if its addresses are to be found there.
-    public let discovery: String?
     /// Where a browser goes after it has logged out.
     public let signOutRedirectURI: String?
     /// More parameters of the authorization request, for example `acr_values`. What protects the request cannot be replaced.
@@ -15,13 +13,12 @@ public struct OAuthClient: Sendable, Hashable {
 
     /// A client as given.
     public init(
-        clientID: String, redirectURI: String, scopes: [String], discovery: String? = nil, signOutRedirectURI: String? = nil,
+        clientID: String, redirectURI: String, scopes: [String], signOutRedirectURI: String? = nil,
         authorizationParameters: [String: String] = [:]
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
         self.scopes = scopes
-        self.discovery = discovery
         self.signOutRedirectURI = signOutRedirectURI
         self.authorizationParameters = authorizationParameters
     }

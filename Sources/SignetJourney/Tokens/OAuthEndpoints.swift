@@ -1,7 +1,8 @@
 public import SignetCore
 public import SignetNetwork
 
-/// The addresses of an OAuth 2.0 server, and how it is to be spoken to.
+/// The addresses of an OAuth 2.0 server, and how it is to be spoken to: made of a ``ServerProfile``, or as given for a provider that
+/// is no AM.
 ///
 /// An address that is nil is not there: what needs it says so, or, where ``discovery`` is known, asks the server for it.
 public struct OAuthEndpoints: Sendable, Hashable {
@@ -29,6 +30,10 @@ public struct OAuthEndpoints: Sendable, Hashable {
     public var namesIssuer: Bool
     /// The cookie, and the header, that carries the session.
     public var cookieName: String
+    /// Whether the cookies that the server sets are kept and sent back.
+    public var keepsCookies = true
+    /// Which server it is, where servers of one protocol differ.
+    public var dialect = ServerProfile.Dialect.accessManager
     /// The keys of which the server must have one; none for whoever its certificate is valid for.
     public var pins: Set<PublicKeyPin>
     /// How long a request may take.
@@ -61,21 +66,51 @@ public struct OAuthEndpoints: Sendable, Hashable {
         self.policy = policy
     }
 
-    /// The same addresses, and those of the server's own description for what is missing.
-    package func completed(by document: [String: JSONValue]) -> OAuthEndpoints {
-        var all = self
-        func fill(_ address: WritableKeyPath<OAuthEndpoints, String?>, _ names: String...) {
-            if all[keyPath: address] == nil { all[keyPath: address] = names.lazy.compactMap { document[$0]?.string }.first }
+    /// The addresses of a profile: its overrides, what its discovery found, and the usual ones of an AM. A profile that names an
+    /// address for ``ServerEndpoint/discovery`` and was not discovered yet has the server asked there in place of the usual ones.
+    public init(_ profile: ServerProfile) {
+        let isToBeDiscovered = profile.discovered == nil && profile.endpoints[.discovery] != nil
+        func address(_ endpoint: ServerEndpoint) -> String? {
+            isToBeDiscovered ? profile.knownAddress(of: endpoint) : profile.address(of: endpoint)
         }
-        fill(\.authorize, "authorization_endpoint")
-        fill(\.token, "token_endpoint")
-        fill(\.revoke, "revocation_endpoint")
-        fill(\.userInfo, "userinfo_endpoint")
-        fill(\.endSession, "end_session_endpoint", "ping_end_idp_session_endpoint")
-        fill(\.deviceAuthorization, "device_authorization_endpoint")
-        fill(\.jwks, "jwks_uri")
-        fill(\.issuer, "issuer")
-        if document["authorization_response_iss_parameter_supported"]?.bool == true { all.namesIssuer = true }
+        self.init(
+            authorize: address(.authorize), token: address(.token),
+            // OpenAM's own word for this one does not hold.
+            revoke: profile.dialect == .openAM ? profile.address(of: .revoke) : address(.revoke),
+            userInfo: address(.userInfo), endSession: address(.endSession), session: profile.address(of: .session),
+            deviceAuthorization: address(.deviceCode), jwks: address(.jwks), issuer: profile.issuer,
+            discovery: profile.address(of: .discovery), namesIssuer: profile.discovered?.namesIssuer ?? false,
+            cookieName: profile.cookieName, pins: profile.pins, timeout: profile.timeout, policy: profile.policy)
+        keepsCookies = profile.keepsCookies
+        dialect = profile.dialect
+        if profile.endpoints[.endSession] == nil, let found = profile.discovered {
+            endSession = found.endSession(for: profile.client) ?? endSession
+        }
+    }
+
+    /// The same addresses, and those of the server's own description for what is missing.
+    func completed(by found: ProviderDescription, for client: OAuthClient?) -> OAuthEndpoints {
+        var all = self
+        func fill(_ address: WritableKeyPath<OAuthEndpoints, String?>, _ found: String?) {
+            if all[keyPath: address] == nil { all[keyPath: address] = found }
+        }
+        fill(\.authorize, found.addresses[.authorize])
+        fill(\.token, found.addresses[.token])
+        fill(\.revoke, found.addresses[.revoke])
+        fill(\.userInfo, found.addresses[.userInfo])
+        fill(\.endSession, found.endSession(for: client))
+        fill(\.deviceAuthorization, found.addresses[.deviceCode])
+        fill(\.jwks, found.addresses[.jwks])
+        fill(\.issuer, found.issuer)
+        all.namesIssuer = namesIssuer || found.namesIssuer
         return all
+    }
+}
+
+extension ProviderDescription {
+    /// Where a session ends by its id_token. Ping's address of its own needs no browser, so it goes first where the client has
+    /// no page for one to come back to (protocol/journey.md section 5.4).
+    fileprivate func endSession(for client: OAuthClient?) -> String? {
+        (client?.signOutRedirectURI == nil ? providerEndSession : nil) ?? addresses[.endSession]
     }
 }

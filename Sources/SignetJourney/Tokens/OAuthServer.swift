@@ -10,8 +10,8 @@ import Foundation
 
 /// The requests that an OAuth 2.0 server understands, one a method. It stores nothing but what the server says of itself.
 final class OAuthServer: Sendable {
-    let client: OAuthClient
     let clock: any WallClock
+    private let registration: OAuthClient?
     private let given: OAuthEndpoints
     private let courier: Courier
     private let learned = Mutex(Learned())
@@ -21,16 +21,24 @@ final class OAuthServer: Sendable {
         var keys: ServerKeys?
     }
 
-    init(_ endpoints: OAuthEndpoints, client: OAuthClient, courier: Courier, clock: any WallClock) {
-        var endpoints = endpoints
-        if endpoints.discovery == nil { endpoints.discovery = client.discovery }
+    init(_ endpoints: OAuthEndpoints, client: OAuthClient?, courier: Courier, clock: any WallClock) {
         given = endpoints
-        self.client = client
+        registration = client
         self.courier = courier
         self.clock = clock
     }
 
-    var cookieName: String { given.cookieName }
+    /// The app, as the server knows it.
+    var client: OAuthClient {
+        get throws(OAuthError) {
+            guard let registration else {
+                throw OAuthError(.notConfigured, explanation: "the profile names no OAuth 2.0 client")
+            }
+            return registration
+        }
+    }
+
+    var keepsCookies: Bool { given.keepsCookies }
 
     /// What the app said of the server, without asking anybody.
     var known: OAuthEndpoints { learned.withLock { $0.endpoints } ?? given }
@@ -63,8 +71,15 @@ final class OAuthServer: Sendable {
     private func described() async throws -> OAuthEndpoints {
         if let endpoints = learned.withLock({ $0.endpoints }) { return endpoints }
         guard let url = given.discovery else { return given }
-        let (response, _) = try await send("GET", try checked(url), for: .wellKnown)
-        let endpoints = given.completed(by: try members(response))
+        let found: ProviderDescription
+        do {
+            found = try await ProviderDescription(
+                at: try checked(url), courier, timeout: given.timeout, pins: given.pins, policy: given.policy, clock: clock)
+        } catch let error as ProfileError {
+            if case .refused(let refusal) = error.fault { throw refusal }
+            throw OAuthError(.notConfigured, explanation: error.description)
+        }
+        let endpoints = given.completed(by: found, for: registration)
         learned.withLock { $0.endpoints = endpoints }
         return endpoints
     }
@@ -95,14 +110,16 @@ final class OAuthServer: Sendable {
     func code(
         for session: SSOToken, _ attempt: AuthorizationAttempt, cookies: CookieJar
     ) async throws -> (code: Secret, cookies: CookieJar) {
+        let client = try client
         let (issuer, isNamed) = try await issuer()
         let url = FormCoding.address(
-            try await address(\.authorize, "authorization endpoint"), adding: parameters(of: attempt))
-        var headers: HTTPHeaders = [cookieName: session.value.text, "Accept-API-Version": Self.version]
-        headers.append("Cookie", cookieHeader(for: url, session: session, cookies))
+            try await address(\.authorize, "authorization endpoint"),
+            adding: parameters(of: attempt, client, redirectURI: client.redirectURI))
+        var headers = headers(session, for: url, cookies)
+        headers.append("Accept-API-Version", Self.version)
         let (response, request) = try await send("GET", url, headers: headers, for: .authorize)
         var cookies = cookies
-        cookies.take(response, to: request, now: clock.now)
+        if keepsCookies { cookies.take(response, to: request, now: clock.now) }
         guard (200..<400).contains(response.status) else { throw refusal(response) }
         let code = try AuthorizationResponse.code(
             location: response.headers["Location"], redirectURI: client.redirectURI, state: attempt.state, issuer: issuer,
@@ -114,21 +131,21 @@ final class OAuthServer: Sendable {
     func authorizationAddress(_ attempt: AuthorizationAttempt, redirectURI: String) async throws -> String {
         FormCoding.address(
             try await address(\.authorize, "authorization endpoint"),
-            adding: parameters(of: attempt, redirectURI: redirectURI))
+            adding: parameters(of: attempt, try client, redirectURI: redirectURI))
     }
 
     private func parameters(
-        of attempt: AuthorizationAttempt, redirectURI: String? = nil
+        of attempt: AuthorizationAttempt, _ client: OAuthClient, redirectURI: String
     ) -> [(name: String, value: String)] {
         attempt.parameters(
-            clientID: client.clientID, redirectURI: redirectURI ?? client.redirectURI, scopes: client.scopes,
-            extra: client.extraParameters)
+            clientID: client.clientID, redirectURI: redirectURI, scopes: client.scopes, extra: client.extraParameters)
     }
 
     /// The tokens for a code, checked.
     func exchange(
         _ code: Secret, _ attempt: AuthorizationAttempt, redirectURI: String? = nil
     ) async throws -> AccessToken {
+        let client = try client
         let answer = try await tokens(
             [
                 ("grant_type", "authorization_code"), ("code", code.text),
@@ -145,7 +162,7 @@ final class OAuthServer: Sendable {
         if token.idToken != nil, !hasKeys { _ = try? await keys(for: nil) }
         // The scope stays what was granted: to name one could only narrow it (RFC 6749 section 6).
         let answer = try await tokens(
-            [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", client.clientID)],
+            [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", try client.clientID)],
             for: .refreshToken)
         do {
             try await check(answer, nonce: nil, subject: token.idToken.flatMap(SignedClaims.subject))
@@ -161,7 +178,7 @@ final class OAuthServer: Sendable {
         let answer = try await tokens(
             [
                 ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.text),
-                ("client_id", client.clientID),
+                ("client_id", try client.clientID),
             ], for: .exchangeToken)
         try await check(answer, nonce: nil)
         return answer.token
@@ -171,7 +188,7 @@ final class OAuthServer: Sendable {
     func deviceAuthorization() async throws -> [String: JSONValue] {
         let url = try await address(\.deviceAuthorization, "device authorization endpoint")
         return try members(
-            try await post([("client_id", client.clientID), ("scope", client.scope)], to: url, for: .deviceAuthorization))
+            try await post([("client_id", try client.clientID), ("scope", try client.scope)], to: url, for: .deviceAuthorization))
     }
 
     private struct TokenAnswer {
@@ -186,7 +203,7 @@ final class OAuthServer: Sendable {
         let now = clock.now
         let token = try TokenResponse.token(
             status: response.status, body: response.body,
-            requestedScope: fields.contains { $0.value == "refresh_token" } ? "" : client.scope, now: now,
+            requestedScope: fields.contains { $0.value == "refresh_token" } ? "" : try client.scope, now: now,
             retryAfter: response.retryAfter(now: now))
         return TokenAnswer(token: token, now: response.date ?? now)
     }
@@ -215,6 +232,7 @@ final class OAuthServer: Sendable {
         }
         let signed = try await verified(idToken)
         guard let issuer = try await issuer().name else { throw IDTokenError(.issuer) }
+        let client = try client
         let expectsNonce = client.scopes.contains("openid")
         try IDTokenRules(
             issuer: issuer, clientID: client.clientID, nonce: expectsNonce ? nonce : nil,
@@ -242,7 +260,7 @@ extension OAuthServer {
         let fields = [
             ("token", (token.refreshToken ?? token.value).text),
             ("token_type_hint", token.refreshToken == nil ? "access_token" : "refresh_token"),
-            ("client_id", client.clientID),
+            ("client_id", try client.clientID),
         ]
         var response = try await post(fields, to: url, for: .revokeToken)
         if response.status == 401 {
@@ -254,7 +272,7 @@ extension OAuthServer {
 
     /// Ends AM's session.
     func logOut(_ session: SSOToken, cookies: CookieJar) async throws {
-        let response = try await ask(session, "logout", version: "resource=3.1, protocol=1.0", cookies, for: .logout)
+        let response = try await ask(session, "logout", version: given.dialect == .openAM ? "2.0" : "3.1", cookies, for: .logout)
         // A session that is over already answers 401, and is as over as it can be.
         if response.status == 401, isSessionGone(response) { return }
         if let error = TokenResponse.error(status: response.status, body: response.body) { throw error }
@@ -264,7 +282,7 @@ extension OAuthServer {
     func isOver(_ session: SSOToken, cookies: CookieJar) async -> Bool {
         guard known.session != nil,
             let response = try? await ask(
-                session, "getSessionInfo", version: "resource=2.1, protocol=1.0", cookies, for: .sessionInfo)
+                session, "getSessionInfo", version: given.dialect == .openAM ? "2.0" : "2.1", cookies, for: .sessionInfo)
         else { return false }
         return response.status == 401 && isSessionGone(response)
     }
@@ -279,11 +297,10 @@ extension OAuthServer {
     ) async throws -> HTTPResponse {
         guard let place = known.session else { throw OAuthError(.notConfigured, explanation: "the server has no sessions") }
         let url = FormCoding.address(try checked(place), adding: [("_action", action)])
-        var headers: HTTPHeaders = [
-            cookieName: session.value.text, "Accept-API-Version": version, "Content-Type": "application/json",
-            "Accept": "application/json",
-        ]
-        headers.append("Cookie", cookieHeader(for: url, session: session, cookies))
+        var headers = headers(session, for: url, cookies)
+        headers.append("Accept-API-Version", "resource=\(version), protocol=1.0")
+        headers.append("Content-Type", "application/json")
+        headers.append("Accept", "application/json")
         return try await send("POST", url, headers: headers, body: Array("{}".utf8), for: purpose).response
     }
 
@@ -294,12 +311,13 @@ extension OAuthServer {
         let response = try await send("GET", url, headers: ["Accept": "application/json"], for: .endSession).response
         guard (200..<400).contains(response.status) else { throw refusal(response) }
         guard let location = response.headers["Location"], (300..<400).contains(response.status) else { return nil }
-        if let ours = client.signOutRedirectURI, location.hasPrefix(ours) { return nil }
+        if let ours = try client.signOutRedirectURI, location.hasPrefix(ours) { return nil }
         return url
     }
 
     /// The address that ends the session that an id_token names, for a browser too.
     func endSessionAddress(_ idToken: Secret) async throws -> String {
+        let client = try client
         var fields: [(name: String, value: String)] = [("client_id", client.clientID), ("id_token_hint", idToken.text)]
         if let target = client.signOutRedirectURI { fields.append(("post_logout_redirect_uri", target)) }
         return FormCoding.address(try await address(\.endSession, "end-session endpoint"), adding: fields)
@@ -309,10 +327,8 @@ extension OAuthServer {
 
     private static let version = "resource=2.1, protocol=1.0"
 
-    /// The session's cookie is sent whether or not the jar has it: OpenAM reads nothing else at the authorization endpoint.
-    private func cookieHeader(for url: String, session: SSOToken, _ cookies: CookieJar) -> String {
-        let kept = cookies.cookies(for: url, now: clock.now).filter { $0.name != cookieName }
-        return (["\(cookieName)=\(session.value.text)"] + kept.map { "\($0.name)=\($0.value.text)" }).joined(separator: "; ")
+    private func headers(_ session: SSOToken, for url: String, _ cookies: CookieJar) -> HTTPHeaders {
+        SessionHeaders(given).headers(session.value, for: url, cookies, now: clock.now)
     }
 
     private func post(

@@ -88,6 +88,7 @@ extension TokenError {
         case let error as IDTokenError: self.init(.idTokenRefused, .idToken(error))
         case let error as StoreError: self.init(.storage, .storage(error))
         case let error as SystemBrowser.CannotOpen: self.init(.notConfigured, .other(error.description))
+        case let error as ProfileError: self.init(.notConfigured, .other(error.description))
         case is CancellationError: self.init(.cancelled)
         // It may quote what it failed on.
         default: self.init(.refused, .other("an error of the app: \(type(of: error))"))

@@ -11,7 +11,7 @@ import Foundation
 
 /// Access tokens that stay alive: ask for one whenever you need it, and never keep it.
 ///
-///     let tokens = TokenSource(endpoints, client: client, store: store, transport: transport)
+///     let tokens = try TokenSource(profile, store: store, transport: transport)
 ///     let token = try await tokens.token()
 ///     request.headers.set("Authorization", token.authorization)
 ///
@@ -29,7 +29,7 @@ public final class TokenSource: Sendable {
     public let store: SessionStore
     let server: OAuthServer
     let threshold: Duration
-    private let clock: any WallClock
+    let clock: any WallClock
     private let flight = OneFlight<Result<AccessToken, TokenError>>()
     private let memory = Mutex(Memory())
 
@@ -44,23 +44,48 @@ public final class TokenSource: Sendable {
         var count: Int64 = 0
     }
 
-    /// A source for one client of one server.
+    /// A source for the client and the server of a profile. Without a client it keeps a session, and gets no tokens.
+    /// - Parameters:
+    ///   - interceptors: See each request, and may add to it.
+    ///   - clock: The time by which tokens end.
+    ///   - observer: Is told of each request, without a secret in it.
+    /// - Throws: ``ProfileError``.
+    public convenience init(
+        _ profile: ServerProfile, store: SessionStore, transport: any HTTPTransport,
+        interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
+        observer: (@Sendable (Exchange) -> Void)? = nil
+    ) throws(ProfileError) {
+        try profile.validate()
+        self.init(
+            OAuthEndpoints(profile), client: profile.client, store: store,
+            courier: Courier(transport, interceptors: interceptors, observer: observer), threshold: profile.refreshThreshold,
+            clock: clock)
+    }
+
+    /// A source for one client of a server that is no AM.
     /// - Parameters:
     ///   - threshold: How long before its end a token is renewed; 60 seconds, as the iOS SDK has it.
     ///   - interceptors: See each request, and may add to it.
     ///   - clock: The time by which tokens end.
     ///   - observer: Is told of each request, without a secret in it.
-    public init(
+    public convenience init(
         _ endpoints: OAuthEndpoints, client: OAuthClient, store: SessionStore, transport: any HTTPTransport,
         threshold: Duration = .seconds(60), interceptors: [any RequestInterceptor] = [],
         clock: any WallClock = SystemWallClock(), observer: (@Sendable (Exchange) -> Void)? = nil
     ) {
+        self.init(
+            endpoints, client: client, store: store,
+            courier: Courier(transport, interceptors: interceptors, observer: observer), threshold: threshold, clock: clock)
+    }
+
+    init(
+        _ endpoints: OAuthEndpoints, client: OAuthClient?, store: SessionStore, courier: Courier, threshold: Duration,
+        clock: any WallClock
+    ) {
         self.store = store
         self.threshold = threshold
         self.clock = clock
-        server = OAuthServer(
-            endpoints, client: client,
-            courier: Courier(transport, interceptors: interceptors, observer: observer), clock: clock)
+        server = OAuthServer(endpoints, client: client, courier: courier, clock: clock)
     }
 
     /// A token that is good for the threshold at least, unless the server's are shorter.

@@ -17,7 +17,7 @@ struct LiveServer: Sendable {
     static let password = Secret("correct horse".utf8)
 
     static func with(
-        realm: Realm = .root, pushTimeout: Int = 120,
+        realm: Realm = .root, pushTimeout: Int = 120, clients: [RegisteredClient] = [],
         _ body: (LiveServer) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
@@ -25,6 +25,7 @@ struct LiveServer: Sendable {
             $0.users = [
                 User(name: "demo", password: password), User(name: "mira", password: password, realm: "/alpha"),
             ]
+            $0.clients = clients
             $0.pollInterval = .milliseconds(20)
             $0.pushTimeout = pushTimeout
         }

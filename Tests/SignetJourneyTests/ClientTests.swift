@@ -1,0 +1,224 @@
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetServer
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("An app at a server")
+struct ClientTests {
+    private static let client = OAuthClient(
+        clientID: "app", redirectURI: "https://app.example.test/cb", scopes: ["openid", "profile"],
+        signOutRedirectURI: "https://app.example.test/bye")
+
+    private static func registered(realm: String = "/") -> RegisteredClient {
+        RegisteredClient(id: "app", redirectURIs: ["https://app.example.test/cb"]) {
+            $0.realm = realm
+            $0.postLogoutRedirectURIs = ["https://app.example.test/bye"]
+        }
+    }
+
+    private static func app(
+        _ server: LiveServer, store: SessionStore, log: ExchangeLog = ExchangeLog(),
+        _ configure: (inout ServerProfile) -> Void = { _ in }
+    ) throws -> IdentityClient {
+        var profile = server.profile
+        profile.client = client
+        configure(&profile)
+        return try IdentityClient(
+            profile, store: store, transport: server.transport, clock: server.clock, observer: { log.add($0) })
+    }
+
+    private static func logIn(_ app: IdentityClient, as user: String = "demo", options: JourneyOptions = JourneyOptions())
+        async throws -> SSOToken
+    {
+        var step = try await app.journeys.start(options: options).step
+        try step.fill(name: user, password: LiveServer.password)
+        return try await app.journeys.next(step, options: options).token
+    }
+
+    @Test("logs in, gets tokens, renews them, says who it is, and logs out", arguments: [("/", "demo"), ("/alpha", "mira")])
+    func life(realm: String, user: String) async throws {
+        try await LiveServer.with(realm: Realm(realm), clients: [Self.registered(realm: realm)]) { server in
+            let (store, log) = (try SessionStore.memory(), ExchangeLog())
+            let app = try Self.app(server, store: store, log: log) { $0.refreshThreshold = .seconds(3590) }
+            #expect(try await app.reader.session() == nil)
+            let session = try await Self.logIn(app, as: user)
+            #expect(try await app.reader.session() == session)
+
+            let token = try await app.tokens.token()
+            #expect(try await app.reader.token() == token)
+            #expect(try await app.userInfo().subject?.isEmpty == false)
+            // The profile's threshold is what counts.
+            server.clock.advance(by: 11)
+            let renewed = try await app.tokens.token()
+            #expect(renewed.value != token.value)
+
+            // The program starts again: what is stored goes on.
+            let again = try Self.app(server, store: store)
+            #expect(try await again.tokens.token() == renewed)
+
+            let report = await app.logOut(endsOpenIDSession: true)
+            #expect(report.isComplete && report.session == .done && report.tokens == .done && report.openIDSession == .done)
+            #expect(try await app.reader.session() == nil)
+            await #expect { try await app.tokens.token() } throws: { ($0 as? TokenError)?.code == .loginRequired }
+            // The server knows the session no more: with it a journey begins with its first step, and not at its end.
+            let options = JourneyOptions { $0.session = session.value }
+            _ = try await server.journeys.start(options: options).step
+            let steps = [
+                "START_AUTHENTICATE", "AUTHENTICATE", "WELL_KNOWN", "AUTHORIZE", "EXCHANGE_TOKEN", "KEYS", "USER_INFO",
+                "REFRESH_TOKEN",
+            ]
+            #expect(Array(log.actions.prefix(8)) == steps)
+            // These do not wait for one another.
+            #expect(log.actions.dropFirst(8).sorted() == ["END_SESSION", "LOGOUT", "REVOKE_TOKEN"])
+        }
+    }
+
+    @Test("ends a journey at once for who is logged in, and walks it when that is asked for; another session takes the place")
+    func upgrade() async throws {
+        try await LiveServer.with(clients: [Self.registered()]) { server in
+            let store = try SessionStore.memory()
+            let app = try Self.app(server, store: store)
+            let first = try await Self.logIn(app)
+            let token = try await app.tokens.token()
+            #expect(try await app.journeys.start().token.value == first.value)
+            #expect(try await app.tokens.token() == token)
+
+            // Somebody logs in beside it; the app hands over the new session.
+            let second = try await Self.logIn(try Self.app(server, store: try .memory()))
+            #expect(try await app.tokens.adopt(second).isEmpty)
+            #expect(try await app.reader.session() == second)
+            #expect(try await app.reader.storedToken() == nil)
+            let options = JourneyOptions { $0.session = first.value }
+            _ = try await server.journeys.start(options: options).step
+            let forced = JourneyOptions { $0.forceAuthentication = true }
+            _ = try await app.journeys.start(options: forced).step
+        }
+    }
+
+    @Test("keeps two servers apart, in one vault")
+    func twoServers() async throws {
+        try await TemporaryDirectory.with { directory in
+            let memory = MemoryStore()
+            let keychain = Keychain { () throws(StoreError) in memory }
+            func store(_ server: LiveServer, at path: String = "", realm: Realm = .root) throws -> (ServerProfile, SessionStore) {
+                let profile = try ServerProfile(url: server.profile.url.url + path, realm: realm) { $0.client = Self.client }
+                return (profile, try .keychain(account: "app", for: profile, in: keychain, lockFile: directory.file("lock")))
+            }
+            try await LiveServer.with(clients: [Self.registered()]) { first in
+                try await LiveServer.with(clients: [Self.registered()]) { second in
+                    let (here, there) = (
+                        try Self.app(first, store: store(first).1), try Self.app(second, store: store(second).1)
+                    )
+                    let session = try await Self.logIn(here)
+                    #expect(try await there.reader.session() == nil)
+                    _ = try await Self.logIn(there)
+                    let token = try await there.tokens.token()
+                    #expect(await here.logOut().isComplete)
+                    #expect(try await there.tokens.token() == token)
+                    // The same server written otherwise is the same place; another realm is another one.
+                    let again = try await Self.logIn(here)
+                    #expect(again != session)
+                    #expect(try await TokenReader(store(first, at: "/", realm: "realms/root").1).session() == again)
+                    #expect(try await TokenReader(store(first, realm: "alpha").1).session() == nil)
+                }
+            }
+        }
+    }
+
+    @Test("without a client has sessions, and says what tokens lack")
+    func noClient() async throws {
+        try await LiveServer.with { server in
+            let app = try Self.app(server, store: try .memory()) { $0.client = nil }
+            _ = try await Self.logIn(app)
+            await #expect { try await app.tokens.token() } throws: { ($0 as? TokenError)?.code == .notConfigured }
+            await #expect { try await app.browserLogin().logIn() } throws: { ($0 as? TokenError)?.code == .notConfigured }
+            #expect(await app.logOut().isComplete)
+        }
+    }
+
+    @Test("keeps the cookies of a journey and sends them back, unless the profile says no", arguments: [true, false])
+    func cookies(keeps: Bool) async throws {
+        let step = #"{"authId":"1","callbacks":[{"type":"PollingWaitCallback","output":[{"name":"waitTime","value":"0"}]}]}"#
+        let answers = Mutex([step, #"{"tokenId":"t"}"#, #"{"tokenId":"t"}"#])
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(
+                status: 200, headers: ["Set-Cookie": "amlbcookie=01; Path=/", "Set-Cookie": "iPlanetDirectoryPro=x; Path=/"],
+                body: Array(answers.withLock { $0.removeFirst() }.utf8))
+        }
+        let app = try IdentityClient(try profile { $0.keepsCookies = keeps }, store: .memory(), transport: transport)
+        _ = try await app.journeys.next(try await app.journeys.start().step)
+        _ = try await app.journeys.start()
+        let sent = transport.requests.map { $0.headers["Cookie"] }
+        // Once there is a session, its own cookie goes before the jar's.
+        #expect(
+            sent
+                == (keeps
+                    ? [nil, "amlbcookie=01; iPlanetDirectoryPro=x", "iPlanetDirectoryPro=t; amlbcookie=01"] : [nil, nil, nil]))
+        #expect(transport.requests.map { $0.headers["iPlanetDirectoryPro"] } == [nil, nil, "t"])
+    }
+
+    @Test("tells of a session that cannot be stored, and does not pretend")
+    func noRoom() async throws {
+        let keychain = Keychain { () throws(StoreError) in
+            throw StoreError(.full, "open", "no room")
+        }
+        try await TemporaryDirectory.with { directory in
+            let store = try SessionStore.keychain(account: "app", in: keychain, lockFile: directory.file("lock"))
+            let app = try IdentityClient(
+                try profile { $0.keepsCookies = false }, store: store, transport: answering((200, #"{"tokenId":"t"}"#)))
+            let options = JourneyOptions { $0.session = Secret("old".utf8) }
+            await #expect { try await app.journeys.start(options: options) } throws: { ($0 as? TokenError)?.code == .storage }
+        }
+    }
+
+    @Test("sends every request with the profile's pins and timeout, and none where nothing can pin", arguments: [true, false])
+    func road(canPin: Bool) async throws {
+        let transport = ScriptedTransport(canPin: canPin) { _ in HTTPResponse(status: 503) }
+        let pins: Set = [PublicKeyPin(of: [1])]
+        let profile = try profile {
+            $0.pins = pins
+            $0.timeout = .seconds(7)
+            $0.client = Self.client
+        }
+        let app = try IdentityClient(profile, store: .memory(), transport: transport)
+        var calls: [@Sendable () async throws -> Void] = [
+            { _ = try await app.journeys.start() }, { _ = try await profile.discovering(over: transport) },
+            { _ = try await app.deviceLogin().begin() }, { _ = try await app.browserLogin().logIn() },
+            {
+                _ = try await ServerProfile.discovered(at: "https://am.example.test/d", over: transport) {
+                    $0.pins = pins
+                    $0.timeout = .seconds(7)
+                }
+            },
+        ]
+        calls.append { try await app.tokens.adopt(SSOToken(value: Secret("t".utf8))) }
+        calls.append { _ = try await app.tokens.token() }
+        calls.append { _ = await app.logOut() }
+        for call in calls {
+            do { try await call() } catch {
+                let refusal: TransportError? =
+                    if case .network(let error)? = (error as? TokenError)?.cause { error } else { error as? TransportError }
+                #expect(canPin || refusal?.code == .cannotPin, "\(error)")
+            }
+        }
+        if canPin {
+            #expect(Set(transport.requests.map { $0.url.split(separator: "/").last ?? "" }).count >= 4)
+            #expect(transport.requests.allSatisfy { $0.pins == pins && $0.timeout == .seconds(7) })
+        } else {
+            #expect(transport.requests.isEmpty)
+        }
+    }
+}
+
+/// What a client did, by the names of actions.
+private final class ExchangeLog: Sendable {
+    private let names = Mutex<[String]>([])
+
+    var actions: [String] { names.withLock { $0 } }
+
+    func add(_ exchange: Exchange) { names.withLock { $0.append(exchange.action?.name ?? "?") } }
+}
