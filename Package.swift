@@ -105,7 +105,8 @@ let package = Package(
             name: "FRAuthenticator",
             dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
             swiftSettings: rules),
-        .target(name: "FRAuth", dependencies: ["SignetCore", "SignetNetwork", "SignetJourney"], swiftSettings: rules),
+        .target(
+            name: "FRAuth", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetJourney"], swiftSettings: rules),
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
         // The server for the desk, and the command line.
@@ -154,7 +155,8 @@ let package = Package(
         .testTarget(
             name: "SeedSamples",
             dependencies: [
-                "Storage", "FRAuthenticator", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetTesting", logging,
+                "Storage", "FRAuthenticator", "FRAuth", "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork",
+                "SignetServer", "SignetStorage", "SignetTesting", hummingbirdTesting, logging,
             ],
             swiftSettings: rules),
         .testTarget(
@@ -191,7 +193,9 @@ let package = Package(
             ], resources: [.copy("Vectors")], swiftSettings: rules),
         .testTarget(
             name: "FRAuthTests",
-            dependencies: ["FRAuth", "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetTesting", logging],
+            dependencies: [
+                "FRAuth", "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting", logging,
+            ],
             swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",

@@ -17,6 +17,8 @@ extension FROptions {
                 profile.pins = pins
                 profile.authenticationService = authServiceName
                 profile.registrationService = registrationServiceName
+                profile.keepsCookies = enableCookie
+                profile.client = client
                 // Journeys of servers that were set up for the original may look for it.
                 profile.requestedWith = "forgerock-sdk"
             }
@@ -39,6 +41,38 @@ extension FROptions {
             return Set(try (sslPinningPublicKeyHashes ?? []).map { try PublicKeyPin($0) })
         } catch {
             throw .invalidConfiguration("\(FROptionsKey.sslPinningPublicKeyHashes.rawValue): \(error)")
+        }
+    }
+
+    /// Why there is no OAuth 2.0 client in the settings; nil when there is one. It takes all three of its settings.
+    var missingClient: ConfigError? {
+        let settings: [(FROptionsKey, String?)] = [
+            (.oauthClientId, oauthClientId), (.oauthRedirectUri, oauthRedirectUri), (.oauthScope, oauthScope),
+        ]
+        let missing = settings.filter { $0.1?.trimmingWhitespace().isEmpty ?? true }.map(\.0.rawValue)
+        if missing.isEmpty { return nil }
+        return missing.count == settings.count
+            ? .invalidSDKState : .invalidConfiguration("an OAuth 2.0 client needs \(missing.joined(separator: " and ")), too")
+    }
+
+    /// The OAuth 2.0 client of the settings; nil when they have none.
+    private var client: OAuthClient? {
+        guard missingClient == nil, let oauthClientId, let oauthRedirectUri, let oauthScope else { return nil }
+        return OAuthClient(
+            clientID: oauthClientId, redirectURI: oauthRedirectUri, scopes: oauthScope.split(separator: " ").map { String($0) },
+            signOutRedirectURI: oauthSignoutRedirectUri.flatMap { $0.isEmpty ? nil : $0 })
+    }
+
+    /// The access group, checked; nil for a session of the app's own.
+    /// - Throws: ``ConfigError/invalidAccessGroup(_:)``.
+    var accessGroup: String? {
+        get throws(ConfigError) {
+            guard let keychainAccessGroup else { return nil }
+            let isPlain = keychainAccessGroup.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || "0123456789.-_".unicodeScalars.contains($0)
+            }
+            guard !keychainAccessGroup.isEmpty, isPlain else { throw .invalidAccessGroup(keychainAccessGroup) }
+            return keychainAccessGroup
         }
     }
 
@@ -71,14 +105,10 @@ extension FROptions {
             || oauthClientId != old.oauthClientId || oauthRedirectUri != old.oauthRedirectUri || oauthScope != old.oauthScope
     }
 
-    /// Where a server is, however that is written: the case of the host's name, the scheme's own port and slashes at the end say
-    /// nothing.
-    private static func place(_ url: String) -> [String] {
+    /// Where a server is, however that is written.
+    private static func place(_ url: String) -> String {
         let url = String(url.trimmingWhitespace().reversed().drop { $0 == "/" }.reversed())
-        guard let endpoint = try? Endpoint(unchecked: url), let start = url.firstRange(of: "://")?.upperBound else {
-            return [url]
-        }
-        return [endpoint.scheme, endpoint.host, String(endpoint.port), String(url[start...].drop { $0 != "/" })]
+        return (try? Endpoint(unchecked: url))?.place ?? url
     }
 
     /// The settings with the addresses that an OpenID provider gives of itself; see `ServerProfile.discovering`. The original changes

@@ -89,6 +89,7 @@ struct LegacyWalk: Sendable {
         _ request: @Sendable (Journey) async throws -> JourneyState
     ) async throws -> sending NodeResult<T> {
         do {
+            await endings.settle()
             switch try await request(journeys) {
             case .step(let step): return .node(try Node(step, walk: self))
             case .loggedIn(let token): return .success(try await endings.result(of: token, as: T.self))
@@ -109,6 +110,7 @@ struct LegacyWalk: Sendable {
     ) {
         Task {
             do {
+                await endings.settle()
                 switch try await request(journeys) {
                 case .step(let step): completion(nil, try Node(step, walk: self), nil)
                 case .loggedIn(let token): completion(try await endings.result(of: token, as: T.self), nil, nil)
@@ -121,15 +123,19 @@ struct LegacyWalk: Sendable {
     }
 }
 
-/// What becomes of a session that a journey ended with: it is kept, and what was asked for is made of it.
+/// What a journey that has ended with a session gives: what was asked for is made of it.
 package protocol JourneyEndings: Sendable {
-    /// Keeps the session, and makes a `T` of it.
+    /// Waits for what must be over before a journey goes on.
+    func settle() async
+    /// Makes a `T` of a session.
     /// - Throws: ``AuthError/invalidGenericType`` for a `T` that no journey ends with.
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T
 }
 
 /// Sessions that nobody keeps.
 struct PassingEndings: JourneyEndings {
+    func settle() async {}
+
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T {
         guard let token = Token(token) as? T else { throw AuthError.invalidGenericType }
         return token

@@ -28,6 +28,9 @@ public struct LogOutReport: Sendable, Hashable {
     /// The session that the id_token names.
     public internal(set) var openIDSession: Outcome = .notNeeded
 
+    /// The report of a log-out where there was nothing to do.
+    package static var nothing: LogOutReport { LogOutReport(local: .notNeeded) }
+
     /// Whether everything is gone, here and at the server.
     public var isComplete: Bool { local.isOver && tokens.isOver && session.isOver && openIDSession.isOver }
 }
@@ -40,44 +43,72 @@ extension TokenSource {
     /// - Parameter endsOpenIDSession: Whether the session that the id_token names is ended too where there was a session of a
     ///   journey. Where there was none, it always is.
     public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
-        let (token, session, cookies, local) = await clear()
-        async let tokens = outcome(of: token) { try await $0.revoke($1) }
-        async let ended = outcome(of: session) { try await $0.logOut($1, cookies: cookies) }
-        // A server that ends the session of an id_token may remove its tokens too: not both at once.
-        let revoked = await tokens
-        var openID = LogOutReport.Outcome.notNeeded
-        if let idToken = token?.idToken, endsOpenIDSession || session == nil {
-            openID = await endOpenIDSession(idToken)
-        }
-        return await LogOutReport(local: local, tokens: revoked, session: ended, openIDSession: openID)
+        await end(await takeOut(), endsOpenIDSession: endsOpenIDSession)
     }
 
-    /// Takes out everything that is stored. Each of the three is removed even where another one cannot be.
-    private func clear() async -> (AccessToken?, SSOToken?, CookieJar, LogOutReport.Outcome) {
+    /// What was stored on this machine, and is so no more.
+    package struct Leaving: Sendable {
+        let token: AccessToken?
+        let session: SSOToken?
+        let cookies: CookieJar
+        /// Why the token, or the session, could not be read before it was removed.
+        let unreadToken: TokenError?
+        let unreadSession: TokenError?
+        /// How the removal went.
+        let local: LogOutReport.Outcome
+    }
+
+    /// The first half of a log-out: takes out everything that is stored. Each of the three is removed even where another one cannot be.
+    package func takeOut() async -> Leaving {
         do throws(TokenError) {
-            return try await alone { () async throws(TokenError) in await clearNow() }
+            return try await alone { () async throws(TokenError) in await takeOutNow() }
         } catch {
             // Another process holds the turn and does not let go. Logged out is logged out.
-            return await clearNow()
+            return await takeOutNow()
         }
     }
 
-    private func clearNow() async -> (AccessToken?, SSOToken?, CookieJar, LogOutReport.Outcome) {
-        let token = try? await store.token()
-        let session = try? await store.session()
+    private func takeOutNow() async -> Leaving {
+        let token = await Self.reading { () async throws(StoreError) in try await store.token() }
+        let session = await Self.reading { () async throws(StoreError) in try await store.session() }
         let cookies = (try? await store.cookies()) ?? CookieJar()
         var outcome = LogOutReport.Outcome.done
         do throws(StoreError) { try await store.removeToken() } catch { outcome = .failed(TokenError(error)) }
         do throws(StoreError) { try await store.removeSession() } catch { outcome = .failed(TokenError(error)) }
         do throws(StoreError) { try await store.removeCookies() } catch { outcome = .failed(TokenError(error)) }
         forget()
-        return (token, session, cookies, outcome)
+        return Leaving(
+            token: token.value, session: session.value, cookies: cookies, unreadToken: token.failure,
+            unreadSession: session.failure,
+            local: outcome)
     }
 
+    private static func reading<Value>(
+        _ body: () async throws(StoreError) -> Value?
+    ) async -> (value: Value?, failure: TokenError?) {
+        do throws(StoreError) { return (try await body(), nil) } catch { return (nil, TokenError(error)) }
+    }
+
+    /// The second half: tells the server.
+    package func end(_ leaving: Leaving, endsOpenIDSession: Bool) async -> LogOutReport {
+        async let tokens = outcome(of: leaving.token, leaving.unreadToken) { try await $0.revoke($1) }
+        async let ended = outcome(of: leaving.session, leaving.unreadSession) {
+            try await $0.logOut($1, cookies: leaving.cookies)
+        }
+        // A server that ends the session of an id_token may remove its tokens too: not both at once.
+        let revoked = await tokens
+        var openID = LogOutReport.Outcome.notNeeded
+        if let idToken = leaving.token?.idToken, endsOpenIDSession || leaving.session == nil {
+            openID = await endOpenIDSession(idToken)
+        }
+        return await LogOutReport(local: leaving.local, tokens: revoked, session: ended, openIDSession: openID)
+    }
+
+    /// What could not be read could not be ended, and may live on at the server.
     private func outcome<Value: Sendable>(
-        of value: Value?, _ end: @Sendable (OAuthServer, Value) async throws -> Void
+        of value: Value?, _ unread: TokenError?, _ end: @Sendable (OAuthServer, Value) async throws -> Void
     ) async -> LogOutReport.Outcome {
-        guard let value else { return .notNeeded }
+        guard let value else { return unread.map { .failed($0) } ?? .notNeeded }
         do {
             try await end(server, value)
             return .done
