@@ -47,7 +47,8 @@ demo: setup ## enrol, code, approve, log in: the main job end to end, on this ma
 test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	@swift build $(DEBUG) --build-tests
 	@scripts/check-apple "$$(swift build $(DEBUG) --show-bin-path)"
-	@swift test $(DEBUG) --skip-build --parallel $(TEST_ARGS)
+	@swift test $(DEBUG) --skip-build --parallel --event-stream-output-path "$(SCRATCH)/tests.jsonl" $(TEST_ARGS) \
+	    || { scripts/failures "$(SCRATCH)/tests.jsonl"; exit 1; }
 
 plain: setup ## build everything without the traits, and run what is different then
 	@swift build $(PLAIN) --build-tests
@@ -113,4 +114,4 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 clean: ## delete what was built here
-	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs docs-html bench,"$(SCRATCH)/$(folder)") bench.json
+	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs docs-html bench tests.jsonl,"$(SCRATCH)/$(folder)") bench.json

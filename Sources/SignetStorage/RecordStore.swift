@@ -69,6 +69,18 @@ public protocol RecordWriter: RecordReader {
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError)
     /// Removes what is under `key`. It is no error when there is nothing.
     func remove(_ key: RecordKey) throws(StoreError)
+    /// Moves what is under `key` out of the way, to ``RecordKind/quarantined``, as it stands there: for what opens and makes no
+    /// sense all the same. It is no error when there is nothing.
+    func setAside(_ key: RecordKey) throws(StoreError)
+}
+
+extension RecordWriter {
+    /// Keeps the bytes under a name of their own, and removes them where they stood.
+    public func setAside(_ key: RecordKey) throws(StoreError) {
+        guard let old = try record(key) else { return }
+        try Quarantine.keep(old, of: key, in: self)
+        try remove(key)
+    }
 }
 
 /// What a record is. The kinds are part of the format: a name, once released, keeps its meaning.
@@ -108,13 +120,21 @@ public struct RecordKey: Sendable, Hashable {
 
     /// A key for an identity of several parts. Each part is preceded by its length, so that no two identities meet.
     public init(_ kind: RecordKind, _ parts: String...) {
-        self.init(kind, name: parts.flatMap { LengthPrefixed.bytes(Array($0.utf8)) })
+        self.init(kind, name: parts.flatMap { LengthPrefixed.bytes($0.utf8) })
     }
 }
 
 /// Bytes with their length in front: four bytes, most significant first.
 enum LengthPrefixed {
-    static func bytes(_ bytes: [UInt8]) -> [UInt8] {
-        withUnsafeBytes(of: UInt32(bytes.count).bigEndian) { Array($0) } + bytes
+    static func bytes(_ part: some Collection<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(4 + part.count)
+        append(part, to: &bytes)
+        return bytes
+    }
+
+    static func append(_ part: some Collection<UInt8>, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: UInt32(part.count).bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: part)
     }
 }

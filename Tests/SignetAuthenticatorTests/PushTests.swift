@@ -39,13 +39,15 @@ struct PushTests {
     @Test("that is approved 100 times at once is answered with one request", arguments: StoreKind.allCases)
     func approveAtOnce(kind: StoreKind) async throws {
         try await kind.withStore { store in
+            let gate = Gate()
             let bench = Bench(store: store) { _ in
-                // So slow that the others come meanwhile.
-                try? await Task.sleep(for: .milliseconds(50))
+                await gate.pass()
                 return HTTPResponse(status: 200, body: Array("{}".utf8))
             }
             let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
             let sent = bench.transport.requests.count
+            // The one whose request is under way waits for the others, who are refused meanwhile.
+            gate.close()
             let outcomes = await withTaskGroup(of: Result<PushNotification.Decision?, any Error>.self) { group in
                 for _ in 0..<100 {
                     group.addTask {
@@ -54,7 +56,12 @@ struct PushTests {
                         }
                     }
                 }
-                return await group.reduce(into: []) { $0.append($1) }
+                var outcomes: [Result<PushNotification.Decision?, any Error>] = []
+                for await outcome in group {
+                    outcomes.append(outcome)
+                    if outcomes.count == 99 { gate.open() }
+                }
+                return outcomes
             }
             #expect(bench.transport.requests.count == sent + 1)
             var approved = 0

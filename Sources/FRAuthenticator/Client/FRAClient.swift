@@ -87,9 +87,10 @@ public final class FRAClient: Sendable {
     @discardableResult public func lockAccount(account: Account, policy: any FRAPolicy) throws -> Bool {
         let name = policy.name
         return try engine.throwing("lock an account") {
-            try engine.change(account) { id, records throws(StoreError) in
-                try AccountRules.lock(
-                    id, policy: name, isAttached: { [engine] in engine.policies.isAttached(name, to: $0) }, in: records)
+            // Asked before the store is: what the app's evaluator does must not hold everybody up.
+            let isAttached = engine.policies.isAttached(name, to: account.core)
+            return try engine.change(account) { id, records throws(StoreError) in
+                try AccountRules.lock(id, policy: name, isAttached: { _ in isAttached }, in: records)
             }
         }
     }

@@ -11,7 +11,8 @@ public import Foundation
 ///
 /// A subclass may judge by more than the policies: ``FRAClient`` asks ``evaluate(uri:)`` before it enrols,
 /// ``evaluate(account:)`` whenever it looks at an account, and ``isPolicyAttached(account:policyName:)`` before it locks one.
-/// The accounts that it is given have no mechanisms.
+/// The accounts that it is given have no mechanisms. The evaluator is asked by one caller at a time, and an override must not
+/// call the client: it would wait for itself.
 ///
 /// Judging changes nothing: an account that does not meet a policy is locked for as long as it does not, and nothing is stored.
 open class FRAPolicyEvaluator {

@@ -39,7 +39,9 @@ final class PolicyBox: Sendable {
     /// The name of the policy for which a URI is not enrolled.
     private func violated(_ policies: [String: JSONValue], _ uri: String?) -> String? {
         evaluator.withLock { evaluator in
-            guard let uri, let url = URL(string: uri) else { return evaluator.evaluate(policies).violated }
+            // What the URI's own reader found counts, whatever the app makes of the text.
+            if let name = evaluator.evaluate(policies).violated { return name }
+            guard let uri, let url = URL(string: uri.trimmingWhitespace()) else { return nil }
             return evaluator.evaluate(uri: url).violated
         }
     }

@@ -155,8 +155,8 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     func save(_ token: StoredDeviceToken) throws(StoreError) {
         // What cannot be read is kept: by the vault if it does not open, and otherwise here.
-        let bytes = try unlessDamaged { () throws(StoreError) in try records.record(.deviceToken) }
-        if let bytes, try deviceToken() == nil { try records.put(bytes, RecordKey(.quarantined, "deviceToken", RandomID.uuid())) }
+        let opens = try presence(.deviceToken) == .there
+        if opens, try deviceToken() == nil { try records.setAside(.deviceToken) }
         try put(token, .deviceToken)
     }
     func removeDeviceToken() throws(StoreError) { try records.remove(.deviceToken) }

@@ -134,8 +134,14 @@ extension AccountReader {
     /// None, for a store whose lists leave nothing out.
     public func damagedRecords() throws(StoreError) -> [DamagedRecord] { [] }
 
-    /// Found by reading it.
-    public func hasMechanism(_ uid: String) throws(StoreError) -> Bool { try mechanism(uid) != nil }
+    /// Found by reading it; one that cannot be read is there.
+    public func hasMechanism(_ uid: String) throws(StoreError) -> Bool {
+        do {
+            return try mechanism(uid) != nil
+        } catch where error.isOfOneRecord {
+            return true
+        }
+    }
 
     /// All of them, told apart.
     public func mechanismsByAccount() throws(StoreError) -> [AccountID: [Mechanism]] {

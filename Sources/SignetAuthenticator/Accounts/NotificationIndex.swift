@@ -80,7 +80,7 @@ struct NotificationIndex {
     func remove(_ id: String, in records: any RecordWriter) throws(StoreError) {
         let entries = try entries()
         guard entries.contains(where: { $0.id == id }) else { return }
-        try rewrite(entries.filter { $0.id != id }, in: records)
+        try rewrite(entries.filter { $0.id != id }, over: head(), in: records)
     }
 
     /// Drops entries, the oldest first, for as long as they are too much. The newest stays.
@@ -92,7 +92,7 @@ struct NotificationIndex {
             guard let page = try page(head.first) else {
                 // A page is lost: what is stored tells what was in it. What the head has that is not stored yet stays.
                 let stored = try scan().filter { entry in !head.entries.contains(entry) && !dropped.contains(entry) }
-                head = try rewrite(stored + head.entries, in: records)
+                head = try rewrite(stored + head.entries, over: head, in: records)
                 continue
             }
             while head.skipped < page.count, head.count > 1, surplus.includes(page[head.skipped], of: head.count) {
@@ -113,7 +113,7 @@ struct NotificationIndex {
     }
 
     /// Has no entries any more.
-    func restart(in records: any RecordWriter) throws(StoreError) { try rewrite([], in: records) }
+    func restart(in records: any RecordWriter) throws(StoreError) { try rewrite([], over: head(), in: records) }
 
     /// Removes the index itself.
     func end(in records: any RecordWriter) throws(StoreError) {
@@ -126,7 +126,7 @@ struct NotificationIndex {
     /// The head; where there is none that can be read, the index is made from what is stored.
     private func soundHead(in records: any RecordWriter) throws(StoreError) -> Head {
         if let head = try head() { return head }
-        return try rewrite(scan(), in: records)
+        return try rewrite(scan(), over: nil, in: records)
     }
 
     /// The mechanism's among all notifications, the oldest first.
@@ -137,9 +137,10 @@ struct NotificationIndex {
     }
 
     /// Writes the index anew.
+    /// - Parameter old: The head whose pages go; it may be one that is not stored yet.
     @discardableResult
-    private func rewrite(_ entries: [Entry], in records: any RecordWriter) throws(StoreError) -> Head {
-        if let old = try head() { try removePages(old, in: records) }
+    private func rewrite(_ entries: [Entry], over old: Head?, in records: any RecordWriter) throws(StoreError) -> Head {
+        if let old { try removePages(old, in: records) }
         var head = Head()
         head.count = entries.count
         var rest = entries[...]

@@ -125,12 +125,10 @@ extension Authenticator {
         _ id: String, _ decision: PushNotification.Decision, asksNobody: @Sendable (PushNotification) -> Bool,
         making make: (PushNotification) async throws -> PushAnswer
     ) async throws -> PushNotification {
-        let found: Answerable = try await alone(id) {
-            let waiting = unsettled.answered.first { $0.id == id }
-            if let waiting { try await settle(waiting) }
-            let (pending, isBegun) = try await answerable(id, decision, asksNobody)
+        let found: Answerable = try await alone(id) { settled in
             // The server took this very answer before, and it has just been stored.
-            if waiting != nil, pending.notification.decision == decision { return .answered(pending.notification) }
+            if let settled, settled.decision == decision { return .answered(settled) }
+            let (pending, isBegun) = try await answerable(id, decision, asksNobody)
             guard isBegun else { return .waits(pending) }
             return .answered(try await send(try await make(pending.notification), decision, to: pending))
         }
@@ -138,23 +136,26 @@ extension Authenticator {
         if let refusal = pending.refusal(at: clock.now) { throw refusal }
         try await refuseIfLocked(pending.account)
         let answer = try await make(pending.notification)
-        return try await alone(id) {
+        return try await alone(id) { settled in
+            if let settled, settled.decision == decision { return settled }
             let now = clock.now
-            let refusal = try await store.write { (records: any AccountWriter) throws(StoreError) in
+            let current = try await store.write { (records: any AccountWriter) throws(StoreError) in
                 try AccountRules.beginAnswer(decision, to: pending, now: now, in: records)
-            }
-            if let refusal { throw refusal }
-            return try await send(answer, decision, to: pending)
+            }.get()
+            return try await send(answer, decision, to: current)
         }
     }
 
     /// Does what sends an answer to a notification while nobody else here does: who presses a button twice answers once.
-    private func alone<R>(_ id: String, _ body: () async throws -> R) async throws -> R {
+    /// - Parameter body: It is given the notification if a server had taken an answer to it, and the store takes that only now.
+    private func alone<R>(_ id: String, _ body: (_ settled: PushNotification?) async throws -> R) async throws -> R {
         guard unsettled.beginAnswer(to: id) else {
             throw AuthenticatorError(.alreadyAnswered, "it is being answered at this moment")
         }
         defer { unsettled.endAnswer(to: id) }
-        return try await body()
+        let waiting = unsettled.answered.first { $0.id == id }
+        guard let waiting else { return try await body(nil) }
+        return try await body(try await settle(waiting))
     }
 
     /// A notification with all that is needed to answer it. If nobody has to be waited for, neither a person nor a policy, the
@@ -163,16 +164,21 @@ extension Authenticator {
         _ id: String, _ decision: PushNotification.Decision, _ asksNobody: @Sendable (PushNotification) -> Bool
     ) async throws -> (PendingAnswer, isBegun: Bool) {
         let (now, clocks) = (clock.now, wire.clocks)
-        typealias Outcome = Result<(PendingAnswer, isBegun: Bool), AuthenticatorError>
-        return try await store.write { (records: any AccountWriter) throws(StoreError) -> Outcome in
-            var pending: PendingAnswer
-            switch try AccountRules.pendingAnswer(id, in: records) {
-            case .failure(let refusal): return .failure(refusal)
-            case .success(let found): pending = found
+        typealias Outcome = Result<PendingAnswer, AuthenticatorError>
+        let look: @Sendable (any AccountReader) throws(StoreError) -> Outcome = { records throws(StoreError) in
+            try AccountRules.pendingAnswer(id, in: records).map { found in
+                var pending = found
+                if let offset = clocks.clock(of: pending.push.authenticationEndpoint).offset {
+                    pending.notification.clockOffset = offset
+                }
+                return pending
             }
-            if let offset = clocks.clock(of: pending.push.authenticationEndpoint).offset {
-                pending.notification.clockOffset = offset
-            }
+        }
+        // Whoever is judged elsewhere is always waited for, and looking needs no right to write.
+        if policies.areJudgedElsewhere { return (try await store.read(look).get(), isBegun: false) }
+        return try await store.write { (records: any AccountWriter) throws(StoreError) in
+            let found = try look(records)
+            guard case .success(let pending) = found else { return found.map { ($0, isBegun: false) } }
             let isFree = pending.account.map { policies.leaveFree($0) } ?? true
             let isReady = isFree && pending.refusal(at: now) == nil && asksNobody(pending.notification)
             if isReady { try AccountRules.noteAnswer(decision, to: pending, in: records) }
@@ -261,7 +267,7 @@ extension Error {
     fileprivate var provesNothingTaken: Bool {
         switch self {
         case is NotSent: true
-        case let error as TransportError: [.connect, .tls, .invalidRequest].contains(error.code)
+        case let error as TransportError: error.code.isBeforeRequest
         case let error as AuthenticatorError: [.refusedByServer, .unknownPlatform].contains(error.code)
         default: false
         }

@@ -62,22 +62,23 @@ extension AccountRules {
                 sent: try records.sentAnswer(to: id)))
     }
 
-    /// Notes that an answer is about to be sent; nil, or why it cannot be sent any more: since it was looked at the person may
-    /// have taken minutes, and somebody else may have answered, or locked the account.
+    /// Notes that an answer is about to be sent, and says what it is sent after; or why it cannot be sent any more: since it was
+    /// looked at the person may have taken minutes, and somebody else may have answered, or locked the account.
     package static func beginAnswer(
         _ decision: PushNotification.Decision, to pending: PendingAnswer, now: Date, in records: any AccountWriter
-    ) throws(StoreError) -> AuthenticatorError? {
+    ) throws(StoreError) -> Result<PendingAnswer, AuthenticatorError> {
         let id = pending.notification.id
         // Only what may have changed is read again; with a mechanism go its notifications.
-        guard let notification = try records.notification(id: id) else { return .unknownNotification(id) }
+        guard let notification = try records.notification(id: id) else { return .failure(.unknownNotification(id)) }
         var current = pending
         current.notification.decision = notification.decision
-        if let refusal = current.refusal(at: now) { return refusal }
+        current.sent = try records.sentAnswer(to: id)
+        if let refusal = current.refusal(at: now) { return .failure(refusal) }
         if let policy = try records.account(pending.mechanism.account)?.lockingPolicy {
-            return .locked(.byHand(policy: policy))
+            return .failure(.locked(.byHand(policy: policy)))
         }
-        try noteAnswer(decision, to: pending, in: records)
-        return nil
+        try noteAnswer(decision, to: current, in: records)
+        return .success(current)
     }
 
     /// Notes that an answer is about to be sent.
@@ -126,7 +127,7 @@ package struct PendingAnswer: Sendable {
     /// Whose mechanism it is; nil where a store has lost it.
     package let account: Account?
     /// What was sent before, if that is not known to be settled.
-    package let sent: SentAnswer?
+    package fileprivate(set) var sent: SentAnswer?
 
     /// Why the notification cannot be answered at `date`; nil when it can.
     package func refusal(at date: Date) -> AuthenticatorError? {

@@ -51,7 +51,8 @@ package final class ProcessLock: Sendable {
     }
 
     /// Runs `body` when it is this task's turn among all tasks and processes.
-    /// - Throws: ``StoreError/Code/busy`` when it did not come within `patience`; what `body` throws.
+    /// - Parameter patience: How long other processes are waited for. The tasks of this one are waited for as long as it takes.
+    /// - Throws: ``StoreError/Code/busy`` when another process held it for so long; what `body` throws.
     package func withTurn<Value>(
         patience: Duration, _ body: () async -> Value
     ) async throws(StoreError) -> Value {
@@ -71,8 +72,8 @@ package final class ProcessLock: Sendable {
             guard ContinuousClock.now < end else {
                 throw StoreError(.busy, "lock \(path)", "another process has held it for \(patience); try again")
             }
-            // A task that was cancelled waits as well, and must not spin.
-            if (try? await Task.sleep(for: pause)) == nil { await Task.detached { _ = usleep(1000) }.value }
+            // In a task of its own, so that one that was cancelled waits as well, and does not spin.
+            await Task.detached { [pause] in try? await Task.sleep(for: pause) }.value
             pause = min(pause * 2, .milliseconds(50))
         }
     }

@@ -9,12 +9,18 @@ import Foundation
 
 /// AES-256-GCM with a random nonce: nonce (12 bytes), ciphertext, tag (16 bytes).
 package enum Sealing {
-    package static func seal(_ bytes: [UInt8], with key: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
+    /// - Parameter preamble: Bytes in clear that stand in front of the result.
+    package static func seal(
+        _ bytes: [UInt8], with key: Secret, context: [UInt8], behind preamble: [UInt8] = []
+    ) throws(StoreError) -> [UInt8] {
         // With a nonce of the usual length there is a combined form.
         guard let sealed = try? AES.GCM.seal(bytes, using: key.key, authenticating: context).combined else {
             throw StoreError(.failed, "seal", "AES-256-GCM failed")
         }
-        return Array(sealed)
+        var result = preamble
+        result.reserveCapacity(preamble.count + sealed.count)
+        result.append(contentsOf: sealed)
+        return result
     }
 
     /// Nil when `sealed` was not sealed with this key and context.

@@ -124,6 +124,14 @@ public final class Vault: RecordStore {
     /// The keys that records are sealed with now.
     var keys: VaultKeys { state.withLock { $0.current } }
 
+    /// The keys that a record says it was sealed with; those of now where they are not known.
+    func keys(for sealed: [UInt8]) -> VaultKeys {
+        state.withLock { state in
+            let id = VaultKeys.id(of: sealed)
+            return id.elementsEqual(state.current.id) ? state.current : state.ring[Array(id)] ?? state.current
+        }
+    }
+
     /// Whether this process has sealed what stands there, as far as it remembers, and has not found it damaged since.
     func hasSealed(_ hidden: RecordKey) -> Bool { state.withLock { $0.sealed.contains(hidden) } }
 

@@ -15,13 +15,16 @@ struct VaultKeys: Sendable {
     let nameKey: Secret
     /// Begun with ``nameKey``, which takes longer than a name.
     private let nameCode: HMAC<SHA256>
+    /// The vault's id, which every record is bound to.
+    private let vault: [UInt8]
 
     static let idLength = 4
 
-    init(dataKey: Secret, id: [UInt8], nameKey: Secret) {
+    init(dataKey: Secret, id: [UInt8], nameKey: Secret, vault: String) {
         self.dataKey = dataKey
         self.id = id
         self.nameKey = nameKey
+        self.vault = Array(vault.utf8)
         nameCode = HMAC(key: nameKey.key)
         recordKey = Sealing.derive("signet record 1", from: dataKey)
         headerKey = Sealing.derive("signet header 1", from: dataKey)
@@ -34,7 +37,7 @@ struct VaultKeys: Sendable {
             let nameKey = Sealing.open(
                 header.sealedNameKey, with: Sealing.derive("signet names 1", from: dataKey), context: header.nameKeyContext)
         else { throw Self.changedHeader }
-        self.init(dataKey: dataKey, id: header.keyID, nameKey: Secret(nameKey))
+        self.init(dataKey: dataKey, id: header.keyID, nameKey: Secret(nameKey), vault: header.id)
         guard header.isProved(by: headerKey) else { throw Self.changedHeader }
     }
 
@@ -43,7 +46,7 @@ struct VaultKeys: Sendable {
         var keyID: [UInt8]
         repeat { keyID = Secret.random(byteCount: idLength).bytes } while keyID == old?.id
         let keys = VaultKeys(
-            dataKey: Secret.random(byteCount: 32), id: keyID, nameKey: old?.nameKey ?? Secret.random(byteCount: 32))
+            dataKey: Secret.random(byteCount: 32), id: keyID, nameKey: old?.nameKey ?? Secret.random(byteCount: 32), vault: id)
         let draft = VaultHeader(id: id, keyID: keyID, sealedNameKey: [])
         let sealed = try Sealing.seal(
             keys.nameKey.bytes, with: Sealing.derive("signet names 1", from: keys.dataKey), context: draft.nameKeyContext)
@@ -65,18 +68,20 @@ extension VaultKeys {
     /// The name under which the store keeps a record: it says nothing of whose it is.
     func hiddenName(_ key: RecordKey) -> RecordKey {
         var code = nameCode
-        code.update(data: LengthPrefixed.bytes(Array(key.kind.rawValue.utf8)) + key.name)
+        var place = LengthPrefixed.bytes(key.kind.rawValue.utf8)
+        place += key.name
+        code.update(data: place)
         return RecordKey(key.kind, name: Array(code.finalize().prefix(16)))
     }
 
-    func seal(_ bytes: [UInt8], _ hidden: RecordKey, vault: String) throws(StoreError) -> [UInt8] {
+    func seal(_ bytes: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
         let preamble = Self.mark + [UInt8(VaultHeader.currentFormat), Self.suite] + id
-        return try preamble + Sealing.seal(bytes, with: recordKey, context: Self.context(preamble, hidden, vault))
+        return try Sealing.seal(bytes, with: recordKey, context: context(preamble, hidden), behind: preamble)
     }
 
     /// - Throws: ``StoreError/Code/corrupt`` for what is not the record that was sealed for this place,
     ///   ``StoreError/Code/keyMismatch`` for what another data key sealed, ``StoreError/Code/newerFormat``.
-    func open(_ sealed: [UInt8], _ hidden: RecordKey, vault: String) throws(StoreError) -> [UInt8] {
+    func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
         let operation = "open a record of kind \(hidden.kind.rawValue)"
         let preamble = sealed.prefix(Self.mark.count + 2 + id.count)
         guard preamble.count == Self.mark.count + 2 + id.count, preamble.starts(with: Self.mark) else {
@@ -88,14 +93,21 @@ extension VaultKeys {
         guard preamble.suffix(id.count).elementsEqual(id) else {
             throw StoreError(.keyMismatch, operation, "it is sealed with another key of the vault; it was left as it is")
         }
-        let context = Self.context(Array(preamble), hidden, vault)
+        let context = context(preamble, hidden)
         guard let bytes = Sealing.open(sealed.dropFirst(preamble.count), with: recordKey, context: context) else {
             throw StoreError(.corrupt, operation, "it is damaged, or not the record it should be; it was left as it is")
         }
         return bytes
     }
 
-    private static func context(_ preamble: [UInt8], _ hidden: RecordKey, _ vault: String) -> [UInt8] {
-        preamble + [Array(vault.utf8), Array(hidden.kind.rawValue.utf8), hidden.name].flatMap(LengthPrefixed.bytes)
+    private func context(_ preamble: some Collection<UInt8>, _ hidden: RecordKey) -> [UInt8] {
+        let kind = hidden.kind.rawValue.utf8
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(preamble.count + vault.count + kind.count + hidden.name.count + 12)
+        bytes += preamble
+        LengthPrefixed.append(vault, to: &bytes)
+        LengthPrefixed.append(kind, to: &bytes)
+        LengthPrefixed.append(hidden.name, to: &bytes)
+        return bytes
     }
 }

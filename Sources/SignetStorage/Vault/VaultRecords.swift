@@ -24,7 +24,7 @@ struct SealedReader: RecordReader {
     /// Opens a record with the key it names, which may be the one before a rotation that has just been.
     private func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
         do {
-            return try (vault.keys(VaultKeys.id(of: sealed)) ?? vault.keys).open(sealed, hidden, vault: vault.header.id)
+            return try vault.keys(for: sealed).open(sealed, hidden)
         } catch {
             vault.doubt(hidden)
             throw error
@@ -37,7 +37,6 @@ final class SealedWriter: RecordWriter {
     private let records: any RecordWriter
     private let reader: SealedReader
     private let keys: VaultKeys
-    private let vaultID: String
     private let vault: Vault
     /// How many records were sealed.
     private(set) var seals: UInt64 = 0
@@ -49,7 +48,6 @@ final class SealedWriter: RecordWriter {
         self.keys = keys
         self.vault = vault
         reader = SealedReader(records: records, vault: vault)
-        vaultID = vault.header.id
     }
 
     func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? { try reader.record(key) }
@@ -62,28 +60,35 @@ final class SealedWriter: RecordWriter {
         let hidden = keys.hiddenName(key)
         // What this process has sealed itself, and has not seen damaged since, need not be looked at again.
         if !vault.hasSealed(hidden), !sealed.contains(hidden), let old = try records.record(hidden),
-            (try? keys.open(old, hidden, vault: vaultID)) == nil
+            (try? keys.open(old, hidden)) == nil
         {
             try Quarantine.keep(old, of: hidden, in: records)
         }
         seals += 1
         sealed.insert(hidden)
-        try records.put(keys.seal(bytes, hidden, vault: vaultID), hidden)
+        try records.put(keys.seal(bytes, hidden), hidden)
     }
 
     func remove(_ key: RecordKey) throws(StoreError) { try records.remove(keys.hiddenName(key)) }
+
+    func setAside(_ key: RecordKey) throws(StoreError) {
+        let hidden = keys.hiddenName(key)
+        guard let old = try records.record(hidden) else { return }
+        try Quarantine.keep(old, of: hidden, in: records)
+        try records.remove(hidden)
+    }
 }
 
 /// What did not open, and stood in the way.
 enum Quarantine {
     /// Keeps bytes under a name of their own: where they stood, and a random part.
     static func keep(_ bytes: [UInt8], of hidden: RecordKey, in records: any RecordWriter) throws(StoreError) {
-        let place = LengthPrefixed.bytes(Array(hidden.kind.rawValue.utf8)) + LengthPrefixed.bytes(hidden.name)
+        let place = LengthPrefixed.bytes(hidden.kind.rawValue.utf8) + LengthPrefixed.bytes(hidden.name)
         try records.put(bytes, RecordKey(.quarantined, name: place + Secret.random(byteCount: 8).bytes))
     }
 }
 
 extension VaultKeys {
     /// The id of the key that sealed a record, as the record says.
-    static func id(of sealed: [UInt8]) -> [UInt8] { Array(sealed.dropFirst(4).prefix(idLength)) }
+    static func id(of sealed: [UInt8]) -> ArraySlice<UInt8> { sealed.dropFirst(4).prefix(idLength) }
 }

@@ -43,13 +43,12 @@ extension Vault {
     private func reseal(
         _ kind: RecordKind, from old: VaultKeys, to new: VaultKeys, in records: any RecordWriter
     ) throws(StoreError) -> UInt64 {
-        let vault = header.id
         var count: UInt64 = 0
         try records.forEachRecord(of: kind) { (record) throws(StoreError) in
             let hidden = RecordKey(kind, name: record.name)
             let sealed = try record.content.get()
-            if let bytes = try? old.open(sealed, hidden, vault: vault) {
-                try records.put(new.seal(bytes, hidden, vault: vault), hidden)
+            if let bytes = try? old.open(sealed, hidden) {
+                try records.put(new.seal(bytes, hidden), hidden)
                 count += 1
             } else {
                 try Quarantine.keep(sealed, of: hidden, in: records)

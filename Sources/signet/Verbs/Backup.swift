@@ -99,11 +99,14 @@ struct Backup: ParsableCommand {
 
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "verify", abstract: "Decrypt a backup and count what is in it. Nothing is imported; no vault is needed.")
+            commandName: "verify",
+            abstract: "Decrypt a backup, and count what is in it and what 'restore' would leave out.",
+            discussion: "Nothing is imported; no vault is needed.")
 
         @Argument(help: "The backup, or '-' for standard input.", completion: .file())
         var file: String
 
+        @OptionGroup var plainHTTP: PlainHTTPOptions
         @OptionGroup var filePassphrase: FilePassphraseOptions
 
         @Flag(help: "Print JSON: format, createdAt, accounts, mechanisms, totp, hotp, push, notifications, skipped.")
@@ -112,18 +115,20 @@ struct Backup: ParsableCommand {
         func run() throws {
             let bytes = try ImportSource.bytes(of: file, as: .signet)
             let archive = try Self.open(bytes, of: file, filePassphrase)
+            let skipped = archive.content(policy: plainHTTP.policy).skipped
             if json {
                 var members = archive.counts
                 members["format"] = .integer(Int64(AccountArchive.currentVersion))
                 members["createdAt"] = .string(archive.createdAt.text)
-                members["skipped"] = archive.skipped.json
+                members["skipped"] = skipped.json
                 Console.line(JSONText.line(.object(members)))
             } else {
-                Console.line("A whole backup of \(archive.createdAt.text): \(archive.countsText)")
-                for line in archive.skipped.lines { Console.line(line) }
+                let what = skipped.isEmpty ? "A whole backup" : "A backup"
+                Console.line("\(what) of \(archive.createdAt.text): \(archive.countsText)")
+                for line in skipped.lines { Console.line(line) }
             }
-            guard archive.skipped.isEmpty else {
-                throw Failure(.badInput, "import.damaged", "\(archive.skipped.count) entries of it cannot be read")
+            guard skipped.isEmpty else {
+                throw Failure(.badInput, "import.damaged", "\(skipped.count) entries of it would be left out by 'restore'")
             }
         }
 
@@ -153,6 +158,7 @@ struct Backup: ParsableCommand {
         @Flag(help: "Only show what would be restored. Changes nothing.")
         var dryRun = false
 
+        @OptionGroup var plainHTTP: PlainHTTPOptions
         @OptionGroup var filePassphrase: FilePassphraseOptions
         @OptionGroup var options: VaultOptions
 
@@ -160,7 +166,7 @@ struct Backup: ParsableCommand {
         var json = false
 
         func run() async throws {
-            let source = try ImportSource([file], as: .signet, policy: .secure, passphrase: filePassphrase)
+            let source = try ImportSource([file], as: .signet, policy: plainHTTP.policy, passphrase: filePassphrase)
             try await Import.store(source, options: options, dryRun: dryRun, json: json)
         }
     }

@@ -17,19 +17,14 @@ struct Enroll: AsyncParsableCommand {
     @Flag(help: "Only show what would be enrolled, secrets redacted. Touches nothing and asks nobody.")
     var dryRun = false
 
-    @Option(
-        name: .customLong("allow-http"),
-        help: "A host that may be asked over plain http, besides this machine. For test networks.")
-    var plainHTTPHosts: [String] = []
-
+    @OptionGroup var plainHTTP: PlainHTTPOptions
     @OptionGroup var options: VaultOptions
 
     @Flag(help: "Print JSON with the members of the enrolment.")
     var json = false
 
     func run() async throws {
-        let enrollment = try EnrollmentURI.parse(
-            EnrollmentSource.uri(from: source), policy: .allowingPlainHTTP(to: Set(plainHTTPHosts)))
+        let enrollment = try EnrollmentURI.parse(EnrollmentSource.uri(from: source), policy: plainHTTP.policy)
         if dryRun {
             report(enrollment, heading: "Would enrol")
             return

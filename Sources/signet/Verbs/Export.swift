@@ -38,6 +38,7 @@ struct Export: AsyncParsableCommand {
         let export = try await Session.open(options).offline { try await $0.otpauthURIs() }
         guard !export.uris.isEmpty else {
             for line in export.skipped.lines { Console.error(line) }
+            if export.damagedCount > 0 { throw Self.notWhole(export, "nothing was written") }
             throw Failure(.notFound, "nothingToExport", "no account here can be exported as otpauth; nothing was written")
         }
         let list = Array((export.uris.joined(separator: "\n") + "\n").utf8)
@@ -48,11 +49,11 @@ struct Export: AsyncParsableCommand {
             try TransferFile.write(list, to: file, replacing: replace)
             for line in report(export) { Console.line(line) }
         }
-        guard export.damagedCount == 0 else {
-            throw Failure(
-                .store, "damagedRecords",
-                "the list is not whole: \(export.damagedCount.of("record")) cannot be read; see 'signet doctor'")
-        }
+        guard export.damagedCount == 0 else { throw Self.notWhole(export, "the list is not whole") }
+    }
+
+    private static func notWhole(_ export: URIExport, _ what: String) -> Failure {
+        Failure(.store, "damagedRecords", "\(what): \(export.damagedCount.of("record")) cannot be read; see 'signet doctor'")
     }
 
     private func confirm() throws {

@@ -24,11 +24,7 @@ struct Import: AsyncParsableCommand {
     @Flag(help: "Only show what would be imported. Changes nothing.")
     var dryRun = false
 
-    @Option(
-        name: .customLong("allow-http"),
-        help: "A host that push answers may be sent to over plain http, besides this machine. For test networks.")
-    var plainHTTPHosts: [String] = []
-
+    @OptionGroup var plainHTTP: PlainHTTPOptions
     @OptionGroup var filePassphrase: FilePassphraseOptions
     @OptionGroup var options: VaultOptions
 
@@ -44,8 +40,7 @@ struct Import: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let source = try ImportSource(
-            files, as: format, policy: .allowingPlainHTTP(to: Set(plainHTTPHosts)), passphrase: filePassphrase)
+        let source = try ImportSource(files, as: format, policy: plainHTTP.policy, passphrase: filePassphrase)
         try await Self.store(source, options: options, dryRun: dryRun, json: json)
     }
 

@@ -1,0 +1,12 @@
+import ArgumentParser
+import SignetCore
+
+/// Which addresses beside https a verb takes from what it is given.
+struct PlainHTTPOptions: ParsableArguments {
+    @Option(
+        name: .customLong("allow-http"),
+        help: "A host that may be asked over plain http, besides this machine. For test networks.")
+    var hosts: [String] = []
+
+    var policy: EndpointPolicy { .allowingPlainHTTP(to: Set(hosts)) }
+}
