@@ -194,7 +194,8 @@ let package = Package(
         .testTarget(
             name: "FRAuthTests",
             dependencies: [
-                "FRAuth", "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting", logging,
+                "FRAuth", "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                logging,
             ],
             swiftSettings: rules),
         .testTarget(

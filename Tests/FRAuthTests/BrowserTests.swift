@@ -5,6 +5,8 @@ import SignetServer
 import SignetTesting
 import Testing
 
+import struct SignetJourney.LogOutReport
+
 @Suite("Browser", .serialized)
 struct BrowserTests {
     /// A person at a browser in which somebody is logged in: opens the address, and goes where the server sends them.

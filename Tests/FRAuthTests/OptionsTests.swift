@@ -140,7 +140,12 @@ struct OptionsTests {
         let nothing = FROptions(url: "", realm: "")
         let all = try await nothing.discover(discoveryURL: "\(issuer)/x", transport: transport)
         #expect(all.url == "https://tenant.forgeblocks.com/am" && all.realm == "/alpha")
+        #expect(try all.profile().address(of: .discovery) == "\(issuer)/x")
         await #expect(throws: ConfigError.self) { try await nothing.discover(discoveryURL: "", transport: transport) }
+        // The keys that the settings want hold for this request too.
+        var pinned = nothing
+        pinned.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
+        await #expect(throws: NetworkError.self) { try await pinned.discover(discoveryURL: "\(issuer)/x", transport: transport) }
     }
 }
 

@@ -8,6 +8,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
+import struct FRAuth.AccessToken
 import class SignetJourney.SessionStore
 
 @Suite("FRUser")
@@ -219,7 +220,7 @@ struct UserTests {
             let isOffline = Mutex(false)
             let network = AsyncHTTPTransport()
             let transport = ScriptedTransport { (request) throws(TransportError) in
-                if isOffline.withLock({ $0 }) { throw TransportError(.unreachable, host: "am.example.test", "no route") }
+                if isOffline.withLock({ $0 }) { throw TransportError(.connect, host: "am.example.test", "no route") }
                 return try await network.send(request)
             }
             try await machine.program {

@@ -1,22 +1,25 @@
 import FRAuth
 import Foundation
 import SignetCore
+import SignetTesting
 import Testing
+
+import struct SignetJourney.LogOutReport
 
 /// The document on dynamic configuration: its example word for word, and each of its sentences about what happens.
 @Suite("The document on dynamic configuration")
 struct DynamicConfigurationSamples {
     /// The example.
     private func start() throws {
-        let options = FROptions(
-            url: "https://tenant.forgeblocks.com/am",
-            realm: "alpha",
-            cookieName: "46b42b4229cd7a3",
-            oauthClientId: "iosClient",
-            oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
-            oauthScope: "openid profile email address",
-            authServiceName: "Login",
-            registrationServiceName: "Register")
+        // swift-format-ignore
+        let options = FROptions(url: "https://tenant.forgeblocks.com/am",
+                                realm: "alpha",
+                                cookieName: "46b42b4229cd7a3",
+                                oauthClientId: "iosClient",
+                                oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
+                                oauthScope: "openid profile email address",
+                                authServiceName: "Login",
+                                registrationServiceName: "Register")
         try FRAuth.start(options: options)
     }
 

@@ -95,6 +95,7 @@ extension FROptions {
             guard let text = text?.trimmingWhitespace(), !text.isEmpty else { continue }
             overrides[endpoint] = String(text.drop { $0 == "/" })
         }
+        overrides[.discovery] = discoveryURL
         return overrides
     }
 
@@ -118,14 +119,21 @@ extension FROptions {
     /// session is taken if it gives one.
     /// - Parameters:
     ///   - discoveryURL: where the document is.
-    ///   - transport: what the request goes through.
-    /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``.
-    public func discover(discoveryURL: String, transport: any HTTPTransport) async throws -> FROptions {
+    ///   - transport: what the request goes through; nil for a connection of its own. The settings' keys and time count for it.
+    /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``, ``OAuth2Error``, ``AuthApiError`` for what a server said in
+    ///   place of the document.
+    public func discover(discoveryURL: String, transport: (any HTTPTransport)? = nil) async throws -> FROptions {
+        let transport = transport ?? OwnTransport()
         var options = self
+        options.discoveryURL = discoveryURL
         do {
             let found: ServerProfile
             if url.isEmpty {
-                found = try await ServerProfile.discovered(at: discoveryURL, over: transport)
+                let (pins, timeout) = (try pins(), try seconds(.timeout, timeout))
+                found = try await ServerProfile.discovered(at: discoveryURL, over: transport) {
+                    $0.pins = pins
+                    $0.timeout = timeout
+                }
                 options.url = found.url.url
                 if realm.isEmpty { options.realm = found.realm.description }
             } else {

@@ -2,8 +2,8 @@ public import SignetJourney
 
 /// Why a journey did not go on for a reason of the app's or of the answer's form.
 public enum AuthError: FRAuthFailure, Hashable {
-    /// The server's answer has no token where one should be (1000006).
-    case invalidTokenResponse
+    /// The server's answer has no token where one should be, or an id_token that does not hold; why (1000006).
+    case invalidTokenResponse(String)
     /// A callback is not what its type says; which (1000007). A class of the app's own may throw it, and gets a plain ``Callback`` in its
     /// place.
     case invalidCallbackResponse(String)
@@ -47,7 +47,7 @@ public enum AuthError: FRAuthFailure, Hashable {
     /// What is wrong, in words.
     public var description: String {
         switch self {
-        case .invalidTokenResponse: "the answer has no token"
+        case .invalidTokenResponse(let reason): "the answer has no token that can be taken: \(reason)"
         case .invalidCallbackResponse(let which): "a callback is not what its type says: \(which)"
         case .unsupportedCallback(let type): "there is no class for \(type)"
         case .invalidAuthServiceResponse(let reason): "the answer is neither a step nor a session: \(reason)"

@@ -51,7 +51,7 @@ enum LegacyErrors {
         case (.cancelled, _): AuthError.authenticationCancelled
         case (_, .server(let cause)?): oauth(cause)
         case (_, .network(let cause)?): network(cause)
-        case (_, .idToken?): AuthError.invalidTokenResponse
+        case (_, .idToken(let cause)?): AuthError.invalidTokenResponse(cause.description)
         // The store says what is wrong and the way on better than a number of the original would.
         case (_, .storage(let cause)?): cause
         case (.notConfigured, .other(let reason)?): OAuth2Error.missingOrInvalidRedirectURI(reason)

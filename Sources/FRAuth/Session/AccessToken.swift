@@ -44,6 +44,18 @@ public struct AccessToken: Sendable, Hashable {
     public func buildAuthorizationHeader() -> String { token.authorization }
 }
 
+extension AccessToken {
+    /// Whether two are the same token with the same things beside it. What the engine notes about one is no part of it.
+    public static func == (one: AccessToken, other: AccessToken) -> Bool {
+        one.value == other.value && one.tokenType == other.tokenType && one.scope == other.scope
+            && one.refreshToken == other.refreshToken && one.idToken == other.idToken && one.expiration == other.expiration
+            && one.sessionToken == other.sessionToken
+    }
+
+    /// Hashes the token itself.
+    public func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
+
 extension AccessToken: CustomStringConvertible, CustomReflectable {
     /// The type and the scope; never a token.
     public var description: String { token.description }

@@ -198,7 +198,7 @@ extension LegacySession {
     private func remember(_ options: FROptions, at place: LegacyPlace) async -> FROptions? {
         do {
             let last = try await place.lastOptions.get().map { try FROptions(document: $0) }
-            if last != options { try await place.lastOptions.save(item: options.document) }
+            if last?.document != options.document { try await place.lastOptions.save(item: options.document) }
             return last
         } catch {
             state.withLock {

@@ -8,6 +8,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
+import struct FRAuth.AccessToken
 import protocol FRAuth.RequestInterceptor
 
 /// Lines that a test collects.
@@ -28,7 +29,7 @@ struct Machine: Sendable {
     let keychain: Keychain
     let directory: TemporaryDirectory
     /// The server's time, and the programs'.
-    let clock = ManualClock(SystemWallClock().now)
+    let clock: ManualClock
     /// What the programs asked the server for, and where.
     let requests = RequestLog()
 
@@ -86,6 +87,7 @@ struct Machine: Sendable {
     }
 
     /// Runs a program from its start to its end.
+    @discardableResult
     func program<R>(
         application: String = "app", _ configure: (inout LegacyAuthSettings) -> Void = { _ in },
         _ body: () async throws -> R
@@ -105,6 +107,7 @@ struct Machine: Sendable {
     }
 
     /// A program that has been started with the documents' settings.
+    @discardableResult
     func started<R>(_ body: () async throws -> R) async throws -> R {
         try await program {
             try FRAuth.start(options: options)
