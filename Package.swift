@@ -200,7 +200,8 @@ let package = Package(
             swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",
-            dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetTesting"], swiftSettings: rules),
+            dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetStorage", "SignetTesting"],
+            swiftSettings: rules),
         .testTarget(name: "SignetTestingTests", dependencies: ["SignetTesting"], swiftSettings: rules),
         .testTarget(
             name: "SignetServerTests",

@@ -74,6 +74,30 @@ struct PolicyTests {
         #expect(notebook.content.mechanisms.isEmpty)
     }
 
+    @Test(
+        "that are not met refuse an enrolment however its URI is written, and wherever its server is",
+        arguments: [" \n\(Sample.combined(policies: policies))\n", plainHTTP])
+    func enrolmentInEveryForm(uri: String) async throws {
+        let decision = Switch()
+        decision.set(false)
+        let notebook = Notebook()
+        var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
+        settings.endpoints = .allowingPlainHTTP(to: ["am.example.test"])
+        let client = try FRAClientBuilder(settings).withStorage(RecordingClient(notebook)).withPolicy(Switched(decision)).start()
+        try client.registerForRemoteNotifications("token-1")
+        await #expect(throws: AccountError.failToRegisterPolicyViolation("custom")) {
+            try await client.createMechanismFromUri(uri)
+        }
+        #expect(notebook.content.accounts.isEmpty)
+    }
+
+    private static var plainHTTP: String {
+        ["register", "authenticate"].reduce(Sample.combined(policies: policies)) { uri, action in
+            let address = Sample.endpoint + action
+            return uri.replacing(Sample.base64(address), with: Sample.base64(address.replacing("https", with: "http")))
+        }
+    }
+
     @Test("A lock by hand stays until it is unlocked by hand")
     func byHand() async throws {
         let client = try client(Switch())
@@ -175,7 +199,7 @@ struct PolicyTests {
             .withStorage(RecordingClient(Notebook())).withPolicyEvaluator(Subclass(decision)).start()
         try client.registerForRemoteNotifications("token-1")
         await #expect(throws: AccountError.failToRegisterPolicyViolation("origin")) {
-            try await client.createMechanismFromUri(Sample.totp.replacing("Harbor", with: "Elsewhere"))
+            try await client.createMechanismFromUri(Sample.totp.replacing("Harbor", with: "Elsewhere") + "\n")
         }
         let push = try #require(try await client.createMechanismFromUri(Sample.combined) as? PushMechanism)
         let totp = try #require(client.getAllAccounts()[0].mechanisms.compactMap { $0 as? TOTPMechanism }.first)

@@ -36,6 +36,24 @@ struct DamagedRecordTests {
         #expect(try kept.map { try $0.content.get() } == [[1, 2, 3]])
     }
 
+    @Test("of the device token in a vault is kept as it stood, also when the key is changed")
+    func tokenInVault() async throws {
+        let directory = try TemporaryDirectory()
+        let custodian = try KeyFile.create(path: directory.file("key"))
+        let vault = try Vault.create(in: inner, custodian: custodian)
+        try vault.write { (records: any RecordWriter) throws(StoreError) in
+            try records.put([1, 2, 3], RecordKey(.deviceToken, "current"))
+        }
+        let sealed = try inner.all(.deviceToken)
+        #expect(sealed.count == 1 && sealed != [[1, 2, 3]])
+        let bench = Bench(store: AccountRecords(vault))
+        _ = try await bench.authenticator.updateDeviceToken("token-2")
+        #expect(try inner.all(.quarantined) == sealed)
+        try vault.rotateKey { _ in custodian }
+        #expect(try inner.all(.quarantined) == sealed)
+        #expect(try bench.state().token?.token == "token-2")
+    }
+
     @Test("of an account goes with the account")
     func account() async throws {
         let push = try await bench.enrollPush()
@@ -113,6 +131,15 @@ struct DamagedRecordTests {
             }
             #expect(Set(later.all) == ["corrupt", stored[0].id])
             await transport.close()
+        }
+    }
+}
+
+extension RecordStore {
+    /// The bytes of every record of a kind, as they stand.
+    fileprivate func all(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
+        try read { (records: any RecordReader) throws(StoreError) in
+            try records.records(kind, after: nil, limit: 9).map { record throws(StoreError) in try record.content.get() }
         }
     }
 }

@@ -104,6 +104,50 @@ struct RepairTests {
         #expect(try await bench.authenticator.approve(id).decision == .approved)
     }
 
+    @Test("is taken for accepted also by who was asking the person while the first was sent")
+    func unknownFateOfAnother() async throws {
+        let calls = Mutex(0)
+        let bench = Bench { request throws(TransportError) in
+            guard request.url.hasSuffix("authenticate") else { return HTTPResponse(status: 200) }
+            let isFirst = calls.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst { throw TransportError(.timeout, host: "am.example.test", "on purpose") }
+            return HTTPResponse(status: 400)
+        }
+        let push = try await bench.enrollPush()
+        let id = try await bench.authenticator.receive(try bench.delivery(to: push, kind: .biometric)).id
+        let authenticator = bench.authenticator
+        let quick = SlowPerson {}
+        let slow = SlowPerson {
+            await #expect { try await authenticator.approve(id, presence: quick) } throws: {
+                ($0 as? TransportError)?.code == .timeout
+            }
+        }
+        #expect(try await authenticator.approve(id, presence: slow).decision == .approved)
+        #expect(try bench.state().notifications.map(\.decision) == [.approved])
+    }
+
+    @Test(
+        "is not taken for accepted when the first was stopped before it left",
+        arguments: [TransportError.Code.connect, .tls, .invalidRequest, .wrongKey, .cannotPin])
+    func stoppedBefore(code: TransportError.Code) async throws {
+        let calls = Mutex(0)
+        let bench = Bench { request throws(TransportError) in
+            guard request.url.hasSuffix("authenticate") else { return HTTPResponse(status: 200) }
+            let isFirst = calls.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst { throw TransportError(code, host: "am.example.test", "on purpose") }
+            return HTTPResponse(status: 400)
+        }
+        let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
+        for _ in 0..<2 { await #expect(throws: (any Error).self) { try await bench.authenticator.approve(id) } }
+        #expect(try bench.state().notifications.map(\.decision) == [nil])
+    }
+
     @Test("is not taken for accepted when it is a gateway that refuses the second time", arguments: [401, 403, 404, 429])
     func gateway(status: Int) async throws {
         let calls = Mutex(0)

@@ -71,10 +71,27 @@ struct RetentionTests {
             try await bench.authenticator.notifications(of: push.uid).map(\.messageID) == (1...20).reversed().map(String.init))
         #expect(try await bench.authenticator.removeAccount(Sample.account))
         #expect(try bench.state() == Bench().state())
-        let left = try inner.read { (records: any RecordReader) throws(StoreError) in
-            try records.records(.index, after: nil, limit: 1000).count
+        #expect(try inner.names(.index).isEmpty)
+    }
+
+    @Test("leave no part of an index behind, also when a part of it was lost and has to be made again")
+    func lostPage() async throws {
+        let inner = MemoryStore()
+        let bench = Bench(store: AccountRecords(unsealed: inner), retention: .newest(24))
+        let push = try await bench.enrollPush()
+        try await bench.receive(12, to: push)
+        let before = try inner.names(.index)
+        try await bench.receive(12, to: push, from: 12)
+        let page = try #require(try inner.names(.index).subtracting(before).first)
+        try inner.write { (records: any RecordWriter) throws(StoreError) in
+            try records.remove(RecordKey(.index, name: page))
+            for number in 0..<12 { try records.remove(RecordKey(.notification, bench.id(number, push))) }
         }
-        #expect(left == 0)
+        try await bench.receive(1, to: push, from: 24)
+        #expect(
+            try await bench.authenticator.notifications(of: push.uid).map(\.messageID) == (12...24).reversed().map(String.init))
+        #expect(try await bench.authenticator.removeAccount(Sample.account))
+        #expect(try inner.names(.index).isEmpty)
     }
 
     @Test("that come to 100 callers at once are all there, and no more than are to be kept", arguments: StoreKind.allCases)
@@ -112,5 +129,13 @@ extension Bench {
     /// The id of the message with a number.
     func id(_ number: Int, _ mechanism: Mechanism) -> String {
         PushNotification.id(mechanismUID: mechanism.uid, messageID: "\(number)")
+    }
+}
+
+extension MemoryStore {
+    fileprivate func names(_ kind: RecordKind) throws(StoreError) -> Set<[UInt8]> {
+        try read { (records: any RecordReader) throws(StoreError) in
+            Set(try records.records(kind, after: nil, limit: 1000).map(\.name))
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetStorage
 import SignetTesting
 import Testing
 
@@ -192,6 +193,27 @@ struct MoveTests {
         }
     }
 
+    @Test("An export beside a record that cannot be read is written without it, and ends with 74", arguments: [true, false])
+    func damagedExport(isOnlyOne: Bool) async throws {
+        try await Workplace.with { place in
+            try await place.signet("enroll", OATHSample.uri(account: "mira")).succeeds()
+            let store = try SQLiteStore(path: place.home + "/vault.sqlite", creating: false)
+            try store.write { (records: any RecordWriter) throws(StoreError) in
+                for record in try records.records(.mechanism, after: nil, limit: 9) {
+                    try records.put([1, 2, 3], RecordKey(.mechanism, name: record.name))
+                }
+            }
+            if !isOnlyOne { try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds() }
+            let file = place.directory.file("list.txt")
+            let outcome = try await place.signet("export", file, "--yes")
+            #expect(outcome.status == 74)
+            #expect(outcome.errors.contains("1 record cannot be read; see 'signet doctor'"), "\(outcome.errors)")
+            let list = try? String(contentsOf: URL(filePath: file), encoding: .utf8)
+            #expect(list?.split(separator: "\n").count == (isOnlyOne ? nil : 1))
+            #expect(list?.contains("mira") != true)
+        }
+    }
+
     // MARK: backup
 
     @Test("A backup is verified without a vault, restored elsewhere, and shown by doctor once it is whole")
@@ -233,6 +255,29 @@ struct MoveTests {
                     .succeeds()
                 #expect(try await other.accounts() == place.accounts())
                 #expect(try await other.messages() == place.messages())
+            }
+        }
+    }
+
+    @Test("A backup of accounts that answer over plain http is whole, and comes back, only where that host is allowed")
+    func plainHTTPBackup() async throws {
+        try await Workplace.with { place in
+            let export = try String(contentsOf: URL(filePath: Self.fixture("forgerock-android.json")), encoding: .utf8)
+            let plain = try place.write(export.replacing("https:", with: "http:").utf8, to: "plain.json")
+            let allowed = ["--allow-http", "am.example.test"]
+            #expect(try await place.run(["import", plain] + allowed).succeeds().output.contains("push"))
+            let file = place.directory.file("b.signet")
+            try await place.signet("backup", "create", file, "--file-passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+
+            let reading = ["--file-passphrase-fd", "0"]
+            let refused = try await place.run(["backup", "verify", file] + reading, input: .text(Self.phrase))
+            #expect(refused.status == 65)
+            #expect(refused.errors.contains("left out by 'restore'"))
+            #expect(refused.output.contains("A backup of") && refused.output.contains("plain http"))
+            try await place.run(["backup", "verify", file] + reading + allowed, input: .text(Self.phrase)).succeeds()
+            try await Workplace.with { other in
+                try await other.run(["backup", "restore", file] + reading + allowed, input: .text(Self.phrase)).succeeds()
+                #expect(try await other.accounts() == place.accounts())
             }
         }
     }

@@ -138,7 +138,7 @@ extension AccountReader {
     public func hasMechanism(_ uid: String) throws(StoreError) -> Bool {
         do {
             return try mechanism(uid) != nil
-        } catch where error.isOfOneRecord {
+        } catch  where error.isOfOneRecord {
             return true
         }
     }

@@ -15,9 +15,13 @@ struct Demo: AsyncParsableCommand {
         discussion: "Uses a fresh temporary directory and a free port, and leaves neither behind.")
 
     func run() async throws {
+        let (interrupts, interrupted) = AsyncStream.makeStream(of: Void.self)
+        // Before anything begins that would have to be ended.
+        let signals = await Self.onInterrupt { interrupted.yield() }
         let play = Task { try await Self.play() }
-        let signals = Self.onInterrupt { play.cancel() }
+        let watch = Task { for await _ in interrupts { play.cancel() } }
         defer {
+            watch.cancel()
             for signal in signals { signal.cancel() }
         }
         do {
@@ -59,14 +63,20 @@ struct Demo: AsyncParsableCommand {
         }
     }
 
-    /// Calls `action` when a person, or who supervises us, asks for an end.
-    private static func onInterrupt(_ action: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
-        [SIGINT, SIGTERM, SIGHUP].map { number in
+    /// Calls `action` when a person, or who supervises us, asks for an end after this has returned.
+    private static func onInterrupt(_ action: @escaping @Sendable () -> Void) async -> [any DispatchSourceSignal] {
+        var sources: [any DispatchSourceSignal] = []
+        for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler(handler: action)
-            source.resume()
-            return source
+            // What comes before the system knows of the source goes to nobody.
+            await withCheckedContinuation { registered in
+                source.setRegistrationHandler { registered.resume() }
+                source.resume()
+            }
+            sources.append(source)
         }
+        return sources
     }
 }

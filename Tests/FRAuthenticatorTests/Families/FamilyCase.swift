@@ -18,6 +18,8 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
     var tellsServers = false
     /// Whether what is stored of the account is what the act leaves. What is refused leaves what was there.
     let isDone: @Sendable (_ before: Place.State, _ after: Place.State, Stage) throws -> Bool
+    /// What a call may leave that took effect and failed all the same, if that is not the whole act.
+    var isLeftLate: (@Sendable (_ before: Place.State, _ after: Place.State) -> Bool)?
 
     var testDescription: String { name }
 
@@ -25,10 +27,11 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
         _ name: String, again: Refusal? = nil, tellsServers: Bool = false,
         prepare: @escaping @Sendable (Stage) async throws -> Void = { _ in },
         act: @escaping @Sendable (Stage) async throws -> Void,
-        isDone: @escaping @Sendable (Place.State, Place.State, Stage) throws -> Bool
+        isDone: @escaping @Sendable (Place.State, Place.State, Stage) throws -> Bool,
+        isLeftLate: (@Sendable (Place.State, Place.State) -> Bool)? = nil
     ) {
         (self.name, self.again, self.prepare, self.act, self.isDone) = (name, again, prepare, act, isDone)
-        self.tellsServers = tellsServers
+        (self.tellsServers, self.isLeftLate) = (tellsServers, isLeftLate)
     }
 
     /// An act that is refused, and changes nothing.
@@ -113,6 +116,9 @@ extension FamilyCase {
             let shown = stage.codes.map { known[$0] ?? 0 }
             guard let next = after.counter, let last = shown.last else { return false }
             return shown == shown.sorted() && Set(shown).count == shown.count && shown[0] >= 7 && last < next
+        } isLeftLate: { before, after in
+            // The counter that was used up, and never shown.
+            after.counter == before.counter.map { $0 + 1 } && after.accounts == before.accounts
         },
         whileLocked("codes are given") { $0.show(try await $0.family.code(.hotp, of: $0.account)) },
         whileLocked("time-based codes are given") { $0.show(try await $0.family.code(.totp, of: $0.account)) },

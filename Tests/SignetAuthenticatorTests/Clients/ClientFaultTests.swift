@@ -123,24 +123,31 @@ struct ClientFaultTests {
     @Test("what another client has stored in the same item is not overwritten: the call fails, and is made again")
     func twoClients() async throws {
         let cell = ItemCell()
-        cell.gate.close()
         let (bench, oath) = (
             try await PushBench { $0.storage = CellStorage(cell) },
             try await OathClient.createClient { $0.storage = CellStorage(cell) }
         )
-        // Both have read the item before either stores it.
-        let pushing = Task { try await bench.client.setDeviceToken("token-1") }
+        // How often the item is read until it is stored: last to find out whether it is still the one that was changed.
+        let rehearsal = ItemCell()
+        let other = try await OathClient.createClient { $0.storage = CellStorage(rehearsal) }
+        let readBefore = rehearsal.gets
+        try await other.addCredentialFromUri(Sample.totp)
+        let reads = rehearsal.gets - readBefore
+
+        cell.answering.close()
         let enrolling = Task { try await oath.addCredentialFromUri(Sample.totp) }
-        while cell.gate.waiting < 2 { await Task.yield() }
-        cell.gate.open()
-        let outcomes = await (pushing.result, enrolling.result)
-        if case .failure(let error) = outcomes.0 {
-            #expect((error as? PushError)?.isRetryable == true)
-            try await bench.client.setDeviceToken("token-1")
+        for _ in 0..<reads - 2 { await cell.answering.letOne() }
+        while cell.answering.waiting == 0 { await Task.yield() }
+        // It has read what it is going to change, and does not know yet; meanwhile another client stores something.
+        cell.answering.openForNew()
+        try await bench.client.setDeviceToken("token-1")
+        cell.answering.open()
+        await #expect { try await enrolling.value } throws: { error in
+            guard case .storageFailure(_, let cause) = error as? OathStorageError else { return false }
+            return cause?.code == .busy
         }
-        if case .failure = outcomes.1 {
-            try await oath.addCredentialFromUri(Sample.totp)
-        }
+        #expect(try await oath.getCredentials().isEmpty)
+        try await oath.addCredentialFromUri(Sample.totp)
         #expect(try await bench.client.getDeviceToken() == "token-1")
         #expect(try await oath.getCredentials().count == 1)
     }

@@ -48,6 +48,8 @@ final class ItemCell: Sendable {
     private let state = Mutex<(bytes: Data?, gets: Int, saves: Int, isBroken: Bool)>((nil, 0, 0, false))
     /// Closed: calls wait until it opens.
     let gate = Gate()
+    /// Closed: who has read the item waits before it gets to know it.
+    let answering = Gate()
 
     var gets: Int { state.withLock { $0.gets } }
     var saves: Int { state.withLock { $0.saves } }
@@ -81,6 +83,15 @@ final class Gate: Sendable {
     var waiting: Int { state.withLock { $0.waiting.count } }
 
     func close() { state.withLock { $0.isClosed = true } }
+
+    /// Waits until somebody waits, and lets him through; the gate stays closed.
+    func letOne() async {
+        while waiting == 0 { await Task.yield() }
+        state.withLock { $0.waiting.removeFirst() }.resume()
+    }
+
+    /// Lets those through who come from now on; who waits goes on waiting.
+    func openForNew() { state.withLock { $0.isClosed = false } }
 
     func open() {
         let waiting = state.withLock { state in
@@ -119,7 +130,9 @@ class CellStorage<T: Codable>: Storage {
     func get() async throws -> T? {
         calls += 1
         await cell.gate.pass()
-        return try cell.get().map { try JSONDecoder().decode(T.self, from: $0) }
+        let bytes = try cell.get()
+        await cell.answering.pass()
+        return try bytes.map { try JSONDecoder().decode(T.self, from: $0) }
     }
 
     func delete() async throws { cell.overwrite(nil) }
