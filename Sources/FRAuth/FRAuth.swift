@@ -60,7 +60,7 @@ public final class FRAuth: Sendable {
 
     /// Waits until what a start has to do is done: what is stored was read, and the session of other settings removed. Properties such as
     /// ``FRUser/currentUser`` wait for it by themselves, except over a store of the app's own.
-    public func ready() async { await session.settle() }
+    public func ready() async { await session.wait() }
 
     /// What became at the server of the session that was ended because the SDK was started with other settings; nil when none was. It
     /// waits for the server.
@@ -69,6 +69,11 @@ public final class FRAuth: Sendable {
     /// Why what is stored could not be read or written, the last time that it could not: where a property of the original answers nil, this
     /// tells whether there is nothing, or it cannot be had now.
     public var lastStorageError: StoreError? { session.lastFailure }
+
+    /// Removes what is stored and ends it at the server, as ``FRUser/logout(forceEndSession:)`` does; also where ``FRUser/currentUser`` is
+    /// nil because it cannot be read whose it is.
+    @discardableResult
+    public func logout() async -> LogOutReport { await session.logOut(endsOpenIDSession: false).value }
 
     /// The app's own requests with the access token: it is renewed within the threshold, and once when a server does not take it, as the
     /// JavaScript SDK does.

@@ -97,7 +97,7 @@ struct DynamicConfigurationSamples {
                 CallbackFactory.shared.registerCallback(callbackType: "NameCallback", callbackClass: NamePrompt.self)
                 try start()
                 var options = try #require(FRAuth.shared?.options)
-                options.timeout = "20"
+                options.timeout = "70"
                 try FRAuth.start(options: options)
                 guard case .node(let node) = try await FRUser.login() else { throw CancellationError() }
                 #expect(node.callbacks.first is NamePrompt)

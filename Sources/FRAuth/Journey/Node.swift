@@ -89,7 +89,7 @@ struct LegacyWalk: Sendable {
         _ request: @Sendable (Journey) async throws -> JourneyState
     ) async throws -> sending NodeResult<T> {
         do {
-            await endings.settle()
+            try await endings.settle()
             switch try await request(journeys) {
             case .step(let step): return .node(try Node(step, walk: self))
             case .loggedIn(let token): return .success(try await endings.result(of: token, as: T.self))
@@ -110,7 +110,7 @@ struct LegacyWalk: Sendable {
     ) {
         Task {
             do {
-                await endings.settle()
+                try await endings.settle()
                 switch try await request(journeys) {
                 case .step(let step): completion(nil, try Node(step, walk: self), nil)
                 case .loggedIn(let token): completion(try await endings.result(of: token, as: T.self), nil, nil)
@@ -126,7 +126,8 @@ struct LegacyWalk: Sendable {
 /// What a journey that has ended with a session gives: what was asked for is made of it.
 package protocol JourneyEndings: Sendable {
     /// Waits for what must be over before a journey goes on.
-    func settle() async
+    /// - Throws: why it is not.
+    func settle() async throws
     /// Makes a `T` of a session.
     /// - Throws: ``AuthError/invalidGenericType`` for a `T` that no journey ends with.
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T

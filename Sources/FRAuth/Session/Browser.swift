@@ -105,7 +105,7 @@ public final class Browser: Sendable {
         }
         guard let started = process.started else { throw ConfigError.invalidSDKState }
         if let missing = started.options.missingClient { throw missing }
-        let kept = await started.session.current()
+        let kept = try await started.session.current()
         guard kept.token == nil else { throw AuthError.userAlreadyAuthenticated(true) }
         let tokens = try tokens(of: started.session.client)
         let open = process.settings.openBrowser

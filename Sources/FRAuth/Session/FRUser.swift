@@ -69,7 +69,7 @@ extension FRUser {
     /// The journey, if nobody is logged in.
     private static func service(_ name: KeyPath<ServerProfile, String>) async throws -> AuthService {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
-        let kept = await started.session.current()
+        let kept = try await started.session.current()
         guard kept.isEmpty else { throw AuthError.userAlreadyAuthenticated(kept.token != nil) }
         return started.service(.service(started.session.client.profile[keyPath: name]))
     }
@@ -157,7 +157,7 @@ extension FRUser {
     private func about<Value: Sendable>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
         guard let started = process.started else { throw ConfigError.invalidSDKState }
         if let missing = started.options.missingClient { throw missing }
-        guard await !started.session.current().isEmpty else { throw TokenError.nullToken }
+        guard try await !started.session.current().isEmpty else { throw TokenError.nullToken }
         return try await started.session.run(body)
     }
 

@@ -38,6 +38,9 @@ final class LegacySession: Sendable {
         var tail: Task<Void, Never>?
         var former: Task<LogOutReport?, Never>?
         var failure: StoreError?
+        /// Why it is not known that what is stored may be sent to this server. Until it is removed, nothing is done with it.
+        var doubt: StoreError?
+        var options: FROptions?
     }
 
     init(_ client: IdentityClient, _ place: Place) {
@@ -53,8 +56,8 @@ final class LegacySession: Sendable {
     /// What is stored, at once.
     var kept: Kept {
         let count = client.tokens.store.count
-        let (seen, isLeaving) = state.withLock { ($0.seen, $0.leaving > 0) }
-        if isLeaving { return Kept() }
+        let (seen, isNobody) = state.withLock { ($0.seen, $0.leaving > 0) }
+        if isNobody { return Kept() }
         switch place {
         // The app's storage may need the very thread that asks. What it holds is seen after each call that may have changed it.
         case .app: return seen?.kept ?? Kept()
@@ -68,13 +71,17 @@ final class LegacySession: Sendable {
     }
 
     /// The same for who can wait.
-    func current() async -> Kept {
-        await settle()
+    /// - Throws: `StoreError` when it may not be used.
+    func current() async throws(StoreError) -> Kept {
+        try await settle()
+        let count = client.tokens.store.count
+        if case .keychain = place, let seen = state.withLock({ $0.seen }), seen.count == count { return seen.kept }
         return await look(client.tokens.store)
     }
 
     @discardableResult
     private func look(_ store: SessionStore) async -> Kept {
+        if state.withLock({ $0.doubt }) != nil { return Kept() }
         let count = store.count
         do throws(StoreError) {
             let kept = Kept(session: try await store.session(), token: try await store.token())
@@ -89,23 +96,29 @@ final class LegacySession: Sendable {
     // MARK: Doing
 
     /// Waits until everything is removed that was to be removed before.
-    func settle() async {
+    /// - Throws: why it is not.
+    func settle() async throws(StoreError) {
+        await wait()
+        if let doubt = state.withLock({ $0.doubt }) { throw doubt }
+    }
+
+    func wait() async {
         while let tail = state.withLock({ $0.tail }) {
             await tail.value
             if state.withLock({ $0.tail == tail }) { return }
         }
     }
 
-    /// Asks for something, and looks at what it has left.
+    /// Asks for something, and looks at what it has left where nothing else tells that it has changed.
     /// - Throws: what `body` throws, as the original's error.
     func run<Value>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
-        await settle()
+        try await settle()
         do {
             let value = try await body(client.tokens)
-            await look(client.tokens.store)
+            if case .app = place { await look(client.tokens.store) }
             return value
         } catch {
-            await look(client.tokens.store)
+            if case .app = place { await look(client.tokens.store) }
             throw LegacyErrors.error(error)
         }
     }
@@ -120,19 +133,24 @@ final class LegacySession: Sendable {
             let taking = Task {
                 await before?.value
                 let leaving = await tokens.takeOut()
+                let isKnown = self.state.withLock { $0.doubt == nil }
+                if !isKnown, leaving.isGone { await self.beginAnew() }
                 await self.look(tokens.store)
                 self.state.withLock { $0.leaving -= 1 }
-                return leaving
+                return (leaving, isKnown)
             }
             state.tail = Task { _ = await taking.value }
             return taking
         }
-        return Task { await tokens.end(await taking.value, endsOpenIDSession: endsOpenIDSession) }
+        return Task {
+            let (leaving, isKnown) = await taking.value
+            return isKnown ? await tokens.end(leaving, endsOpenIDSession: endsOpenIDSession) : TokenSource.untold(leaving)
+        }
     }
 
     /// What became at the server of the session that was ended by starting with other settings; nil when none was.
     func formerReport() async -> LogOutReport? {
-        await settle()
+        await wait()
         return await state.withLock { $0.former }?.value
     }
 }
@@ -162,51 +180,72 @@ extension LegacySession {
         if ends { former?.session.close() }
         let settling: @Sendable () async -> Void = {
             await before?.value
-            if let old = await self.old(than: options, former, restore) {
-                let leaving = await old.tokens.takeOut()
-                // The server is told while the app goes on.
-                let report = Task { Optional(await old.tokens.end(leaving, endsOpenIDSession: false)) }
-                self.state.withLock { $0.former = report }
-            }
+            await self.settle(for: options, former, restore)
             await self.look(self.client.tokens.store)
             self.state.withLock { if ends || isLeaving { $0.leaving -= 1 } }
         }
         state.withLock { state in
-            // What waits for others is not waited for: until then nothing is there.
+            // What waits for others is not waited for: until then nobody is logged in.
+            state.options = options
             if ends || isLeaving { state.leaving = 1 }
             state.ready = Task(executorPreference: Blocking.executor, operation: settling)
             state.tail = state.ready
         }
     }
 
-    /// The client whose session is to be ended; nil when it stays.
-    private func old(
-        than options: FROptions, _ former: Former?, _ restore: @Sendable (FROptions) throws -> IdentityClient
-    ) async -> IdentityClient? {
-        guard case .keychain(let place, _, _) = place else {
-            return former.flatMap { options.endsSessions(of: $0.options) ? $0.session.client : nil }
+    /// Removes what other settings have left, and then remembers these: who is stopped between the two begins again.
+    private func settle(
+        for options: FROptions, _ former: Former?, _ restore: @Sendable (FROptions) throws -> IdentityClient
+    ) async {
+        var isTheSame = false
+        do {
+            let document = try await slot?.get()
+            let last = try former?.options ?? document.map { document throws(ConfigError) in try FROptions(document: document) }
+            if let last {
+                isTheSame = !options.endsSessions(of: last)
+                if !isTheSame { try await end(former?.session.client ?? (try? restore(last))) }
+            }
+            if document != options.document { try await slot?.save(item: options.document) }
+        } catch {
+            let failure =
+                error as? StoreError
+                ?? StoreError(.otherType, "read the last settings", "they are none: call FRAuth.shared.logout() to begin anew")
+            state.withLock { state in
+                state.failure = failure
+                // Where there is no vault there is nothing that could be sent to the wrong server.
+                if failure.code != .noVault, !isTheSame { state.doubt = failure }
+            }
         }
-        let last = await remember(options, at: place)
-        if let former { return options.endsSessions(of: former.options) ? former.session.client : nil }
-        guard let last, options.endsSessions(of: last) else { return nil }
-        // What cannot be used any more can still be removed.
-        return (try? restore(last)) ?? client
     }
 
-    /// Keeps the settings for the next start.
-    /// - Returns: those of the start before.
-    private func remember(_ options: FROptions, at place: LegacyPlace) async -> FROptions? {
+    /// Where the settings are remembered; nil where they are not.
+    private var slot: KeychainStorage<JSONValue>? {
+        if case .keychain(let place, _, _) = place { place.lastOptions } else { nil }
+    }
+
+    /// What was in doubt is removed: from here on everything is of these settings.
+    private func beginAnew() async {
         do {
-            let last = try await place.lastOptions.get().map { try FROptions(document: $0) }
-            if last?.document != options.document { try await place.lastOptions.save(item: options.document) }
-            return last
+            if let document = state.withLock({ $0.options?.document }) { try await slot?.save(item: document) }
+            state.withLock { $0.doubt = nil }
         } catch {
-            state.withLock {
-                $0.failure =
-                    error as? StoreError
-                    ?? StoreError(.otherType, "read the last settings", "they are none; they were left as they are")
-            }
-            return nil
+            state.withLock { $0.failure = error as? StoreError ?? $0.failure }
+        }
+    }
+
+    /// Ends the session of other settings.
+    /// - Parameter old: the app as it was; nil when that cannot be made any more, so that no server can be told: its session must not go
+    ///   to this one.
+    /// - Throws: why it is still stored.
+    private func end(_ old: IdentityClient?) async throws(StoreError) {
+        let leaving = await (old ?? client).tokens.takeOut()
+        let report = Task { () -> LogOutReport? in
+            if let old { await old.tokens.end(leaving, endsOpenIDSession: false) } else { TokenSource.untold(leaving) }
+        }
+        state.withLock { $0.former = report }
+        guard leaving.isGone else {
+            throw StoreError(
+                .failed, "remove the session of other settings", "it cannot be removed, so nothing is done with it: try again")
         }
     }
 
@@ -236,12 +275,16 @@ extension LegacySession: JourneyEndings {
     private func accessToken() async throws -> AccessToken {
         guard client.profile.client != nil else { throw AuthError.invalidOAuth2Client }
         let token = try await run { try await $0.token() }
-        return AccessToken(token, session: await current().session)
+        return AccessToken(token, session: try await current().session)
     }
 
     /// Who is logged in, with tokens where the app is a client.
     private func user() async throws -> FRUser {
-        if client.profile.client != nil { _ = try await accessToken() } else { await look(client.tokens.store) }
+        if client.profile.client != nil {
+            _ = try await accessToken()
+        } else if case .app = place {
+            await look(client.tokens.store)
+        }
         return FRUser()
     }
 }

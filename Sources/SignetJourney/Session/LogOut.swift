@@ -56,6 +56,8 @@ extension TokenSource {
         let unreadSession: TokenError?
         /// How the removal went.
         let local: LogOutReport.Outcome
+        /// Whether nothing of it is stored any more.
+        package var isGone: Bool { local.isOver }
     }
 
     /// The first half of a log-out: takes out everything that is stored. Each of the three is removed even where another one cannot be.
@@ -87,6 +89,15 @@ extension TokenSource {
         _ body: () async throws(StoreError) -> Value?
     ) async -> (value: Value?, failure: TokenError?) {
         do throws(StoreError) { return (try await body(), nil) } catch { return (nil, TokenError(error)) }
+    }
+
+    /// The report where nobody can be told, because it is not known which server it was.
+    package static func untold(_ leaving: Leaving) -> LogOutReport {
+        let why = LogOutReport.Outcome.failed(
+            TokenError(.notConfigured, .other("the settings that it was got with are not known any more")))
+        return LogOutReport(
+            local: leaving.local, tokens: leaving.token == nil && leaving.unreadToken == nil ? .notNeeded : why,
+            session: leaving.session == nil && leaving.unreadSession == nil ? .notNeeded : why)
     }
 
     /// The second half: tells the server.
