@@ -27,6 +27,7 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let certificates = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -66,6 +67,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         // Only for tests: an authority that signs what a server shows.
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
@@ -114,6 +116,7 @@ let package = Package(
             name: "SignetServer",
             dependencies: [
                 "SignetCore", crypto, cryptoExtras, jwtKit, hummingbird, httpTypes, nioCore, logging, lifecycle, unixSignals,
+                yams,
             ],
             swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the verbs that need them.
@@ -129,7 +132,7 @@ let package = Package(
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetNetwork", "SignetStorage", "SignetTesting",
+                "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetNetwork", "SignetStorage", "SignetTesting",
                 .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
                 crypto, grdb, jwtKit, httpClient, nioCore, nioHTTP1,
             ],

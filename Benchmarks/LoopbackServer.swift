@@ -2,20 +2,32 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An HTTP server that answers every request with `200 {}` and looks at nothing but its length: real sockets, and the least
-/// work a server can have, so that neither side of a comparison is flattered by what both wait for.
+/// An HTTP server that answers every request with `200 {}`, or what it is told to, and looks at nothing but its first line and its
+/// length: real sockets, and the least work a server can have, so that neither side of a comparison is flattered by what both wait
+/// for.
 final class LoopbackServer: Sendable {
     /// The port it listens on.
     let port: UInt16
     /// How many requests it has answered.
     let requests = Mutex(0)
     private let listener: Int32
+    private let answer: @Sendable (_ line: String) -> [UInt8]
 
-    private static let response = Array(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}".utf8)
+    /// A response with JSON.
+    static func response(_ json: String) -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n\r\n\(json)".utf8)
+    }
 
     /// Starts a server on a free port of 127.0.0.1, with a thread for each connection.
-    init() throws {
+    convenience init() throws {
+        let response = Self.response("{}")
+        try self.init { _ in response }
+    }
+
+    /// The same with answers of its own.
+    /// - Parameter answer: the whole response to a request with this first line.
+    init(_ answer: @escaping @Sendable (_ line: String) -> [UInt8]) throws {
+        self.answer = answer
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -50,9 +62,10 @@ final class LoopbackServer: Sendable {
             guard count > 0 else { break }
             pending += chunk[..<count]
             while let length = Self.requestLength(pending), length <= pending.count {
+                let response = answer(String(decoding: pending.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self))
                 pending.removeFirst(length)
                 requests.withLock { $0 += 1 }
-                _ = Self.response.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                _ = response.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             }
         }
         close(connection)

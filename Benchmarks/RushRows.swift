@@ -7,8 +7,8 @@ import SignetNetwork
 import SignetStorage
 import Synchronization
 
-/// A thousand push messages, received and approved one after another over loopback, beside as many bare POSTs of the same
-/// bytes. Each is in the end stored as approved, and the server was asked once for each.
+/// A thousand push messages, received as they come and approved one after another over loopback, beside as many bare POSTs of
+/// the same bytes. Each is in the end stored as approved, and the server was asked once for each.
 enum RushRows {
     private static let messages = 1_000
 
@@ -101,9 +101,20 @@ private final class Rush {
         }
     }
 
-    /// Receives and approves them.
+    /// Receives them as a desk hands them out, one behind the other, and approves each while the next ones come in.
     func answer(_ deliveries: [PushDelivery]) async throws {
-        for delivery in deliveries { _ = try await authenticator.approve(try await authenticator.receive(delivery).id) }
+        let authenticator = authenticator
+        let (received, come) = AsyncThrowingStream.makeStream(of: String.self)
+        async let listening: Void = {
+            do {
+                for delivery in deliveries { come.yield(try await authenticator.receive(delivery).id) }
+                come.finish()
+            } catch {
+                come.finish(throwing: error)
+            }
+        }()
+        for try await id in received { _ = try await authenticator.approve(id) }
+        await listening
     }
 
     /// The request that an approval makes.

@@ -3,7 +3,7 @@ import SignetCore
 
 /// `signet-bench`: how fast Signet is beside what it could be, as ratios in one run. `make bench` builds and starts it.
 ///
-///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|accounts|store|items|vault|hardware]
+///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|login|accounts|store|items|vault|hardware]
 ///
 /// Ends with 1 when a limit does not hold. A row whose reference is not on this machine is skipped with a word.
 @main
@@ -41,7 +41,7 @@ enum SignetBench {
 
 /// The rows that belong together.
 private enum Group: String, CaseIterable {
-    case process, code, message, approval, accounts, store, items, vault, hardware
+    case process, code, message, approval, login, accounts, store, items, vault, hardware
 
     func measure(_ options: Options) async throws -> [Row] {
         switch self {
@@ -49,6 +49,7 @@ private enum Group: String, CaseIterable {
         case .code: try await CodeRows.measure()
         case .message: try await MessageRows.measure()
         case .approval: try await [ApprovalRow.measure()] + RushRows.measure()
+        case .login: try await [LoginRow.measure(), StepRow.measure()] + TokenRows.measure()
         case .accounts: try await AccountRows.measure()
         case .items: try await ItemRows.measure()
         case .vault: try await VaultRows.measure() + [HeartbeatRow.measure()]
@@ -68,7 +69,7 @@ private struct Options: Sendable {
     var groups = Group.allCases
 
     private static let usage =
-        "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|accounts|store|items|vault|hardware]"
+        "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|login|accounts|store|items|vault|hardware]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()

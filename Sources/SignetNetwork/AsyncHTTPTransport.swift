@@ -243,12 +243,6 @@ extension TransportError {
         default: (.invalidRequest, "the request cannot be sent: \(error.shortDescription)")
         }
     }
-
-    static func host(of url: String) -> String {
-        guard let slashes = url.firstRange(of: "://") else { return "?" }
-        let authority = url[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
-        return String(authority.split(separator: "@").last ?? "?")
-    }
 }
 
 extension TimeAmount {

@@ -1,3 +1,5 @@
+import SignetCore
+
 /// A request, as a value.
 public struct HTTPRequest: Sendable, Hashable {
     /// The method, in upper case.
@@ -87,6 +89,17 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         let lowercased = name.lowercased()
         fields.removeAll { $0.name.lowercased() == lowercased }
         append(name, value)
+    }
+
+    /// The values of several `Set-Cookie` fields that were joined by commas, one by one. A comma ends one where a name and an equals
+    /// sign follow; the one in a date does not.
+    package static func cookies(joined text: String) -> [String] {
+        var cookies: [String] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let begins = part.first { $0 == "=" || $0 == ";" } == "="
+            if begins || cookies.isEmpty { cookies.append(String(part)) } else { cookies[cookies.count - 1] += ",\(part)" }
+        }
+        return cookies.map { $0.trimmingWhitespace() }
     }
 
     /// The values of every field called `name`, in order.

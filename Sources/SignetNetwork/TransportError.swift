@@ -56,4 +56,11 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         self.host = host
         self.reason = reason
     }
+
+    /// The host of an address, for an error.
+    static func host(of url: String) -> String {
+        guard let slashes = url.firstRange(of: "://") else { return "?" }
+        let authority = url[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        return String(authority.split(separator: "@").last ?? "?")
+    }
 }

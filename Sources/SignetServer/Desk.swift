@@ -18,10 +18,11 @@ final class Desk: Sendable {
     private let realms: Set<RealmPath>
     private let state: Mutex<DeskState>
 
-    init(_ configuration: ServerConfiguration, clock: any WallClock, logger: Logger, trees: [JourneyTree] = JourneyTree.builtIn) {
+    init(_ configuration: ServerConfiguration, clock: any WallClock, logger: Logger) {
         state = Mutex(
             DeskState(
-                users: configuration.users, clients: configuration.clients, trees: trees,
+                users: configuration.users, clients: configuration.clients,
+                trees: configuration.journeys.trees,
                 baseURL: configuration.baseURL(port: configuration.port)))
         realms = Set(configuration.realms.map { RealmPath($0) })
         contextPath = configuration.normalContextPath

@@ -15,6 +15,13 @@ public struct ServerConfiguration: Sendable {
     public var users: [User] = []
     /// The OAuth 2.0 clients. Of two with the same id and realm the last one counts.
     public var clients: [RegisteredClient] = []
+    /// The journeys that there are: those of the starter file, unless others are read from a file of one's own.
+    public var journeys: Journeys
+    /// The journey of a request that names none.
+    public var defaultJourney = "Login"
+    /// Is told of each letter that is sent: there is no post at a desk. It is called when the letter's request is answered, and
+    /// should not take long.
+    public var onLetter: (@Sendable (Letter) -> Void)?
     /// How long tokens and codes are good for, unless the client says otherwise.
     public var lifetimes = TokenLifetimes()
     /// How many seconds a device waits between two questions whether its code was approved; at least 1.
@@ -63,7 +70,13 @@ public struct ServerConfiguration: Sendable {
 
     /// The defaults, with what `configure` changes.
     public init(_ configure: (inout Self) -> Void = { _ in }) {
+        self.init(journeys: .starter)
         configure(&self)
+    }
+
+    /// The defaults with other journeys: the starter file itself is read this way.
+    init(journeys: Journeys) {
+        self.journeys = journeys
     }
 }
 
@@ -71,18 +84,22 @@ public struct ServerConfiguration: Sendable {
 public struct User: Sendable, Hashable {
     /// The name to log in with; upper and lower case differ.
     public var name: String
-    /// The password, in UTF-8.
-    public var password: Secret
+    /// The password, in UTF-8; nil when there is a ``passwordHash`` instead, or no password that will do.
+    public var password: Secret?
+    /// The password as other programs keep it, for files that others can read. ``password`` goes before it.
+    public var passwordHash: PasswordHash?
     /// The realm the user lives in, as a path.
     public var realm: String
     /// What `userinfo` tells: standard claims by name, for example `email` (OpenID Connect Core 1.0 section 5.1).
     public var claims: [String: JSONValue]
+    /// The answers to questions that journeys can ask, by question.
+    public var securityAnswers: [String: Secret] = [:]
     /// Whether the right password is refused too.
     public var isLocked: Bool
 
     /// A user of the top realm, unless another is given.
     public init(
-        name: String, password: Secret, realm: String = "/", claims: [String: JSONValue] = [:], isLocked: Bool = false
+        name: String, password: Secret? = nil, realm: String = "/", claims: [String: JSONValue] = [:], isLocked: Bool = false
     ) {
         self.name = name
         self.password = password
@@ -90,6 +107,16 @@ public struct User: Sendable, Hashable {
         self.claims = claims
         self.isLocked = isLocked
     }
+}
+
+/// A letter to a user, as a journey sends it that goes on when somebody follows the link.
+public struct Letter: Sendable, Hashable {
+    /// The user's name.
+    public let user: String
+    /// The realm the user lives in, as a path.
+    public let realm: String
+    /// The link. Who has it goes on in the user's place.
+    public let link: String
 }
 
 extension ServerConfiguration {

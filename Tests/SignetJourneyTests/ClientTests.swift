@@ -161,6 +161,26 @@ struct ClientTests {
         #expect(transport.requests.map { $0.headers["iPlanetDirectoryPro"] } == [nil, nil, "t"])
     }
 
+    @Test(
+        "asks OpenAM in its own version, and with a cookie whatever the profile says",
+        arguments: [
+            (.openAM, true, "2.0", "iPlanetDirectoryPro=t"), (.openAM, false, "2.0", "iPlanetDirectoryPro=t"),
+            (.accessManager, true, "3.1", "iPlanetDirectoryPro=t"), (.accessManager, false, "3.1", nil),
+        ] as [(ServerProfile.Dialect, Bool, String, String?)])
+    func dialects(dialect: ServerProfile.Dialect, keepsCookies: Bool, version: String, cookie: String?) async throws {
+        let transport = answering((200, #"{"tokenId":"t"}"#), (200, "{}"))
+        let profile = try profile {
+            $0.dialect = dialect
+            $0.keepsCookies = keepsCookies
+        }
+        let app = try IdentityClient(profile, store: .memory(), transport: transport)
+        _ = try await app.journeys.start()
+        #expect(await app.logOut().isComplete)
+        let request = try #require(transport.requests.last)
+        #expect(request.headers["Accept-API-Version"] == "resource=\(version), protocol=1.0")
+        #expect(request.headers["Cookie"] == cookie && request.headers["iPlanetDirectoryPro"] == "t")
+    }
+
     @Test("tells of a session that cannot be stored, and does not pretend")
     func noRoom() async throws {
         let keychain = Keychain { () throws(StoreError) in

@@ -94,6 +94,22 @@ struct JourneyTests {
         #expect(try JSON.value(of: transport.requests[1].body) == JSON.value(of: Self.step.utf8))
     }
 
+    @Test(
+        "drops nothing that it does not know, and adds nothing that did not come",
+        arguments: [
+            #"{"type":"FutureCallback","input":[{"name":"a","value":"","hint":{"x":[1]}}]}"#,
+            #"{"type":"FutureCallback","output":[{"name":"a","value":1,"format":"date"}],"_id":1,"lang":null}"#,
+            #"{"type":"FutureCallback","output":null,"input":null}"#, #"{"type":"FutureCallback","output":[],"input":[]}"#,
+            #"{"type":"FutureCallback","output":[{"name":"a"},{"name":"b","value":null}]}"#, #"{"type":"FutureCallback"}"#,
+        ])
+    func unknown(callback: String) async throws {
+        let step = #"{"authId":"a","callbacks":[\#(callback)],"stage":null,"future":{"a":1}}"#
+        let transport = answering((200, step), (200, Self.end))
+        let journeys = Journey(try profile(), transport: transport)
+        _ = try await journeys.next(try await journeys.start("Login").step)
+        #expect(try JSON.value(of: transport.requests[1].body) == JSON.value(of: step.utf8))
+    }
+
     @Test("leaves scripts behind, and nothing else; OpenAM gets them too")
     func scripts() async throws {
         let outputs = ["0", "4", "1"].map {
@@ -215,7 +231,9 @@ struct AnswerTests {
             try await journeys.start("Login")
         } throws: { error in
             guard let error = error as? JourneyError else { return false }
-            return error.code == code && error.status == status && error.isRetryable == (code == .serverFailed)
+            // A redirect without a word of the server's own is how networks show their page.
+            let isRetryable = code == .serverFailed || status == 302
+            return error.code == code && error.status == status && error.isRetryable == isRetryable
                 && !error.message.isEmpty && !error.message.contains("org.forgerock")
         }
     }
@@ -281,7 +299,7 @@ struct AnswerTests {
         let transport = ScriptedTransport { _ in HTTPResponse(status: 503, headers: ["Retry-After": "12"]) }
         await #expect {
             try await Journey(try profile(), transport: transport).start("Login")
-        } throws: { ($0 as? JourneyError)?.retryAfter == 12 }
+        } throws: { ($0 as? JourneyError)?.retryAfter == .seconds(12) }
     }
 }
 

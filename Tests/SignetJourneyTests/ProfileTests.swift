@@ -243,9 +243,55 @@ struct DiscoveryTests {
         #expect(profile.address(of: .authenticate) == "https://am.example.test/am/json/realms/root/realms/alpha/authenticate")
     }
 
+    @Test("gives the OAuth 2.0 part the profile's addresses, what was discovered, and nothing that is to be discovered")
+    func oauth() async throws {
+        let base = "https://am.example.test/am/oauth2/realms/root/realms/alpha"
+        let plain = try ServerProfile(url: "https://am.example.test/am", realm: "alpha", endpoints: [.userInfo: "who"]) {
+            $0.cookieName = "c"
+            $0.timeout = .seconds(7)
+            $0.keepsCookies = false
+        }
+        let usual = OAuthEndpoints(plain)
+        #expect(usual.authorize == "\(base)/authorize" && usual.token == "\(base)/access_token")
+        #expect(usual.revoke == "\(base)/token/revoke" && usual.userInfo == "https://am.example.test/am/who")
+        #expect(usual.session == "https://am.example.test/am/json/realms/root/realms/alpha/sessions")
+        #expect(usual.discovery == "\(base)/.well-known/openid-configuration" && usual.issuer == nil)
+        #expect(usual.cookieName == "c" && usual.timeout == .seconds(7) && !usual.keepsCookies)
+
+        let found = OAuthEndpoints(try await plain.discovering(over: answering((200, document()))))
+        #expect(found.issuer == Self.issuer && found.jwks == "https://keys.example.test/jwks")
+        #expect(found.revoke == "\(Self.issuer)/revoke" && found.userInfo == "https://am.example.test/am/who")
+        #expect(found.deviceAuthorization == usual.deviceAuthorization && found.session == usual.session)
+
+        let named = try ServerProfile(
+            url: "https://am.example.test/am", realm: "alpha", endpoints: [.discovery: "/d", .userInfo: "who"])
+        let toBeFound = OAuthEndpoints(named)
+        #expect(toBeFound.discovery == "https://am.example.test/d" && toBeFound.userInfo == "https://am.example.test/am/who")
+        #expect(toBeFound.authorize == nil && toBeFound.token == nil && toBeFound.revoke == nil && toBeFound.jwks == nil)
+        #expect(toBeFound.session == usual.session)
+    }
+
+    @Test("ends sessions at Ping's own address, unless a browser is to come back")
+    func endSession() async throws {
+        let ping = "\(Self.issuer)/ping"
+        for (signOut, override, expected) in [
+            (nil, nil, ping), ("app://bye", nil, "\(Self.issuer)/bye"), (nil, "x", "https://am.example.test/am/x"),
+        ] {
+            let transport = answering((200, document(["ping_end_idp_session_endpoint": ping])))
+            var endpoints: EndpointOverrides = [:]
+            endpoints[.endSession] = override
+            let profile = try ServerProfile(url: "https://am.example.test/am", realm: "alpha", endpoints: endpoints) {
+                $0.client = OAuthClient(
+                    clientID: "app", redirectURI: "app://cb", scopes: ["openid"], signOutRedirectURI: signOut)
+            }
+            #expect(OAuthEndpoints(try await profile.discovering(over: transport)).endSession == expected)
+        }
+    }
+
     @Test("does not believe OpenAM where it revokes")
     func openAM() async throws {
         let profile = try await profile { $0.dialect = .openAM }.discovering(over: answering((200, document())))
+        #expect(OAuthEndpoints(profile).revoke == profile.address(of: .revoke))
         #expect(profile.address(of: .revoke) == "https://am.example.test/am/oauth2/realms/root/token/revoke")
     }
 

@@ -102,31 +102,49 @@ struct WalkTests {
         #expect(count == 1)
     }
 
-    @Test("can be given another answer while it waits")
+    @Test("can be given another answer while it waits, and does not send the old one afterwards")
     func otherAnswer() async throws {
-        let long =
-            #"{"authId":"2","callbacks":[{"type":"PollingWaitCallback","output":[{"name":"waitTime","value":"3600000"}]}]}"#
-        let walk = try walk(answering((200, Self.login), (200, long), (200, Self.end)))
+        let transport = answering((200, Self.login), (200, Self.wait), (200, Self.end))
+        let clock = GateClock()
+        let walk = JourneyWalk(Journey(try profile(), transport: transport), clock: clock)
         let step = try await walk.next(try await walk.start("Login").step).step
-        let waiting = Task { try await walk.wait() }
-        _ = try await walk.next(step)
-        waiting.cancel()
-        _ = try? await waiting.value
-        guard case .loggedIn = await walk.state else { throw Unexpected() }
+        async let waiting = walk.wait()
+        await clock.sleeper()
+        guard case .loggedIn = try await walk.next(step) else { throw Unexpected() }
+        clock.wake()
+        guard case .loggedIn = try await waiting else { throw Unexpected() }
+        #expect(transport.requests.count == 3)
     }
 
-    @Test("goes through a real server's journey")
+    @Test("stands at the step when its wait is given up")
+    func givenUp() async throws {
+        let transport = answering((200, Self.wait), (200, Self.end))
+        let clock = GateClock()
+        let walk = JourneyWalk(Journey(try profile(), transport: transport), clock: clock)
+        _ = try await walk.start("Login")
+        let waiting = Task { try await walk.wait() }
+        await clock.sleeper()
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(try await walk.state.step.authId == "2")
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("goes through a real server's journey, to its end")
     func live() async throws {
         try await LiveServer.with { server in
             let walk = JourneyWalk(server.journeys)
             var step = try await walk.start("OATHRegistration").step
             try step.fill(name: "demo", password: LiveServer.password)
             step = try await walk.next(step).step
-            #expect(step.enrollmentURI?.hasPrefix("otpauth://") == true)
+            let enrollment = try EnrollmentURI.parse(try #require(step.enrollmentURI))
             try step.fill(ConfirmationCallback.self) { try $0.select("Next") }
             step = try await walk.next(step).step
-            try step.fill(NameCallback.self) { $0.name = "000000" }
-            _ = try? await walk.next(step)
+            let secret = try #require(enrollment.oath).secret
+            let code = TOTP.code(secret: secret, at: server.clock.now)
+            try step.fill(NameCallback.self) { $0.name = code }
+            guard case .loggedIn = try await walk.next(step) else { throw Unexpected() }
+            guard case .loggedIn = await walk.state else { throw Unexpected() }
         }
     }
 
@@ -167,4 +185,31 @@ private func expect(
     } catch {
         #expect((error as? JourneyError)?.code == code, "\(error)", sourceLocation: sourceLocation)
     }
+}
+
+/// A clock on which a sleep lasts until the test ends it, or its task is cancelled.
+private final class GateClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset = Duration.zero
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let (asleep, fallAsleep) = AsyncStream<Void>.makeStream()
+    private let (awake, awaken) = AsyncStream<Void>.makeStream()
+
+    var now: Instant { Instant() }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        fallAsleep.yield()
+        for await _ in awake { break }
+        try Task.checkCancellation()
+    }
+
+    /// Returns when somebody sleeps.
+    func sleeper() async { for await _ in asleep { break } }
+
+    func wake() { awaken.yield() }
 }

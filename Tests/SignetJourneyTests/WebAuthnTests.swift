@@ -145,6 +145,33 @@ struct WebAuthnTests {
         #expect(WebAuthnRequest(try step(data)) == nil)
     }
 
+    @Test(
+        "A list with an entry that cannot be read is no shorter list: there is no request",
+        arguments: [
+            #""_allowCredentials":[{"type":"public-key","id":[1]},{"type":"public-key"}]"#, #""_allowCredentials":[{"id":"AQ"}]"#,
+            #""_allowCredentials":[{"id":[1,999]}]"#, #""_allowCredentials":[{"id":[]}]"#, #""_allowCredentials":"x""#,
+            #""_allowCredentials":[7]"#, #""allowCredentials":[1]"#, #""allowCredentials":"allowCredentials: known""#,
+            #""allowCredentials":"[{ \"id\": new Int8Array([1]) }, { \"id\": known }]""#,
+            #""allowCredentials":"[{ \"id\": new Int8Array([999]) }]""#, #""allowCredentials":"[{ \"id\": new Int8Array([1]) }""#,
+        ])
+    func unreadableLists(list: String) throws {
+        let data = #"{"_action":"webauthn_authentication","challenge":"AA==",\#(list)}"#
+        #expect(WebAuthnRequest(try step(data)) == nil)
+        let made = list.replacing("allowCredentials", with: "excludeCredentials")
+        #expect(
+            WebAuthnRequest(try step(#"{"_action":"webauthn_registration","challenge":"AA==","userId":"AA==",\#(made)}"#)) == nil)
+    }
+
+    @Test("The same in a script", arguments: ["known", "[{ id: known }]", "[{ id: [1] }, { id: [999] }]", "[{ id: [1]"])
+    func unreadableListsOfScripts(list: String) throws {
+        let sign =
+            "var acceptableCredentials = \(list); var o = { challenge: new Int8Array([4]), allowCredentials: acceptableCredentials };"
+        #expect(WebAuthnRequest(try step("", script: sign)) == nil)
+        let make = "challenge: [1], user: { id: 'x' }, pubKeyCredParams: [{ alg: -7 }], excludeCredentials: \(list)"
+        #expect(WebAuthnRequest(try step("", script: make)) == nil)
+        #expect(WebAuthnRequest(try step("", script: make.replacing(list, with: "[]"))) != nil)
+    }
+
     @Test("Scripts that end anywhere, or are no scripts, are no requests and no crash")
     func brokenScripts() throws {
         let script = #"challenge: new Int8Array([1]), pubKeyCredParams: [{"alg": -7}], user: { id: Uint8Array.from("x") }, rp: {"#

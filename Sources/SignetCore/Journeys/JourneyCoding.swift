@@ -5,9 +5,10 @@ extension JourneyStep {
     /// Reads a step.
     /// - Throws: ``JSONMemberError`` that names what is missing, for example `callbacks[2].type`.
     package init(json: JSONValue) throws(JSONMemberError) {
-        guard case .object(var members) = json else { throw JSONMemberError(name: "authId") }
-        guard let authId = members.removeValue(forKey: "authId")?.string else { throw JSONMemberError(name: "authId") }
-        guard let callbacks = members.removeValue(forKey: "callbacks")?.array else { throw JSONMemberError(name: "callbacks") }
+        guard case .object(let members) = json, let authId = members["authId"]?.string else {
+            throw JSONMemberError(name: "authId")
+        }
+        guard let callbacks = members["callbacks"]?.array else { throw JSONMemberError(name: "callbacks") }
         var read: [JourneyCallback] = []
         read.reserveCapacity(callbacks.count)
         for (index, callback) in callbacks.enumerated() {
@@ -19,10 +20,13 @@ extension JourneyStep {
         }
         self.authId = authId
         self.callbacks = read
-        stage = members.takeText("stage")
-        header = members.takeText("header")
-        description = members.takeText("description")
-        otherMembers = members
+        stage = members["stage"]?.string
+        header = members["header"]?.string
+        description = members["description"]?.string
+        otherMembers = members.without([
+            "authId", "callbacks", stage.map { _ in "stage" }, header.map { _ in "header" },
+            description.map { _ in "description" },
+        ])
     }
 
     /// The step as JSON, with every member that is there.
@@ -41,26 +45,23 @@ extension JourneyCallback {
     /// Reads a callback.
     /// - Throws: ``JSONMemberError``.
     package init(json: JSONValue) throws(JSONMemberError) {
-        guard case .object(var members) = json, let type = members.removeValue(forKey: "type")?.string else {
-            throw JSONMemberError(name: "type")
-        }
+        guard case .object(let members) = json, let type = members["type"]?.string else { throw JSONMemberError(name: "type") }
         self.type = type
-        output = try members.takeFields("output") ?? []
-        input = try members.takeFields("input")
-        if case .integer(let number)? = members["_id"], let position = Int(exactly: number) {
-            _id = position
-            members["_id"] = nil
-        } else {
-            _id = nil
-        }
-        otherMembers = members
+        let output = try members.fields("output")
+        self.output = output ?? []
+        hasOutput = output != nil
+        input = try members.fields("input")
+        if case .integer(let number)? = members["_id"] { _id = Int(exactly: number) } else { _id = nil }
+        otherMembers = members.without([
+            "type", output.map { _ in "output" }, input.map { _ in "input" }, _id.map { _ in "_id" },
+        ])
     }
 
     /// The callback as JSON, with every member that is there.
     package var json: JSONValue {
         var members = otherMembers
         members["type"] = .string(type)
-        members["output"] = .array(output.map(\.json))
+        if hasOutput || !output.isEmpty { members["output"] = .array(output.map(\.json)) }
         if let input { members["input"] = .array(input.map(\.json)) }
         if let _id { members["_id"] = .integer(Int64(_id)) }
         return .object(members)
@@ -68,25 +69,31 @@ extension JourneyCallback {
 }
 
 extension JourneyCallback.Field {
-    /// A field without a value has none to show: it is null.
     fileprivate init?(json: JSONValue) {
-        guard let members = json.object, let name = members["name"]?.string else { return nil }
-        self.init(name: name, value: members["value"] ?? .null)
+        guard case .object(let members) = json, let name = members["name"]?.string else { return nil }
+        let value = members["value"]
+        self.init(name: name, value: value ?? .null)
+        hasValue = value != nil
+        otherMembers = members.without(["name", value.map { _ in "value" }])
     }
 
-    fileprivate var json: JSONValue { .object(["name": .string(name), "value": value]) }
+    fileprivate var json: JSONValue {
+        var members = otherMembers
+        members["name"] = .string(name)
+        if hasValue || value != .null { members["value"] = value }
+        return .object(members)
+    }
 }
 
 extension [String: JSONValue] {
-    fileprivate mutating func takeText(_ name: String) -> String? {
-        guard let text = self[name]?.string else { return nil }
-        self[name] = nil
-        return text
+    /// What is left beside members that were read; nothing is copied where nothing is left.
+    fileprivate func without(_ names: [String?]) -> [String: JSONValue] {
+        count == names.count(where: { $0 != nil }) ? [:] : filter { !names.contains($0.key) }
     }
 
     /// The fields of an array; nil when there is none, or a null.
-    fileprivate mutating func takeFields(_ name: String) throws(JSONMemberError) -> [JourneyCallback.Field]? {
-        guard let value = removeValue(forKey: name), value != .null else { return nil }
+    fileprivate func fields(_ name: String) throws(JSONMemberError) -> [JourneyCallback.Field]? {
+        guard let value = self[name], value != .null else { return nil }
         guard let elements = value.array else { throw JSONMemberError(name: name) }
         var fields: [JourneyCallback.Field] = []
         fields.reserveCapacity(elements.count)

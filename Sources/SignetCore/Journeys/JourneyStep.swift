@@ -60,13 +60,19 @@ public struct JourneyCallback: Sendable, Hashable {
     public var _id: Int?
     /// Members that are not listed above, by name; they are sent back as they came.
     public var otherMembers: [String: JSONValue]
+    /// Whether there is an output, be it an empty one: what came without goes back without.
+    var hasOutput = true
 
     /// A name and its value.
     public struct Field: Sendable, Hashable {
         /// The name, for an input as the server chose it.
         public var name: String
-        /// The value.
+        /// The value; null where there is none.
         public var value: JSONValue
+        /// Members that are not listed above, by name; they are sent back as they came.
+        public var otherMembers: [String: JSONValue] = [:]
+        /// Whether there is a value, be it null.
+        var hasValue = true
 
         /// A field as given.
         public init(name: String, value: JSONValue) {

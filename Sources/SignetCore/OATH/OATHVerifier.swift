@@ -25,6 +25,13 @@ public struct OATHVerifier: Sendable, Hashable {
         self.counterWindow = max(0, counterWindow)
     }
 
+    /// The same record, looking as far around as said. Negative windows count as none.
+    public func looking(timeWindow: Int, counterWindow: Int) -> OATHVerifier {
+        var verifier = OATHVerifier(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)
+        verifier.lastAcceptedStep = lastAcceptedStep
+        return verifier
+    }
+
     /// What became of a code.
     public enum Outcome: Sendable, Hashable {
         /// The code is right and is now used up.

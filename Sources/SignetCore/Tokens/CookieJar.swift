@@ -36,7 +36,7 @@ public struct CookieJar: Sendable, Hashable, Codable {
 
     /// The cookies for a request, in the order in which they are sent: longest path first, then the oldest (section 5.4).
     public func cookies(for url: String, now: Date) -> [Cookie] {
-        guard let place = CookiePlace(url) else { return [] }
+        guard !cookies.isEmpty, let place = CookiePlace(url) else { return [] }
         return cookies.filter { $0.isFor(place) && !$0.isExpired(at: now) }.sorted { left, right in
             let (longer, shorter) = (left.path.utf8.count, right.path.utf8.count)
             return longer != shorter ? longer > shorter : left.created < right.created

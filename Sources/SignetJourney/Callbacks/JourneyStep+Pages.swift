@@ -71,8 +71,8 @@ extension JourneyStep {
 
     /// The recovery codes that a step shows once, and what the device is called that they replace.
     public struct RecoveryCodes: Sendable, Hashable {
-        /// The codes.
-        public let codes: [String]
+        /// The codes, each as good as the device itself: to show, and never to log.
+        public let codes: [Secret]
         /// The name of the device.
         public let deviceName: String
     }
@@ -82,11 +82,11 @@ extension JourneyStep {
     public var recoveryCodes: RecoveryCodes? {
         let scripts = callbacks(TextOutputCallback.self).filter { $0.messageType == .script }.map(\.message)
         guard let script = scripts.first(where: { $0.lowercased().contains("recovery codes") }) else { return nil }
-        let codes = script.literals.compactMap { literal -> String? in
+        let codes = ScriptText(script).strings.compactMap { literal -> Secret? in
             guard literal.hasSuffix("\\n") else { return nil }
             let code = literal.dropLast(2)
             let isWord = !code.isEmpty && code.utf8.allSatisfy { $0.isWordCharacter }
-            return isWord ? String(code) : nil
+            return isWord ? Secret(code.utf8) : nil
         }
         guard !codes.isEmpty else { return nil }
         let name = script.firstRange(of: "<em>").flatMap { start in
@@ -105,25 +105,5 @@ extension UInt8 {
             true
         default: false
         }
-    }
-}
-
-extension String {
-    /// What stands in quotes in a script, escapes as they are written.
-    fileprivate var literals: [String] {
-        var literals: [String] = []
-        var rest = self[...]
-        while let start = rest.firstIndex(where: { $0 == "\"" || $0 == "'" }) {
-            let quote = rest[start]
-            var end = rest.index(after: start)
-            while end < rest.endIndex, rest[end] != quote {
-                end = rest.index(after: end)
-                if rest[rest.index(before: end)] == "\\", end < rest.endIndex { end = rest.index(after: end) }
-            }
-            guard end < rest.endIndex else { break }
-            literals.append(String(rest[rest.index(after: start)..<end]))
-            rest = rest[rest.index(after: end)...]
-        }
-        return literals
     }
 }

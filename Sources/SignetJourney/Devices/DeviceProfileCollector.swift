@@ -47,7 +47,7 @@ public struct DeviceProfileCollector: Sendable {
         let machineID = machineID.trimmingWhitespace()
         guard machineID.utf8.count == 32 else { return nil }
         let mac = HMAC<SHA256>.authenticationCode(for: Array(application.utf8), using: SymmetricKey(data: Array(machineID.utf8)))
-        return mac.map { digit in String(digit >> 4, radix: 16) + String(digit & 15, radix: 16) }.joined()
+        return Hexadecimal.text(of: mac).lowercased()
     }
 
     /// Finds out.

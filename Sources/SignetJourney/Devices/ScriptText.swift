@@ -21,9 +21,6 @@ struct ScriptText {
         return nil
     }
 
-    /// The same, for who needs to know where it is.
-    func range(of name: String) -> Substring? { rest(after: name) }
-
     /// The text in quotes that follows a name.
     func string(after name: String) -> String? {
         guard let rest = rest(after: name), let quote = rest.first, quote == "\"" || quote == "'" else { return nil }
@@ -59,17 +56,31 @@ struct ScriptText {
         rest(after: name).flatMap { ScriptText($0).byteArrays.first }
     }
 
-    /// The texts in quotes.
+    /// The texts in quotes, with their escapes as they are written.
     var strings: [String] {
         var strings: [String] = []
         var rest = text
         while let start = rest.firstIndex(where: { $0 == "\"" || $0 == "'" }) {
             let inside = rest[rest.index(after: start)...]
-            guard let end = inside.firstIndex(of: rest[start]) else { break }
+            var isEscaped = false
+            let end = inside.indices.first { index in
+                defer { isEscaped = !isEscaped && inside[index] == "\\" }
+                return inside[index] == rest[start] && !isEscaped
+            }
+            guard let end else { break }
             strings.append(String(inside[..<end]))
             rest = inside[inside.index(after: end)...]
         }
         return strings
+    }
+
+    /// The array of credentials that the text begins with, each an object with an array of bytes; nil when it begins with none, or
+    /// one of them cannot be read.
+    var credentials: [[UInt8]]? {
+        let list = text.upToClosing
+        guard list.hasPrefix("["), list.count(where: { $0 == "[" }) == list.count(where: { $0 == "]" }) else { return nil }
+        let read = ScriptText(list.dropFirst()).byteArrays
+        return read.count == list.count { $0 == "{" } ? read : nil
     }
 
     /// The arrays of nothing but numbers that fit in a byte, signed or not: `[1, -2, 255]`.

@@ -90,11 +90,13 @@ extension WebAuthnRequest {
         switch data["_action"]?.string {
         case "webauthn_registration": break
         case "webauthn_authentication":
-            self = .authentication(WebAuthnAuthentication(challenge, data))
+            guard let authentication = WebAuthnAuthentication(challenge, data) else { return nil }
+            self = .authentication(authentication)
             return
         case nil where data["_type"]?.string == "WebAuthn" || data["relyingPartyId"] != nil || data["_relyingPartyId"] != nil:
             guard data["pubKeyCredParams"] != nil || data["_pubKeyCredParams"] != nil else {
-                self = .authentication(WebAuthnAuthentication(challenge, data))
+                guard let authentication = WebAuthnAuthentication(challenge, data) else { return nil }
+                self = .authentication(authentication)
                 return
             }
         default: return nil
@@ -105,10 +107,11 @@ extension WebAuthnRequest {
 }
 
 extension WebAuthnAuthentication {
-    fileprivate init(_ challenge: [UInt8], _ data: [String: JSONValue]) {
+    fileprivate init?(_ challenge: [UInt8], _ data: [String: JSONValue]) {
+        guard let allowed = WebAuthnMembers.credentials(data, ["allowCredentials", "acceptableCredentials"]) else { return nil }
         self.challenge = challenge
         relyingPartyID = WebAuthnMembers.relyingParty(data)
-        allowedCredentials = WebAuthnMembers.credentials(data, ["allowCredentials", "acceptableCredentials"])
+        allowedCredentials = allowed
         userVerification = WebAuthnMembers.verification(data["userVerification"])
         timeout = WebAuthnMembers.timeout(data["timeout"])
         acceptsJSON = data["supportsJsonResponse"]?.truth ?? false
@@ -117,7 +120,9 @@ extension WebAuthnAuthentication {
 
 extension WebAuthnRegistration {
     fileprivate init?(_ challenge: [UInt8], _ data: [String: JSONValue]) {
-        guard let userID = data["userId"]?.string.flatMap({ try? Base64.decode($0) }) else { return nil }
+        guard let userID = data["userId"]?.string.flatMap({ try? Base64.decode($0) }),
+            let excluded = WebAuthnMembers.credentials(data, ["excludeCredentials"])
+        else { return nil }
         let selection = WebAuthnMembers.selection(data)
         self.challenge = challenge
         self.userID = userID
@@ -130,7 +135,7 @@ extension WebAuthnRegistration {
         userVerification = WebAuthnMembers.verification(selection["userVerification"] ?? data["userVerification"])
         residentKey = selection["residentKey"]?.string ?? (selection["requireResidentKey"]?.truth == true ? "required" : nil)
         attachment = selection["authenticatorAttachment"]?.string
-        excludedCredentials = WebAuthnMembers.credentials(data, ["excludeCredentials"])
+        excludedCredentials = excluded
         timeout = WebAuthnMembers.timeout(data["timeout"])
         acceptsJSON = data["supportsJsonResponse"]?.truth ?? false
     }
@@ -145,14 +150,18 @@ private enum WebAuthnMembers {
         return text.contains(":") ? ScriptText(text).strings.first : text
     }
 
-    static func credentials(_ data: [String: JSONValue], _ names: [String]) -> [[UInt8]] {
+    /// The credentials that are listed; nil when one of them cannot be read. A list that lacks one says something else: without
+    /// any, every passkey would do.
+    static func credentials(_ data: [String: JSONValue], _ names: [String]) -> [[UInt8]]? {
         for name in names {
-            if let listed = data["_\(name)"]?.array {
-                return listed.compactMap { $0["id"]?.array.flatMap { bytes($0) } }
-            }
+            guard let listed = data["_\(name)"], listed != .null else { continue }
+            let read = listed.array?.compactMap { $0["id"]?.array.flatMap { bytes($0) } }
+            return read?.count == listed.array?.count ? read : nil
         }
         for name in names {
-            if let text = data[name]?.string, !text.isEmpty { return ScriptText(text).byteArrays }
+            guard let written = data[name], written != .null else { continue }
+            guard let text = written.string else { return nil }
+            if !text.trimmingWhitespace().isEmpty { return ScriptText(text.drop { $0 != "[" }).credentials }
         }
         return []
     }
@@ -186,7 +195,7 @@ private enum WebAuthnMembers {
         let bytes = numbers.compactMap {
             $0.wholeNumber.flatMap { (-128...255).contains($0) ? UInt8(truncatingIfNeeded: $0) : nil }
         }
-        return bytes.count == numbers.count ? bytes : nil
+        return bytes.count == numbers.count && !bytes.isEmpty ? bytes : nil
     }
 }
 
@@ -199,18 +208,21 @@ extension WebAuthnRequest {
         guard let challenge = text.byteArray(after: "challenge") else { return nil }
         let timeout = text.numbers(after: "timeout").first.map { Duration.milliseconds(max(1, $0)) } ?? .seconds(60)
         let verification = text.string(after: "userVerification").flatMap { UserVerification(rawValue: $0) } ?? .preferred
-        guard let parameters = text.range(of: "pubKeyCredParams") else {
-            let credentials = text.rest(after: "acceptableCredentials") ?? text.rest(after: "allowCredentials")
+        guard let parameters = text.rest(after: "pubKeyCredParams") else {
+            let listed = text.rest(after: "acceptableCredentials") ?? text.rest(after: "allowCredentials")
+            guard let allowed = listed.map({ ScriptText($0).credentials }) ?? [] else { return nil }
             self = .authentication(
                 WebAuthnAuthentication(
                     challenge: challenge, relyingPartyID: text.string(after: "rpId"),
-                    allowedCredentials: credentials.map { ScriptText($0.upToClosing).byteArrays } ?? [],
+                    allowedCredentials: allowed,
                     userVerification: verification, timeout: timeout, acceptsJSON: false))
             return
         }
         let party = text.rest(after: "rp").map { ScriptText($0.upToClosing) }
         let user = text.rest(after: "user").map { ScriptText($0.upToClosing) }
-        guard let userID = user?.bytes(after: "id") else { return nil }
+        guard let userID = user?.bytes(after: "id"),
+            let excluded = text.rest(after: "excludeCredentials").map({ ScriptText($0).credentials }) ?? []
+        else { return nil }
         let algorithms = ScriptText(parameters.upToClosing).numbers(after: "alg")
         self = .registration(
             WebAuthnRegistration(
@@ -220,8 +232,6 @@ extension WebAuthnRequest {
                 algorithms: algorithms.isEmpty ? [-7] : algorithms, attestation: text.string(after: "attestation") ?? "none",
                 userVerification: verification, residentKey: text.flag(after: "requireResidentKey") ? "required" : nil,
                 attachment: text.string(after: "authenticatorAttachment"),
-                excludedCredentials: text.rest(after: "excludeCredentials").map {
-                    ScriptText($0.upToClosing).byteArrays
-                } ?? [], timeout: timeout, acceptsJSON: false))
+                excludedCredentials: excluded, timeout: timeout, acceptsJSON: false))
     }
 }

@@ -41,16 +41,16 @@ public struct JourneyError: Error, Sendable, Hashable, CustomStringConvertible {
     public let detail: JSONValue?
     /// The rules that were not kept, by property.
     public let failedPolicies: [PolicyFailure]
-    /// After how many seconds the server wants to be asked again, if it says so.
-    public let retryAfter: Int?
-
-    /// Whether the same step may succeed later without anybody doing anything.
-    public var isRetryable: Bool { code == .serverFailed }
+    /// How long the server asks to wait before the next request, if it does.
+    public let retryAfter: Duration?
+    /// Whether the same step may succeed later without anybody doing anything: the server has a failure of its own, or what came is
+    /// nothing of the server's, such as the page of a network that wants a login.
+    public let isRetryable: Bool
 
     /// The message and the status.
     public var description: String { message + (status.map { " (HTTP \($0))" } ?? "") }
 
-    init(_ code: Code, status: Int? = nil, message: String) {
+    init(_ code: Code, status: Int? = nil, message: String, isRetryable: Bool = false) {
         self.code = code
         self.status = status
         self.message = message
@@ -58,6 +58,7 @@ public struct JourneyError: Error, Sendable, Hashable, CustomStringConvertible {
         detail = nil
         failedPolicies = []
         retryAfter = nil
+        self.isRetryable = isRetryable
     }
 
     /// The meaning of an answer that is no success.
@@ -70,7 +71,8 @@ public struct JourneyError: Error, Sendable, Hashable, CustomStringConvertible {
         reason = body["reason"]?.string
         detail = body["detail"]
         failedPolicies = PolicyFailure.list(body["detail"])
-        retryAfter = response.headers["Retry-After"].flatMap { Int($0.trimmingWhitespace()) }.flatMap { $0 >= 0 ? $0 : nil }
+        retryAfter = response.retryAfter(now: SystemWallClock().now)
+        isRetryable = code == .serverFailed || !isReadable && (200..<400).contains(response.status)
         self.message =
             switch response.status {
             case 300..<400: "the server sends to another address; is this one right?"

@@ -24,7 +24,8 @@ extension JourneyState {
     /// - Throws: ``JourneyError/Code/serverMisbehaved``.
     init(_ body: [UInt8], status: Int) throws(JourneyError) {
         guard let json = try? JSON.value(of: body), let members = json.object else {
-            throw JourneyError(.serverMisbehaved, status: status, message: "the answer is not JSON; is this an AM?")
+            throw JourneyError(
+                .serverMisbehaved, status: status, message: "the answer is not JSON; is this an AM?", isRetryable: true)
         }
         if members["authId"] != nil {
             do {

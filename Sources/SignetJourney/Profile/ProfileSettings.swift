@@ -201,7 +201,8 @@ extension ServerProfile {
     }
 
     /// A profile from environment variables: `SIGNET_URL`, `SIGNET_REALM`, `SIGNET_COOKIE_NAME`, `SIGNET_TIMEOUT`, `SIGNET_PINS`,
-    /// `SIGNET_ENDPOINTS_AUTHORIZE` and so on, each the name of a property in upper case. A variable that is empty is not set.
+    /// `SIGNET_ENDPOINTS_AUTHORIZE` and so on, each the name of a property in upper case. A variable that is empty is not set; one that there is not may be another program's, and
+    /// is passed over.
     /// - Parameters:
     ///   - environment: the variables by name.
     ///   - prefix: what they begin with.

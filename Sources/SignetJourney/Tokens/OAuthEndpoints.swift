@@ -39,7 +39,9 @@ public struct OAuthEndpoints: Sendable, Hashable {
     /// How long a request may take.
     public var timeout: Duration
     /// Which of these addresses may be plain `http`.
-    public var policy: EndpointPolicy
+    public var policy: EndpointPolicy { didSet { checked = [] } }
+    /// Those that were checked with the profile; what is put in their place is checked when it is used.
+    private(set) var checked: Set<String> = []
 
     /// Addresses as given.
     public init(
@@ -86,6 +88,7 @@ public struct OAuthEndpoints: Sendable, Hashable {
         if profile.endpoints[.endSession] == nil, let found = profile.discovered {
             endSession = found.endSession(for: profile.client) ?? endSession
         }
+        checked = Set([authorize, token, revoke, userInfo, endSession, session, deviceAuthorization, jwks].compactMap(\.self))
     }
 
     /// The same addresses, and those of the server's own description for what is missing.

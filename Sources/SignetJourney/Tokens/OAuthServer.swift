@@ -60,6 +60,8 @@ final class OAuthServer: Sendable {
 
     /// An address that a secret may be sent to.
     private func checked(_ address: String) throws(OAuthError) -> String {
+        // To read an address takes longer than to build the rest of a request.
+        if given.checked.contains(address) { return address }
         do {
             return try Endpoint(address, policy: given.policy).url
         } catch {
@@ -267,7 +269,7 @@ extension OAuthServer {
             // Some servers let a public client revoke only with the token itself as its credential.
             response = try await post(fields, to: url, headers: ["Authorization": token.authorization], for: .revokeToken)
         }
-        if let error = TokenResponse.error(status: response.status, body: response.body) { throw error }
+        try mustBeDone(response)
     }
 
     /// Ends AM's session.
@@ -275,16 +277,39 @@ extension OAuthServer {
         let response = try await ask(session, "logout", version: given.dialect == .openAM ? "2.0" : "3.1", cookies, for: .logout)
         // A session that is over already answers 401, and is as over as it can be.
         if response.status == 401, isSessionGone(response) { return }
-        if let error = TokenResponse.error(status: response.status, body: response.body) { throw error }
+        try mustBeDone(response)
     }
 
-    /// Whether the server says, in so many words, that a session is over. Whatever else it says, or nothing, is no.
-    func isOver(_ session: SSOToken, cookies: CookieJar) async -> Bool {
-        guard known.session != nil,
-            let response = try? await ask(
+    /// Answers whose content says nothing: whatever a server writes there, it is no page, which a network that wants a login puts
+    /// in the answer's place.
+    private func mustBeDone(_ response: HTTPResponse) throws(OAuthError) {
+        let retryAfter = response.retryAfter(now: clock.now)
+        if let error = TokenResponse.error(status: response.status, body: response.body, retryAfter: retryAfter) { throw error }
+        if response.isPage { throw OAuthError(.unreadable, status: response.status) }
+    }
+
+    /// What the server says of a session.
+    enum SessionAnswer {
+        /// In so many words, that it is over.
+        case over
+        /// That it is not.
+        case alive
+        /// Nothing, and why; nil where there is nobody to ask.
+        case unknown((any Error)?)
+    }
+
+    /// Whether a session is over.
+    func state(of session: SSOToken, cookies: CookieJar) async -> SessionAnswer {
+        guard known.session != nil else { return .unknown(nil) }
+        do {
+            let response = try await ask(
                 session, "getSessionInfo", version: given.dialect == .openAM ? "2.0" : "2.1", cookies, for: .sessionInfo)
-        else { return false }
-        return response.status == 401 && isSessionGone(response)
+            if response.status == 401, isSessionGone(response) { return .over }
+            _ = try members(response)
+            return .alive
+        } catch {
+            return .unknown(error)
+        }
     }
 
     /// `{"code":401,"reason":"Unauthorized",…}`: AM's own refusal, and not that of something in front of it.
@@ -310,7 +335,9 @@ extension OAuthServer {
         let url = try await endSessionAddress(idToken)
         let response = try await send("GET", url, headers: ["Accept": "application/json"], for: .endSession).response
         guard (200..<400).contains(response.status) else { throw refusal(response) }
-        guard let location = response.headers["Location"], (300..<400).contains(response.status) else { return nil }
+        guard let location = response.headers["Location"], (300..<400).contains(response.status) else {
+            return response.isPage ? url : nil
+        }
         if let ours = try client.signOutRedirectURI, location.hasPrefix(ours) { return nil }
         return url
     }
@@ -362,17 +389,7 @@ extension OAuthServer {
     }
 }
 
-extension AccessToken {
-    var withoutIDToken: AccessToken {
-        AccessToken(
-            value: value, tokenType: tokenType, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt,
-            refreshToken: refreshToken, idToken: nil, session: session, renewalBegun: renewalBegun, isRotated: isRotated)
-    }
-
-    /// The same token as one of a session.
-    func belonging(to session: SessionIdentity?) -> AccessToken {
-        AccessToken(
-            value: value, tokenType: tokenType, scope: scope, issuedAt: issuedAt, expiresAt: expiresAt,
-            refreshToken: refreshToken, idToken: idToken, session: session, renewalBegun: renewalBegun, isRotated: isRotated)
-    }
+extension HTTPResponse {
+    /// Whether its content is a page for people.
+    fileprivate var isPage: Bool { body.first { $0 > 0x20 } == UInt8(ascii: "<") }
 }

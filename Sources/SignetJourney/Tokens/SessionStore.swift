@@ -30,7 +30,8 @@ public actor SessionStore {
     /// What is gone with the process.
     public static func memory() throws(StoreError) -> SessionStore {
         try SessionStore(
-            tokens: MemoryStorage<AccessToken>(), session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
+            tokens: MemoryStorage<AccessToken>(cacheable: true), session: MemoryStorage<SSOToken>(cacheable: true),
+            cookies: MemoryStorage<CookieJar>(cacheable: true))
     }
 
     /// What is kept in the user's vault, sealed by whatever keeps its key.

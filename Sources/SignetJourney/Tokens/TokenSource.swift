@@ -299,22 +299,29 @@ public final class TokenSource: Sendable {
             remember(new, count: store.count)
             return new
         } catch {
-            let failure = TokenError(error)
-            if failure.code == .loginRequired { try await endIfOver(session, failure) }
+            var failure = TokenError(error)
+            if failure.code == .loginRequired { failure = try await endIfOver(session, failure) }
             return try usable(old, after: failure, isRefused: isRefused)
         }
     }
 
     /// A login page instead of a code may mean many things. Only when the server says of the session itself that it is over is
-    /// it removed, with what came from it.
-    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) {
+    /// it removed, with what came from it. Where nothing of the server's answers there either, nobody has asked for a login.
+    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) -> TokenError {
         let cookies = (try? await store.cookies()) ?? CookieJar()
-        guard await server.isOver(session, cookies: cookies) else { return }
+        switch await server.state(of: session, cookies: cookies) {
+        case .over: break
+        case .alive, .unknown(nil): return failure
+        case .unknown(let error?):
+            let reason = TokenError(error)
+            return reason.isRetryable ? reason : failure
+        }
         try await storing { () async throws(StoreError) in
             try await store.removeSession()
             try await store.removeToken()
             try await store.removeCookies()
         }
         forget()
+        return failure
     }
 }

@@ -24,7 +24,14 @@ struct AuthenticateResource: Sendable {
             let start = try start(reader, realm: realm)
             reply = try desk.transact { state, moment throws(Refusal) in try state.begin(start, moment) }
         }
+        deliverLetters()
         return try respond(reply, realm: realm)
+    }
+
+    /// Tells of the letters that were sent, outside of the transaction: who is told may take its time.
+    private func deliverLetters() {
+        guard let deliver = desk.configuration.onLetter else { return }
+        for letter in desk.transact({ state, _ in state.outbox.takeUndelivered() }) { deliver(letter) }
     }
 
     /// What a request without a handle asks for.

@@ -38,7 +38,9 @@ enum JourneyReply: Sendable {
 
 extension DeskState {
     mutating func begin(_ start: JourneyStart, _ moment: Moment) throws(Refusal) -> JourneyReply {
-        guard let tree = trees[start.tree ?? JourneyTree.standard] else { throw .noSuchJourney }
+        guard let tree = trees[start.tree ?? moment.configuration.defaultJourney], tree.isOffered(in: start.realm) else {
+            throw .noSuchJourney
+        }
         let shown = session(start.sessionTokens, in: start.realm, at: moment.now)
         if let shown, !start.isForced, start.tree.map(shown.session.trees.contains) ?? true {
             return .loggedIn(shown.session.user, tree: tree.name, token: start.noSession ? nil : shown.token)
@@ -46,7 +48,7 @@ extension DeskState {
         var journey = JourneyState(
             id: RandomID.token(), realm: start.realm, tree: tree.name, indexType: start.indexType,
             expiresAt: moment.journeyEnd,
-            userAgent: start.userAgent, noSession: start.noSession, nodeID: tree.entry)
+            userAgent: start.userAgent, noSession: start.noSession, place: NodePlace(tree: tree.name, nodeID: tree.entry))
         journey.shownToken = shown.map { Secret($0.token.utf8) }
         return try walk(journey, answers: nil, moment)
     }
@@ -80,26 +82,35 @@ extension DeskState {
     /// The most nodes that are passed without asking anything: a tree that runs in a circle ends here.
     private static var longestWalk: Int { 100 }
 
+    /// The most journeys that are inside of each other: one that is inside of itself ends here.
+    private static var deepestWalk: Int { 16 }
+
     private mutating func walk(_ journey: JourneyState, answers: Answers?, _ moment: Moment) throws(Refusal) -> JourneyReply {
         var journey = journey
         var answers = answers
         for _ in 0..<Self.longestWalk {
-            guard let node = trees[journey.tree]?.nodes[journey.nodeID] else { break }
-            let visit = NodeVisit(nodeID: journey.nodeID, answers: answers, moment: moment)
+            guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
+            let visit = NodeVisit(answers: answers, moment: moment)
             switch node.kind.process(visit, &journey, &self) {
             case .ask(let page): return try ask(page, &journey, moment)
             case .suspend(let page, let token): return try suspend(page, token, &journey, moment)
             case .refuse(let refusal): throw refusal
             case .fail(let reason): throw .loginFailure(because: reason, tree: journey.tree)
+            case .enter(let name):
+                guard let inner = trees[name], journey.outer.count < Self.deepestWalk else {
+                    throw .loginFailure(because: "there is no way into the journey \(name)", tree: journey.tree)
+                }
+                journey.outer.append(journey.place)
+                journey.place = NodePlace(tree: name, nodeID: inner.entry)
             case .leave(let outcome):
-                journey.memory = .nothing
-                answers = nil
-                switch node.outcomes[outcome] {
-                case .node(let next): journey.nodeID = next
+                switch trees.target(of: outcome, &journey) {
+                case .node(let next): journey.place.nodeID = next
                 case .success: return try finish(journey, moment)
-                case .failure, nil: throw .loginFailure(because: "\(node.kind.name): \(outcome.rawValue)", tree: journey.tree)
+                case .failure: throw .loginFailure(because: "\(node.kind.name): \(outcome.rawValue)", tree: journey.tree)
                 }
             }
+            journey.memory = .nothing
+            answers = nil
         }
         throw .loginFailure(because: "the tree leads nowhere", tree: journey.tree)
     }
@@ -132,10 +143,26 @@ extension DeskState {
         guard !journey.noSession else { return .loggedIn(user, tree: journey.tree, token: nil) }
         guard !journey.passesThrough else { return .loggedIn(user, tree: journey.tree, token: "") }
         if let token = journey.shownToken?.text, sessions.use(token, in: journey.realm, at: moment.now)?.user == user {
-            sessions.upgrade(token, tree: journey.tree, at: moment.now)
+            sessions.upgrade(token, tree: journey.tree, journey.session, at: moment.now)
             return .loggedIn(user, tree: journey.tree, token: token)
         }
-        return .loggedIn(user, tree: journey.tree, token: sessions.open(user, tree: journey.tree, moment))
+        let token = sessions.open(user, tree: journey.tree, journey.session, moment)
+        return .loggedIn(user, tree: journey.tree, token: token)
+    }
+}
+
+extension [String: JourneyTree] {
+    /// Where an outcome of the node leads that somebody is at. An inner journey that ends is an outcome of the node that waits
+    /// for it.
+    fileprivate func target(of outcome: NodeOutcome, _ journey: inout JourneyState) -> NodeTarget {
+        var outcome = outcome
+        while true {
+            let target = self[journey.place.tree]?.nodes[journey.place.nodeID]?.outcomes[outcome] ?? .failure
+            if case .node = target { return target }
+            guard let outer = journey.outer.popLast() else { return target }
+            journey.place = outer
+            outcome = target == .success ? .isTrue : .isFalse
+        }
     }
 }
 
@@ -155,10 +182,18 @@ struct Outbox: Sendable {
     static let size = 16
 
     private var links: [UserKey: [String]] = [:]
+    private var undelivered: [Letter] = []
 
     subscript(user: UserKey) -> [String] { links[user] ?? [] }
 
     mutating func send(_ link: String, to user: UserKey) {
         links[user] = ((links[user] ?? []) + [link]).suffix(Self.size)
+        undelivered = (undelivered + [Letter(user: user.name, realm: user.realm.description, link: link)]).suffix(Self.size)
+    }
+
+    /// Takes out the letters that nobody was told of.
+    mutating func takeUndelivered() -> [Letter] {
+        defer { undelivered = [] }
+        return undelivered
     }
 }

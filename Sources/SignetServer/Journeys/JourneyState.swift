@@ -23,13 +23,17 @@ struct Moment: Sendable {
 struct JourneyState: Sendable {
     let id: String
     let realm: RealmPath
+    /// The journey that was begun.
     let tree: String
     let indexType: String
     var expiresAt: Date
     /// What the client calls itself; it is shown to the person who is asked to approve.
     let userAgent: String?
     var noSession: Bool
-    var nodeID: String
+    /// Where they are.
+    var place: NodePlace
+    /// The nodes that wait for an inner journey to end, the last one for that which is walked now.
+    var outer: [NodePlace] = []
     /// The token of the session that the journey was begun with.
     var shownToken: Secret?
     /// Whether the journey ends with a token that is no token, as AM's do that only pass through.
@@ -46,7 +50,12 @@ struct JourneyState: Sendable {
     var password: Secret?
     var pushMessageID: String?
     var pendingOATH: OATHDevice?
-    var failures: [String: Int] = [:]
+    var pendingCredential: OtherDevice?
+    var failures: [NodePlace: Int] = [:]
+    /// Codes that were made for a device and not shown yet.
+    var recoveryCodes: RecoveryCodes?
+    /// What the session is to be like.
+    var session = SessionWishes()
     /// What was collected about the person, by attribute.
     var attributes: [String: JSONValue] = [:]
     /// Answers to questions, not yet the person's.
@@ -65,18 +74,20 @@ enum NodeMemory: Sendable {
     case resumed
     /// The challenge that was shown.
     case challenged([UInt8])
-    /// The question that was shown.
-    case questioned(String)
+    /// The questions that were shown.
+    case questioned([String])
 }
 
 /// One wait between two polls, and the rule against those who do not wait (protocol/authenticator.md section 3.6).
 struct PollingWait: Sendable, Hashable {
     let milliseconds: Int
     let dueAt: Date
+    private let patience: Int
     private(set) var strikes = 0
 
-    init(milliseconds: Int, from now: Date) {
+    init(milliseconds: Int, from now: Date, patience: Int = Self.patience) {
         self.milliseconds = milliseconds
+        self.patience = patience
         dueAt = now.addingTimeInterval(Double(milliseconds) / 1000)
     }
 
@@ -95,7 +106,7 @@ struct PollingWait: Sendable, Hashable {
     mutating func poll(at now: Date) -> Verdict {
         guard now < dueAt.addingTimeInterval(-Self.grace) else { return .due }
         strikes += 1
-        return strikes > Self.patience ? .spam : .early
+        return strikes > patience ? .spam : .early
     }
 }
 

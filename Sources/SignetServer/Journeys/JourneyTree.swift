@@ -8,6 +8,10 @@ struct JourneyTree: Sendable {
     let entry: String
     /// The nodes by id.
     let nodes: [String: JourneyNode]
+    /// Whether it is only a part of other journeys.
+    var isInner = false
+    /// The realms that have it; nil for all.
+    var realms: Set<RealmPath>?
 
     init(_ name: String, entry: String, nodes: [String: JourneyNode]) {
         self.name = name
@@ -15,24 +19,14 @@ struct JourneyTree: Sendable {
         self.nodes = nodes
     }
 
-    /// What is wrong with the tree, in words: a target that does not exist, or an outcome that leads nowhere.
-    var problems: [String] {
-        var problems = nodes[entry] == nil ? ["the entry \(entry) is no node"] : []
-        for (id, node) in nodes {
-            for outcome in node.kind.outcomes where node.outcomes[outcome] == nil {
-                problems.append("\(id): the outcome \(outcome.rawValue) leads nowhere")
-            }
-            for (outcome, target) in node.outcomes {
-                if !node.kind.outcomes.contains(outcome) {
-                    problems.append("\(id): \(node.kind.name) has no outcome \(outcome.rawValue)")
-                }
-                if case .node(let next) = target, nodes[next] == nil {
-                    problems.append("\(id): \(outcome.rawValue) leads to \(next), no node")
-                }
-            }
-        }
-        return problems.sorted()
-    }
+    /// Whether somebody can begin it in a realm.
+    func isOffered(in realm: RealmPath) -> Bool { !isInner && realms?.contains(realm) ?? true }
+}
+
+/// A node's place: two journeys may each have their `password`.
+struct NodePlace: Sendable, Hashable {
+    var tree: String
+    var nodeID: String
 }
 
 /// A node in a tree.
@@ -53,37 +47,59 @@ enum NodeTarget: Sendable, Hashable {
     case failure
 }
 
-/// The outcomes of AM's nodes, by the names its documentation gives them. A node whose author names the outcomes has others.
+/// The outcomes of AM's nodes, by the names that its configuration gives them: no two nodes' makers wrote them alike. A node whose
+/// author names the outcomes has others.
 struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     let rawValue: String
 
     init(rawValue: String) { self.rawValue = rawValue }
     init(_ name: String) { rawValue = name }
 
-    static let outcome = NodeOutcome("Outcome")
-    static let isTrue = NodeOutcome("True")
-    static let isFalse = NodeOutcome("False")
-    static let success = NodeOutcome("Success")
-    static let failure = NodeOutcome("Failure")
-    static let timeOut = NodeOutcome("Time Out")
-    static let sent = NodeOutcome("Sent")
-    static let notRegistered = NodeOutcome("Not Registered")
-    static let done = NodeOutcome("Done")
-    static let exited = NodeOutcome("Exited")
-    static let expired = NodeOutcome("Expired")
-    static let waiting = NodeOutcome("Waiting")
+    static let outcome = NodeOutcome("outcome")
+    static let isTrue = NodeOutcome("true")
+    static let isFalse = NodeOutcome("false")
+
+    // Codes and registrations.
+    static let successOutcome = NodeOutcome("successOutcome")
+    static let failureOutcome = NodeOutcome("failureOutcome")
+    static let timeoutOutcome = NodeOutcome("timeoutOutcome")
+    static let notRegisteredOutcome = NodeOutcome("notRegisteredOutcome")
+    static let recoveryCodeOutcome = NodeOutcome("recoveryCodeOutcome")
+
+    // Push.
+    static let sent = NodeOutcome("SENT")
+    static let notRegistered = NodeOutcome("NOT_REGISTERED")
+    static let done = NodeOutcome("DONE")
+    static let exited = NodeOutcome("EXITED")
+    static let spam = NodeOutcome("SPAM")
+    static let approved = NodeOutcome("TRUE")
+    static let denied = NodeOutcome("FALSE")
+    static let expired = NodeOutcome("EXPIRED")
+    static let waiting = NodeOutcome("WAITING")
+
+    // Keys on devices.
+    static let success = NodeOutcome("success")
+    static let failure = NodeOutcome("failure")
+    static let unsupported = NodeOutcome("unsupported")
+    static let error = NodeOutcome("error")
+    static let noDevice = NodeOutcome("noDevice")
+    static let recoveryCode = NodeOutcome("recoveryCode")
+    static let unknownDevice = NodeOutcome("unknownDevice")
+
+    // People.
     static let retry = NodeOutcome("Retry")
     static let reject = NodeOutcome("Reject")
-    static let abort = NodeOutcome("Abort")
-    static let unsupported = NodeOutcome("Unsupported")
+    static let created = NodeOutcome("CREATED")
+    static let patched = NodeOutcome("PATCHED")
+    static let notWritten = NodeOutcome("FAILURE")
 }
 
 /// What a node does. A kind is a value: its properties are what a tree's author can set.
 protocol NodeKind: Sendable {
     /// AM's name of the node, for example `PushWaitNode`.
     var name: String { get }
-    /// Every outcome the node can have.
-    var outcomes: Set<NodeOutcome> { get }
+    /// Every outcome the node can have, in the order of its documentation.
+    var outcomes: [NodeOutcome] { get }
     /// One visit: without answers when the journey comes to the node, with answers when the client has filled in what the node
     /// asked for last.
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction
@@ -91,7 +107,6 @@ protocol NodeKind: Sendable {
 
 /// What a node is told on a visit.
 struct NodeVisit: Sendable {
-    let nodeID: String
     let answers: Answers?
     let moment: Moment
 }
@@ -102,6 +117,8 @@ enum NodeAction: Sendable {
     case ask(Page)
     /// Go on to where the outcome leads.
     case leave(NodeOutcome)
+    /// Walk another journey, and come back with `true` or `false`.
+    case enter(String)
     /// Show this, and go on when somebody comes with the token.
     case suspend(Page, token: String)
     /// End the login; the reason is for the log.

@@ -10,7 +10,12 @@ import Foundation
 struct PushPrompt: Sendable, Hashable {
     var kind: PushKind
     var text: String
+    /// JSON text.
+    var customPayload: String?
+    /// JSON text.
     var contextInfo: String?
+    /// Seconds; nil for the server's.
+    var lifetime: Int?
 }
 
 /// A message that was sent to a device, and what became of it.
@@ -43,7 +48,7 @@ struct PendingPush: Sendable {
     static let wrongNumbersAllowed = 1
 
     init(_ prompt: PushPrompt, to device: PushDevice, _ moment: Moment) {
-        let lifetime = moment.configuration.pushLifetime
+        let lifetime = prompt.lifetime ?? moment.configuration.pushLifetime
         messageID = MessageID.make("AUTHENTICATE", at: moment.now)
         realm = device.owner.realm
         mechanismUID = device.mechanismUID
@@ -54,8 +59,8 @@ struct PendingPush: Sendable {
         deadline = moment.now.addingTimeInterval(Double(lifetime))
         sealed = PushMessage(
             mechanismUID: device.mechanismUID, challenge: challenge, kind: prompt.kind, timeToLive: lifetime, sentAt: sentAt,
-            text: prompt.text, loadBalancerCookie: moment.configuration.loadBalancerCookie, contextInfo: prompt.contextInfo,
-            userID: device.owner.name
+            text: prompt.text, loadBalancerCookie: moment.configuration.loadBalancerCookie, customPayload: prompt.customPayload,
+            contextInfo: prompt.contextInfo, userID: device.owner.name
         ).sealed(with: device.secret)
     }
 

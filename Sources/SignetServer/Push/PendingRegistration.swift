@@ -21,7 +21,7 @@ struct PendingRegistration: Sendable {
     var messageID: String { invitation.messageID }
 
     /// Nil when the server's public address is none that a device could use.
-    init?(user: UserKey, withOATH: Bool, _ moment: Moment) {
+    init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ moment: Moment) {
         func endpoint(_ action: PushAction) -> Endpoint? {
             Self.endpoint("\(moment.url(.pushMessage, in: user.realm))?_action=\(action.rawValue)")
         }
@@ -33,12 +33,12 @@ struct PendingRegistration: Sendable {
             messageID: MessageID.make("REGISTER", at: moment.now), registrationEndpoint: registration,
             authenticationEndpoint: authentication, loadBalancerCookie: configuration.loadBalancerCookie,
             resourceID: RandomID.uuid())
-        oathDevice = withOATH ? .new() : nil
+        oathDevice = withOATH ? style.newOATHDevice() : nil
         enrollment = Enrollment(
-            account: AccountID(issuer: configuration.issuer, accountName: user.name), oath: oathDevice?.verifier.settings,
-            oathResourceID: oathDevice?.resourceID, push: invitation, userID: user.name,
-            backgroundColor: configuration.backgroundColor)
-        deadline = moment.now.addingTimeInterval(Double(configuration.pushLifetime))
+            account: AccountID(issuer: style.issuer ?? configuration.issuer, accountName: user.name),
+            oath: oathDevice?.verifier.settings, oathResourceID: oathDevice?.resourceID, push: invitation, userID: user.name,
+            imageURL: style.imageURL, backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
+        deadline = moment.now.addingTimeInterval(Double(style.timeout ?? configuration.pushLifetime))
     }
 
     /// Whether the address is safe is the device's question: this server names its own, whatever it is.

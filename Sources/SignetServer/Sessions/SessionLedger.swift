@@ -19,9 +19,20 @@ struct SSOSession: Sendable, Hashable {
     let end: Date
     /// How many seconds it may be left alone.
     let idleTime: Double
+    /// What journeys have noted in it, by name.
+    var properties: [String: String] = [:]
 
     /// From here on it is over, unless it is used before.
     var idleEnd: Date { min(end, lastAccess.addingTimeInterval(idleTime)) }
+}
+
+/// What a journey wants of the session that it ends in.
+struct SessionWishes: Sendable, Hashable {
+    var properties: [String: String] = [:]
+    /// Seconds; nil for the server's.
+    var idleTime: Int?
+    /// Seconds; nil for the server's.
+    var maximumTime: Int?
 }
 
 /// The sessions that are open: each for as long as it is used, and never longer than its time.
@@ -32,13 +43,13 @@ struct SessionLedger: Sendable {
     var count: Int { sessions.count }
 
     /// Begins a session and returns its token.
-    mutating func open(_ user: UserKey, tree: String, _ moment: Moment) -> String {
+    mutating func open(_ user: UserKey, tree: String, _ wishes: SessionWishes = SessionWishes(), _ moment: Moment) -> String {
         let token = RandomID.token()
         let configuration = moment.configuration
         let session = SSOSession(
             user: user, startedAt: moment.now, authenticatedAt: moment.now, lastAccess: moment.now, trees: [tree],
-            end: moment.now.addingTimeInterval(Double(max(1, configuration.sessionMaximumTime))),
-            idleTime: Double(max(1, configuration.sessionIdleTime)))
+            end: moment.now.addingTimeInterval(Double(max(1, wishes.maximumTime ?? configuration.sessionMaximumTime))),
+            idleTime: Double(max(1, wishes.idleTime ?? configuration.sessionIdleTime)), properties: wishes.properties)
         sessions.insert(session, for: BearerKey(token), until: session.idleEnd, at: moment.now)
         return token
     }
@@ -58,9 +69,10 @@ struct SessionLedger: Sendable {
     }
 
     /// Notes that the session's person has walked a journey to its end.
-    mutating func upgrade(_ token: String, tree: String, at now: Date) {
+    mutating func upgrade(_ token: String, tree: String, _ wishes: SessionWishes = SessionWishes(), at now: Date) {
         _ = sessions.update(BearerKey(token), at: now) { session in
             session.trees.insert(tree)
+            session.properties.merge(wishes.properties) { $1 }
             session.authenticatedAt = now
         }
     }

@@ -59,9 +59,10 @@ struct SessionsResource: Sendable {
             "realm": .string(realm.description), "latestAccessTime": .string(session.lastAccess.ISO8601Format()),
             "maxIdleExpirationTime": .string(session.idleEnd.ISO8601Format()),
             "maxSessionExpirationTime": .string(session.end.ISO8601Format()),
-            "properties": .object([
-                "AMCtxId": .string(key.text), "Service": .string(session.trees.sorted().joined(separator: "|")),
-            ]),
+            "properties": .object(
+                session.properties.mapValues { .string($0) }.merging([
+                    "AMCtxId": .string(key.text), "Service": .string(session.trees.sorted().joined(separator: "|")),
+                ]) { $1 }),
         ]
         return try JSONReply.make(.ok, body, version: version)
     }

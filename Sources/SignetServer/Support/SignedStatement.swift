@@ -35,6 +35,11 @@ struct SignedStatement: Sendable {
         header["alg"]?.string == key.algorithm && key.accepts(signature, of: input)
     }
 
+    /// Whether it comes from one of the apps; from any when there are none.
+    func isIssued(by applications: [String]) -> Bool {
+        applications.isEmpty || claims["iss"]?.string.map(applications.contains) == true
+    }
+
     /// Clocks differ by so many seconds.
     static let tolerance = 60.0
 

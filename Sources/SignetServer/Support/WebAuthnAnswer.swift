@@ -54,13 +54,14 @@ struct RelyingParty: Sendable, Hashable {
     let name: String
     let otherOrigins: [String]
 
-    init(_ moment: Moment) {
+    /// What is nil is the server's.
+    init(_ moment: Moment, domain: String? = nil, name: String? = nil, otherOrigins: [String] = []) {
         let host = (try? Endpoint(unchecked: moment.baseURL))?.host ?? "localhost"
         // An address is no relying party.
         let isAddress = host == "127.0.0.1" || host.contains(":")
-        id = moment.configuration.webAuthnRelyingParty ?? (isAddress ? "localhost" : host)
-        name = moment.configuration.issuer
-        otherOrigins = moment.configuration.webAuthnOrigins
+        id = domain ?? moment.configuration.webAuthnRelyingParty ?? (isAddress ? "localhost" : host)
+        self.name = name ?? moment.configuration.issuer
+        self.otherOrigins = moment.configuration.webAuthnOrigins + otherOrigins
     }
 
     /// Pages of the party's domain and below it, and what is configured besides.

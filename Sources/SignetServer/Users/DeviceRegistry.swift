@@ -50,6 +50,7 @@ struct DeviceRegistry: Sendable {
     private var oath: [UserKey: OATHDevice] = [:]
     private var others: [UserKey: [OtherDevice]] = [:]
     private var owners: [String: UserKey] = [:]
+    private var recoveryCodes: [UserKey: [DeviceKind: Set<BearerKey>]] = [:]
 
     /// The most devices of one kind that a person can have of those that can be many. One more takes the oldest one's place.
     static let mostOfAKind = 32
@@ -59,6 +60,15 @@ struct DeviceRegistry: Sendable {
     func pushDevice(mechanismUID: String) -> PushDevice? { owners[mechanismUID].flatMap { push[$0] } }
 
     func oathDevice(of user: UserKey) -> OATHDevice? { oath[user] }
+
+    /// How many devices of a kind a user has.
+    func count(_ kind: DeviceKind, of user: UserKey) -> Int {
+        switch kind {
+        case .oath: oath[user] == nil ? 0 : 1
+        case .push: push[user] == nil ? 0 : 1
+        case .binding, .webauthn, .profile: others(kind, of: user).count
+        }
+    }
 
     func others(_ kind: DeviceKind, of user: UserKey) -> [OtherDevice] { (others[user] ?? []).filter { $0.kind == kind } }
 
@@ -89,6 +99,18 @@ struct DeviceRegistry: Sendable {
         others[user] = devices + [device]
     }
 
+    // MARK: Recovery codes
+
+    /// Keeps codes in the place of those that a kind of device had; without any it has none from now on.
+    mutating func keep(_ codes: RecoveryCodes?, for kind: DeviceKind, of user: UserKey) {
+        recoveryCodes[user, default: [:]][kind] = codes.map { Set($0.codes.map { BearerKey($0) }) }
+    }
+
+    /// Uses up a code. False when it is none, or was used before.
+    mutating func redeem(_ code: String, for kind: DeviceKind, of user: UserKey) -> Bool {
+        recoveryCodes[user]?[kind]?.remove(BearerKey(code)) != nil
+    }
+
     // MARK: Self-service
 
     mutating func rename(_ kind: DeviceKind, _ id: String, of user: UserKey, to name: String) {
@@ -100,14 +122,18 @@ struct DeviceRegistry: Sendable {
     mutating func remove(_ kind: DeviceKind, _ id: String, of user: UserKey) -> PushDevice? {
         switch kind {
         case .oath:
-            if oath[user]?.resourceID == id { oath[user] = nil }
+            guard oath[user]?.resourceID == id else { return nil }
+            oath[user] = nil
+            recoveryCodes[user]?[kind] = nil
         case .push:
             guard let device = push[user], device.resourceID == id else { return nil }
             push[user] = nil
+            recoveryCodes[user]?[kind] = nil
             owners[device.mechanismUID] = nil
             return device
         case .binding, .webauthn, .profile:
             others[user]?.removeAll { $0.kind == kind && $0.isNamed(id) }
+            if others(kind, of: user).isEmpty { recoveryCodes[user]?[kind] = nil }
         }
         return nil
     }

@@ -7,14 +7,24 @@ struct UserKey: Sendable, Hashable {
     let name: String
 }
 
-/// What is known of a user. Of the password it is only a keyed digest, which says nothing of the password's length.
+/// What is known of a user. Of the password it is only a digest, which says nothing of the password's length.
 struct Person: Sendable {
-    fileprivate var digest: HMAC<SHA256>.MAC
+    fileprivate enum Password: Sendable {
+        case digest(HMAC<SHA256>.MAC)
+        /// As the configuration brought it, until the right password was seen.
+        case hash(PasswordHash)
+        /// None will do.
+        case missing
+    }
+
+    fileprivate var password: Password
     /// Standard claims by name.
     var claims: [String: JSONValue] = [:]
     var isLocked = false
     /// Questions and answers for when the password is forgotten; an answer is kept like a password.
     fileprivate var answers: [String: HMAC<SHA256>.MAC] = [:]
+    /// The version of the terms that they have accepted.
+    var acceptedTerms: String?
 }
 
 /// Who can log in.
@@ -27,11 +37,9 @@ struct Directory: Sendable {
         let key = key
         people = Dictionary(
             users.map { user in
-                let digest = Self.digest(user.password, key: key)
-                return (
-                    UserKey(realm: RealmPath(user.realm), name: user.name),
-                    Person(digest: digest, claims: user.claims, isLocked: user.isLocked)
-                )
+                var person = Person(password: Self.password(of: user, key), claims: user.claims, isLocked: user.isLocked)
+                person.answers = user.securityAnswers.mapValues { Self.digest($0.folded, key: key) }
+                return (UserKey(realm: RealmPath(user.realm), name: user.name), person)
             }, uniquingKeysWith: { _, last in last })
         nobody = Self.digest(Secret.random(byteCount: 32), key: key)
     }
@@ -42,18 +50,37 @@ struct Directory: Sendable {
 
     subscript(user: UserKey) -> Person? { people[user] }
 
-    /// Whether this is the user's password. For a user that does not exist the same work is done.
-    func accepts(_ password: Secret, of user: UserKey) -> Bool {
-        let isRight = Self.areEqual(Self.digest(password, key: key), people[user]?.digest ?? nobody)
-        return isRight && people[user] != nil
+    private static func password(of user: User, _ key: Secret) -> Person.Password {
+        if let password = user.password { return .digest(digest(password, key: key)) }
+        return user.passwordHash.map { .hash($0) } ?? .missing
+    }
+
+    /// Whether this is the user's password. For a user that does not exist the same work is done as for one whose digest is kept;
+    /// a hash of the configuration's takes its time once, and gives way to the digest then.
+    mutating func accepts(_ password: Secret, of user: UserKey) -> Bool {
+        let offered = Self.digest(password, key: key)
+        switch people[user]?.password {
+        case .digest(let digest): return Self.areEqual(offered, digest)
+        case .hash(let hash):
+            guard hash.accepts(password) else { return false }
+            people[user]?.password = .digest(offered)
+            return true
+        case nil, .missing:
+            _ = Self.areEqual(offered, nobody)
+            return false
+        }
     }
 
     /// Makes a user. False when there is one of that name.
     mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) -> Bool {
         guard people[user] == nil else { return false }
-        people[user] = Person(digest: Self.digest(password, key: key), claims: claims)
+        people[user] = Person(password: .digest(Self.digest(password, key: key)), claims: claims)
         return true
     }
+
+    mutating func setLocked(_ isLocked: Bool, _ user: UserKey) { people[user]?.isLocked = isLocked }
+
+    mutating func acceptTerms(_ version: String, _ user: UserKey) { people[user]?.acceptedTerms = version }
 
     mutating func merge(_ claims: [String: JSONValue], into user: UserKey) {
         people[user]?.claims.merge(claims) { $1 }

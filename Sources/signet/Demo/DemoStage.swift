@@ -33,10 +33,17 @@ struct DemoStage {
         }
     }
 
-    /// Starts `signet serve` and reads where it is.
+    /// Starts `signet serve` with the starter file and reads where it is.
     func startServer() async throws -> (process: BackgroundProcess, browser: Browser, url: String) {
+        let configuration = "\(home)/signet.yaml"
+        try Data(try await ChildProcess.run(program, ["serve", "--starter"], environment: environment).output.utf8).write(
+            to: URL(filePath: configuration))
         let process = try BackgroundProcess(
-            program, ["serve", "--port", "0", "--push-timeout", String(Self.pushTimeout), "--attached", "--json"],
+            program,
+            [
+                "serve", "--config", configuration, "--port", "0", "--push-timeout", String(Self.pushTimeout), "--attached",
+                "--json",
+            ],
             environment: environment)
         guard let line = await process.firstLine(), let ready = try? JSON.value(of: line.utf8),
             let url = ready["url"]?.string, let user = ready["users"]?.array?.first,

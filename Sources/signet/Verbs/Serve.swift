@@ -17,9 +17,18 @@ struct Serve: AsyncParsableCommand {
         abstract: "Run an AM-compatible server for the desk.",
         discussion: """
             For desks and continuous integration, not for production: it listens on this machine only, unless --exposed,
-            and its state is in memory and gone when it stops. Journeys: Login, OATHRegistration, OATHLogin, PushRegistration,
-            CombinedRegistration, PushLogin, PushNumberLogin, PushBiometricLogin. See docs/desk.md.
+            and its state is in memory and gone when it stops. Realms, users, OAuth 2.0 clients and journeys are those of the
+            starter file, which --starter prints, or of a file of your own. See docs/server.md, docs/configuration.md.
             """)
+
+    @Option(help: ArgumentHelp("Serve what a file says: realms, users, clients, journeys, in YAML.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("Say what is in such a file, or everything that is wrong with it, and end.", valueName: "file"))
+    var check: String?
+
+    @Flag(help: "Print a file to start from, and end.")
+    var starter = false
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
@@ -32,12 +41,13 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help:
-            "A file with users: a JSON object of names and passwords, of mode 0600. Without it there is one user, demo, with a new password."
+            "A file with users: a JSON object of names and passwords, of mode 0600. Otherwise there are those of the configuration."
     )
     var users: String?
 
-    @Option(help: ArgumentHelp("How long a push message can be answered.", valueName: "seconds"))
-    var pushTimeout = 120
+    @Option(
+        help: ArgumentHelp("How long a push message can be answered; 120, unless the configuration says.", valueName: "seconds"))
+    var pushTimeout: Int?
 
     @Flag(help: "Stop when standard input ends, as it does when the program that started this one is gone.")
     var attached = false
@@ -55,17 +65,35 @@ struct Serve: AsyncParsableCommand {
                 "--host \(host) can be reached by other machines, over plain http; pass --exposed if that is meant.")
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
-        guard pushTimeout > 0 else { throw ValidationError("--push-timeout is a number of seconds, 1 or more.") }
+        guard [config != nil, check != nil, starter].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--config, --check and --starter exclude each other.")
+        }
+        guard config == nil || users == nil else {
+            throw ValidationError("--users and --config exclude each other: the configuration has users.")
+        }
+        guard pushTimeout ?? 1 > 0 else { throw ValidationError("--push-timeout is a number of seconds, 1 or more.") }
     }
 
     func run() async throws {
-        let users = try UserFile.users(users)
-        let configuration = ServerConfiguration {
-            $0.users = users.map { User(name: $0.name, password: $0.password) }
-            $0.host = host
-            $0.port = port
-            $0.pushTimeout = pushTimeout
+        if starter {
+            Console.bytes(Array(ServerConfiguration.starterText.utf8))
+            return
         }
+        if let check {
+            Console.line("\(check): " + ConfigurationFile.summary(try ConfigurationFile.read(check)))
+            return
+        }
+        var configuration = try config.map { try ConfigurationFile.read($0) } ?? ServerConfiguration.starter
+        if let users { configuration.users = try UserFile.users(users) }
+        let users = Self.entries(&configuration.users)
+        configuration.host = host
+        configuration.port = port
+        configuration.pushTimeout = pushTimeout ?? configuration.pushTimeout
+        configuration.onLetter = { [json] letter in Self.announce(letter, json: json) }
+        try await serve(configuration, users)
+    }
+
+    private func serve(_ configuration: ServerConfiguration, _ users: [UserEntry]) async throws {
         var logger = Logger(label: "signet.serve", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = logLevel
         let server = DeskServer(configuration: configuration, logger: logger)
@@ -104,10 +132,44 @@ struct Serve: AsyncParsableCommand {
         return level
     }
 
-    private func announce(_ url: String, _ users: [UserFile.Entry], _ realms: [String]) {
+    /// A user, as they are told of when the server is ready.
+    private struct UserEntry {
+        let name: String
+        let realm: String
+        /// In clear only when it was made up here.
+        let madeUpPassword: String?
+    }
+
+    /// Makes up passwords for those who have none.
+    private static func entries(_ users: inout [User]) -> [UserEntry] {
+        users.indices.map { index in
+            var madeUp: String?
+            if users[index].password == nil, users[index].passwordHash == nil {
+                let password = Secret.random(byteCount: 10).withUnsafeBytes { Base32.encode($0).lowercased() }
+                users[index].password = Secret(password.utf8)
+                madeUp = password
+            }
+            return UserEntry(name: users[index].name, realm: users[index].realm, madeUpPassword: madeUp)
+        }
+    }
+
+    private static func announce(_ letter: Letter, json: Bool) {
+        guard json else {
+            Console.line("Letter to \(letter.user): \(letter.link)")
+            return
+        }
+        let members: [String: JSONValue] = [
+            "user": .string(letter.user), "realm": .string(letter.realm), "link": .string(letter.link),
+        ]
+        Console.line(JSONText.line(.object(["letter": .object(members)])))
+    }
+
+    private func announce(_ url: String, _ users: [UserEntry], _ realms: [String]) {
         if json {
             let users = users.map { user in
-                JSONText.object(["name": .string(user.name), "password": .string(user.madeUpPassword)])
+                JSONText.object([
+                    "name": .string(user.name), "realm": .string(user.realm), "password": .string(user.madeUpPassword),
+                ])
             }
             Console.line(
                 JSONText.line(
@@ -117,7 +179,9 @@ struct Serve: AsyncParsableCommand {
         Console.line("Signet desk server: \(url)  (for desks and CI only; state is in memory)")
         Console.line("Realms: \(realms.joined(separator: ", "))")
         for user in users {
-            Console.line("User: \(user.name)" + (user.madeUpPassword.map { "  password: \($0)" } ?? ""))
+            Console.line(
+                "User: \(user.name)" + (user.realm == "/" ? "" : " in \(user.realm)")
+                    + (user.madeUpPassword.map { "  password: \($0)" } ?? ""))
         }
         Console.line("Stop with Ctrl-C.")
     }

@@ -1,6 +1,7 @@
 import Foundation
 import SignetNetwork
 import SignetTesting
+import SwiftASN1
 import Testing
 
 @Suite("A server's pinned key")
@@ -32,6 +33,9 @@ struct PinningTests {
         let (theirs, another) = (try authority.identity(kind), try authority.identity(kind))
         try await TLSServer.with(theirs) { server in
             try await with(authority) { (transport: AsyncHTTPTransport) async throws in
+                // The same as another library finds it in the certificate.
+                let certificate = try PEMDocument(pemString: theirs.certificate).derBytes
+                #expect(PublicKeyPin(ofCertificate: certificate) == theirs.pin)
                 let right = await outcome(transport, server.url, [another.pin, theirs.pin])
                 #expect(right == .success(200) && server.requests == 1)
                 let wrong = await outcome(transport, server.url, [another.pin])
@@ -110,6 +114,19 @@ struct PinningTests {
         let plain = await outcome(transport, "http://127.0.0.1:\(server.port)/", [pin])
         if case .failure(let error) = plain { #expect(error.code == .cannotPin) } else { Issue.record("it was sent") }
         await transport.close()
+    }
+
+    @Test("is not found in what is no certificate, wherever that ends")
+    func noCertificate() throws {
+        let der = try PEMDocument(pemString: try TestAuthority().identity().certificate).derBytes
+        for length in 0..<der.count { #expect(CertificateKey.info(inCertificate: der.prefix(length)) == nil) }
+        #expect(CertificateKey.info(inCertificate: der + [0]) == nil)
+        for place in der.indices {
+            var other = der
+            other[place] ^= 0xFF
+            // Whatever it finds, it does not fall.
+            if let key = CertificateKey.info(inCertificate: other) { #expect(key.count < other.count) }
+        }
     }
 
     @Test("is written as base64 of a SHA-256, with its name in front or not")

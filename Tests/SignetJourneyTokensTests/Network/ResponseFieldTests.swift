@@ -5,6 +5,21 @@ import Testing
 
 @Suite("What a response says beside its content")
 struct ResponseFieldTests {
+    @Test(
+        "Cookies that were joined come apart where one ends, and not in a date",
+        arguments: [
+            ("a=1", ["a=1"]), ("a=1; Path=/, b=2", ["a=1; Path=/", "b=2"]), ("", [""]),
+            (
+                "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/, b=; Expires=Thu, 01 Jan 1970 00:00:00 GMT, c=3",
+                [
+                    "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/", "b=; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "c=3",
+                ]
+            ),
+        ])
+    func joined(text: String, cookies: [String]) {
+        #expect(HTTPHeaders.cookies(joined: text) == cookies)
+    }
+
     static let now = Date(timeIntervalSince1970: 784_111_777)
 
     @Test(

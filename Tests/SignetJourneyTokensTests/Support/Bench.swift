@@ -9,7 +9,7 @@ import SignetTesting
 struct Bench: Sendable {
     let provider: TestProvider
     let store: SessionStore
-    let transport: AsyncHTTPTransport
+    let transport: any HTTPTransport
     let clock: ManualClock
     let tokens: TokenSource
 
@@ -35,19 +35,29 @@ struct Bench: Sendable {
     static func with<R>(
         session: SSOToken? = session, token: AccessToken? = nil, endpoints: Addresses? = nil,
         client: OAuthClient = client, timeout: Duration = .seconds(240), silence: Duration = .seconds(240),
-        store: SessionStore? = nil,
+        store: SessionStore? = nil, transport other: (any HTTPTransport)? = nil,
         _ change: Change = .set { _ in }, _ body: (Bench) async throws -> R
     ) async throws -> R {
         let provider = try TestProvider(change.body)
         let store = try store ?? SessionStore.memory()
         if let session { try await store.save(session) }
         if let token { try await store.save(token) }
-        let (transport, clock) = (AsyncHTTPTransport(longestSilence: silence), ManualClock(Date()))
+        let (own, clock) = (AsyncHTTPTransport(longestSilence: silence), ManualClock(Date()))
+        let transport = other ?? own
         let tokens = TokenSource(
             endpoints?.body(provider) ?? provider.endpoints(timeout: timeout), client: client, store: store, transport: transport,
             clock: clock)
         let bench = Bench(provider: provider, store: store, transport: transport, clock: clock, tokens: tokens)
-        return try await transport.use { _ in try await body(bench) }
+        return try await own.use { _ in try await body(bench) }
+    }
+
+    /// An app at this server, or at one that has another address, over the same store.
+    func app(
+        at url: String? = nil, timeout: Duration = .seconds(240), pins: Set<PublicKeyPin> = []
+    ) throws -> IdentityClient {
+        var profile = try TestProvider.profile(of: url ?? provider.url, timeout: timeout)
+        profile.pins = pins
+        return try IdentityClient(profile, store: store, transport: transport, clock: clock)
     }
 
     /// A token as one that the provider gave some time ago, known there by its refresh token.

@@ -89,6 +89,19 @@ final class TestProvider: Sendable {
             jwks: "\(url)/jwks", issuer: url, timeout: timeout)
     }
 
+    /// The same as a profile, of this server or of one that has another address.
+    static func profile(of url: String, timeout: Duration = .seconds(240)) throws -> ServerProfile {
+        let endpoints: EndpointOverrides = [
+            .authenticate: "authenticate", .authorize: "authorize", .token: "token", .revoke: "revoke", .userInfo: "userinfo",
+            .endSession: "endsession", .session: "sessions", .deviceCode: "device", .jwks: "jwks", .discovery: "discovery",
+        ]
+        return try ServerProfile(url: url, endpoints: endpoints) {
+            $0.issuer = url
+            $0.timeout = timeout
+            $0.client = Bench.client
+        }
+    }
+
     // MARK: Serving
 
     /// Whether the connection is good for another request.
@@ -165,6 +178,7 @@ final class TestProvider: Sendable {
         case "discovery": Answer(body: discovery)
         case "jwks": Answer(body: JSON.text(of: Self.keys(of: state.key)))
         case "authorize": authorize(query, request, &state)
+        case "authenticate": Answer(body: request.body.contains("authId") ? #"{"tokenId":"sso-1"}"# : Self.step)
         case "token": token(form, &state)
         case "revoke": revoke(form, &state)
         case "userinfo": userInfo(request, state)
@@ -180,6 +194,8 @@ final class TestProvider: Sendable {
         default: Answer(status: 404)
         }
     }
+
+    static let step = #"{"authId":"a","callbacks":[{"type":"TextOutputCallback","output":[]}]}"#
 
     private func refuse(_ status: Int, _ name: String) -> Answer { Answer(status: status, body: #"{"error":"\#(name)"}"#) }
 

@@ -7,40 +7,6 @@ import Testing
 
 @Suite("Whatever fails on the way, what is stored stays")
 struct FaultTests {
-    /// What is asked of the server, and by which of its addresses.
-    enum Operation: String, CaseIterable, Sendable {
-        case refresh, authorize, exchange, keys, userInfo, device
-
-        var path: String {
-            switch self {
-            case .refresh, .exchange, .device: "token"
-            case .authorize: "authorize"
-            case .keys: "jwks"
-            case .userInfo: "userinfo"
-            }
-        }
-
-        var session: SSOToken? { self == .authorize || self == .exchange || self == .keys ? Bench.session : nil }
-        var token: AccessToken? {
-            switch self {
-            case .refresh: Bench.old(session: nil)
-            case .userInfo, .device: Bench.old(left: 3600, session: nil)
-            default: nil
-            }
-        }
-
-        func run(_ bench: Bench, by tokens: TokenSource? = nil) async throws {
-            let tokens = tokens ?? bench.tokens
-            switch self {
-            case .refresh, .authorize, .exchange, .keys: _ = try await tokens.token()
-            case .userInfo: _ = try await tokens.userInfo()
-            case .device:
-                let polls = DeviceLogin(tokens) { _ in bench.clock.advance(by: 200) }
-                _ = try await polls.finish(try await polls.begin())
-            }
-        }
-    }
-
     struct Fault: Sendable, CustomTestStringConvertible {
         let name: String
         let fault: TestProvider.Fault
@@ -61,9 +27,9 @@ struct FaultTests {
         Fault(name: "403 in HTML", fault: .status(403, [], "<html>"), isRetryable: false),
     ]
 
-    /// An authorization endpoint answers with its head alone, so a body that breaks off there changes nothing that is needed.
+    /// Some answers are whole with their head: what they were to do is done, whatever becomes of the rest.
     private func isHarmless(_ fault: TestProvider.Fault, for operation: Operation) -> Bool {
-        operation == .authorize && fault == .halfJSON
+        fault == .halfJSON && [.authorize, .revoke, .logOut, .endSession].contains(operation)
     }
 
     @Test("An answer that is none", arguments: Operation.allCases, faults)
@@ -72,87 +38,111 @@ struct FaultTests {
         // Only where the server is silent has anything to wait for the end of it.
         let isSilent = [.silent, .silentAfterHead, .silentInBody].contains(fault.fault)
         try await Bench.with(
-            session: operation.session, token: operation.token, timeout: isSilent ? .milliseconds(500) : .seconds(240),
-            silence: isSilent ? .seconds(1) : .seconds(240),
+            session: operation.session, token: operation.token, silence: isSilent ? .seconds(1) : .seconds(240),
             .set {
                 Bench.knowsOld(&$0)
                 $0.faults[operation.path] = fault.fault
             }
-        ) { bench in
+        ) { (bench: Bench) async throws in
             let before = try await bench.kept()
-            let result = await outcome { try await operation.run(bench) }
-            let error = try #require(result.tokenError, "\(result)")
-            #expect(try await bench.kept() == before)
-            if operation == .device {
-                // Such failures are waited out until the login is too late.
-                #expect(error.code == .refused || error.code == .unreachable)
-            } else if operation == .authorize, fault.fault == .page {
-                // A page where a code should be is how a server asks for a login; the session's own address denies nothing.
-                #expect(error.code == .loginRequired)
-            } else {
-                #expect(error.isRetryable == fault.isRetryable, "\(error)")
-            }
-            if case .status(503, _, _) = fault.fault, operation != .device { #expect(error.retryAfter == .seconds(7)) }
+            let app = try bench.app(timeout: isSilent ? .milliseconds(500) : .seconds(240))
+            let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+            #expect(try await bench.kept() == operation.kept(before))
+            check(error, operation, fault)
             // And when it is over, it works.
-            guard operation != .device, !isSilent else { return }
-            bench.provider.change { $0.faults = [:] }
-            if operation == .refresh { bench.provider.change { $0.used = [] } }
-            let patient = TokenSource(
-                bench.provider.endpoints(), client: Bench.client, store: bench.store, transport: bench.transport,
-                clock: bench.clock)
-            try await operation.run(bench, by: patient)
+            guard operation != .poll, !isSilent else { return }
+            bench.provider.change {
+                $0.faults = [:]
+                $0.used = []
+            }
+            try await operation.run(try bench.app(), bench)
         }
     }
 
-    @Test("Nobody at the port", arguments: [Operation.refresh, .authorize, .userInfo])
+    private func check(_ error: any Error, _ operation: Operation, _ fault: Fault) {
+        switch operation {
+        case .poll:
+            // Such failures are waited out until the login is too late.
+            let code = (error as? TokenError)?.code
+            #expect(code == .refused || code == .unreachable, "\(error)")
+        case .authorize where fault.fault == .page:
+            // A page where a code should be is how a server asks for a login; the session's own address denies nothing.
+            #expect((error as? TokenError)?.code == .loginRequired, "\(error)")
+        case .endSession where fault.fault == .page:
+            #expect(error is NeedsBrowser, "\(error)")
+        default:
+            #expect(error.mayBeTriedAgain == fault.isRetryable, "\(error)")
+            if fault.fault == .busy { #expect(error.wait == .seconds(7), "\(error)") }
+        }
+    }
+
+    @Test("A network that answers everything with a page of its own", arguments: Operation.allCases)
+    func hotel(operation: Operation) async throws {
+        try await Bench.with(
+            session: operation.session, token: operation.token,
+            .set { state in
+                for operation in Operation.allCases { state.faults[operation.path] = .page }
+            }
+        ) { (bench: Bench) async throws in
+            let before = try await bench.kept()
+            let app = try bench.app()
+            let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+            #expect(try await bench.kept() == operation.kept(before))
+            #expect(error.mayBeTriedAgain == true || error is NeedsBrowser, "\(error)")
+        }
+    }
+
+    @Test("Nobody at the port", arguments: Operation.allCases)
     func refused(operation: Operation) async throws {
         let closed = try ClosedPort()
-        let url = "http://127.0.0.1:\(closed.port)"
-        let endpoints = OAuthEndpoints(
-            authorize: "\(url)/a", token: "\(url)/t", userInfo: "\(url)/u", jwks: "\(url)/k", issuer: url)
-        try await Bench.with(session: operation.session, token: operation.token, endpoints: .from { _ in endpoints }) { bench in
+        try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
             let before = try await bench.kept()
-            let error = try #require(await outcome { try await operation.run(bench) }.tokenError)
-            #expect(error.code == .unreachable && error.isRetryable)
-            #expect(try await bench.kept() == before)
+            let app = try bench.app(at: "http://127.0.0.1:\(closed.port)")
+            let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+            #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
+            #expect(try await bench.kept() == operation.kept(before))
             // The server saw nothing, so no refresh is noted as begun.
             #expect(try await bench.store.token()?.renewalBegun == nil)
         }
     }
 
-    @Test("A certificate for another name, or of nobody", arguments: [Operation.refresh, .authorize, .userInfo])
+    @Test("A certificate for another name, or of nobody", arguments: Operation.allCases)
     func wrongName(operation: Operation) async throws {
         try await TLSServer.with(try TestAuthority().identity(for: "other.example.com")) { server in
-            let url = "https://localhost:\(server.port)"
-            let endpoints = OAuthEndpoints(
-                authorize: "\(url)/a", token: "\(url)/t", userInfo: "\(url)/u", jwks: "\(url)/k", issuer: url)
-            try await Bench.with(session: operation.session, token: operation.token, endpoints: .from { _ in endpoints }) {
-                bench in
+            try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
                 let before = try await bench.kept()
-                let error = try #require(await outcome { try await operation.run(bench) }.tokenError)
-                #expect(error.code == .unreachable && !error.isRetryable)
-                #expect(try await bench.kept() == before && server.requests == 0)
+                let app = try bench.app(at: "https://localhost:\(server.port)")
+                let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+                #expect(error.transportCode == .tls && error.mayBeTriedAgain == false, "\(error)")
+                #expect(try await bench.kept() == operation.kept(before) && server.requests == 0)
             }
         }
     }
 
-    @Test("A profile with pins and a transport that looks at no key")
-    func pins() async throws {
-        let transport = ScriptedTransport { _ in HTTPResponse(status: 200) }
-        let store = try SessionStore.memory()
-        try await store.save(Bench.session)
-        let endpoints = OAuthEndpoints(
-            authorize: "https://op/a", token: "https://op/t", jwks: "https://op/k", issuer: "x",
-            pins: [PublicKeyPin(of: [1])])
-        let tokens = TokenSource(endpoints, client: Bench.client, store: store, transport: transport)
-        let error = try #require(await outcome { try await tokens.token() }.tokenError)
-        #expect(
-            error.cause
-                == .network(
-                    TransportError(
-                        .cannotPin, host: "op",
-                        "this transport cannot check the server's key: use one that can, or take the pins out of the profile")))
-        #expect(transport.requests.isEmpty)
-        #expect(try await store.session() == Bench.session)
+    @Test("Another key than the profile insists on, or nothing that could look at one", arguments: Operation.allCases)
+    func pins(operation: Operation) async throws {
+        let authority = try TestAuthority()
+        try await TLSServer.with(try authority.identity()) { (server: TLSServer) async throws in
+            let file = try TemporaryDirectory()
+            defer { file.remove() }
+            try Data(authority.certificate.utf8).write(to: URL(filePath: file.file("authority.pem")))
+            let looking = AsyncHTTPTransport(authorities: .file(file.file("authority.pem")))
+            try await looking.use { (looking: AsyncHTTPTransport) async throws in
+                let blind = ScriptedTransport { _ in HTTPResponse(status: 200) }
+                let rows: [(any HTTPTransport, TransportError.Code)] = [(looking, .wrongKey), (blind, .cannotPin)]
+                for (transport, code) in rows {
+                    try await Bench.with(
+                        session: operation.session, token: operation.token, transport: transport
+                    ) { (bench: Bench) async throws in
+                        let before = try await bench.kept()
+                        let app = try bench.app(at: "https://localhost:\(server.port)", pins: [PublicKeyPin(of: [1])])
+                        let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+                        #expect(error.transportCode == code && error.mayBeTriedAgain == false, "\(error)")
+                        #expect(try await bench.kept() == operation.kept(before))
+                    }
+                }
+                #expect(server.requests == 0 && blind.requests.isEmpty)
+            }
+        }
     }
 }

@@ -10,6 +10,23 @@ import Testing
 
 @Suite("A source of tokens")
 struct TokenSourceTests {
+    @Test("A token that is good is answered at once: no task is made, and nothing is waited for")
+    func atOnce() async throws {
+        try await Bench.with(token: Bench.old(left: 3600)) { (bench: Bench) async throws in
+            let token = try await bench.tokens.token()
+            guard #available(macOS 26, iOS 26, *) else { return }
+            let answered = Mutex<AccessToken?>(nil)
+            // It runs here up to where it first waits.
+            let task = Task.immediate {
+                let token = try await bench.tokens.token()
+                answered.withLock { $0 = token }
+            }
+            #expect(answered.withLock { $0 } == token)
+            try await task.value
+            #expect(bench.provider.now.counts.isEmpty)
+        }
+    }
+
     @Test("turns a session into tokens, once, and answers from memory afterwards")
     func session() async throws {
         try await Bench.with { bench in

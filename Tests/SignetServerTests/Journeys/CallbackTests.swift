@@ -45,7 +45,7 @@ struct CallbackTests {
 
     @Test(
         "A journey that is named like a callback shows it, and ends when it is answered",
-        arguments: CallbackCatalogue.entries.map(\.type))
+        arguments: StarterCallbacks.types)
     func single(type: String) async throws {
         try await TestDesk.run { desk in
             let step = try await desk.logIn(type).step
@@ -65,12 +65,12 @@ struct CallbackTests {
             var seen: [String] = []
             var reply = try await desk.logIn("Everything")
             while let step = try? reply.step {
-                let expected = CallbackCatalogue.entries[seen.count].type
+                let expected = StarterCallbacks.types[seen.count]
                 #expect(step.callback(expected) != nil)
                 seen.append(expected)
                 reply = try await Self.answer(step, at: desk)
             }
-            #expect(seen == CallbackCatalogue.entries.map(\.type))
+            #expect(seen == StarterCallbacks.types)
             #expect(reply.json["tokenId"] != nil)
         }
     }

@@ -18,43 +18,12 @@ extension JourneyState {
     static func sample() -> JourneyState {
         JourneyState(
             id: "id", realm: .root, tree: "tree", indexType: "service", expiresAt: StillClock().now.addingTimeInterval(300),
-            userAgent: nil, noSession: false, nodeID: "node")
+            userAgent: nil, noSession: false, place: NodePlace(tree: "tree", nodeID: "node"))
     }
 }
 
 @Suite("Journeys as trees")
 struct JourneyTreeTests {
-    @Test("Every built-in journey is whole", arguments: JourneyTree.builtIn.map(\.name))
-    func whole(name: String) throws {
-        let tree = try #require(JourneyTree.builtIn.first { $0.name == name })
-        #expect(tree.problems == [])
-    }
-
-    @Test("The documented journeys are there")
-    func names() {
-        let names = JourneyTree.builtIn.map(\.name)
-        #expect(Set(names).count == names.count)
-        #expect(
-            Set(names).subtracting(CallbackCatalogue.entries.map(\.type)) == [
-                "Login", "Registration", "EmailLogin", "QuestionLogin", "PushRegistration", "PushLogin", "PushNumberLogin",
-                "PushBiometricLogin", "OATHRegistration", "OATHLogin", "CombinedRegistration", "DeviceBinding", "DeviceSigning",
-                "DeviceLogin", "WebAuthnRegistration", "WebAuthnLogin", "WebAuthnRegistration70", "WebAuthnLogin70",
-                "WebAuthnRegistration65", "WebAuthnLogin65", "PassThrough", "Locked", "PolicyFailure", "Failure", "Everything",
-            ])
-    }
-
-    @Test("A tree says what is wrong with it")
-    func problems() {
-        let tree = JourneyTree(
-            "Broken", entry: "start",
-            nodes: ["page": JourneyNode(PageNode(collectors: []), [.done: .node("nowhere")])])
-        #expect(
-            tree.problems == [
-                "page: Done leads to nowhere, no node", "page: PageNode has no outcome Done",
-                "page: the outcome Outcome leads nowhere", "the entry start is no node",
-            ])
-    }
-
     private func begin(_ nodes: [String: JourneyNode], entry: String = "a") throws -> JourneyReply {
         var desk = DeskState(
             users: ServerConfiguration.sample().users, trees: [JourneyTree("T", entry: entry, nodes: nodes)],
@@ -71,6 +40,14 @@ struct JourneyTreeTests {
         #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [:])]) }
     }
 
+    @Test("A journey that is inside of itself fails the login and nothing more")
+    func endless() {
+        let inner = JourneyNode(InnerTreeEvaluatorNode(tree: "T"), [.isTrue: .success, .isFalse: .failure])
+        #expect(throws: Refusal.self) { try begin(["a": inner]) }
+        let none = JourneyNode(InnerTreeEvaluatorNode(tree: "nowhere"), [.isTrue: .success, .isFalse: .failure])
+        #expect(throws: Refusal.self) { try begin(["a": none]) }
+    }
+
     @Test("A tree that ends without a user is a failure, however it ends")
     func nobody() {
         #expect(throws: Refusal.self) { try begin(["a": JourneyNode(RetryLimitDecisionNode(attempts: 9), [.retry: .success])]) }
@@ -84,8 +61,10 @@ struct JourneyTreeTests {
                 JourneyTree(
                     "T", entry: "name",
                     nodes: [
-                        "name": JourneyNode(CollectorNode(collector: UsernameCollector()), [.outcome: .node("password")]),
-                        "password": JourneyNode(CollectorNode(collector: PasswordCollector()), [.outcome: .node("check")]),
+                        "name": JourneyNode(
+                            CollectorNode("UsernameCollectorNode", [UsernameCollector()]), [.outcome: .node("password")]),
+                        "password": JourneyNode(
+                            CollectorNode("PasswordCollectorNode", [PasswordCollector()]), [.outcome: .node("check")]),
                         "check": JourneyNode(DataStoreDecisionNode(), [.isTrue: .success, .isFalse: .failure]),
                     ])
             ], baseURL: "http://127.0.0.1/am")
@@ -110,14 +89,14 @@ struct JourneyTreeTests {
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret(TestDesk.password.utf8)
-        let action = DataStoreDecisionNode().process(NodeVisit(nodeID: "x", answers: nil, moment: .sample()), &journey, &desk)
+        let action = DataStoreDecisionNode().process(NodeVisit(answers: nil, moment: .sample()), &journey, &desk)
         #expect(action.outcome == .isTrue)
         #expect(journey.password == nil)
     }
 
     @Test("Abandoned journeys do not pile up")
     func abandoned() throws {
-        var desk = DeskState(users: [], trees: JourneyTree.builtIn, baseURL: "")
+        var desk = DeskState(users: [], trees: Journeys.starter.trees, baseURL: "")
         let start = JourneyStart(realm: .root, indexType: "service", noSession: false)
         let clock = StillClock()
         for _ in 0..<2000 {

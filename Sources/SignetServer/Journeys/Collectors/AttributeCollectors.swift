@@ -40,8 +40,6 @@ struct AttributeCollector: Collector {
     var kind = Kind.text
     var policies: [AttributePolicy] = []
 
-    var name: String { "AttributeCollectorNode" }
-
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
         [shown(journey.attributes[attribute] ?? kind.nothing, failures: [], isChecked: false)]
     }
@@ -86,14 +84,9 @@ struct NewCredentialCollector: Collector {
     }
 
     var kind: Kind
+    var prompt: String
     var policies: [AttributePolicy]
 
-    static let username = NewCredentialCollector(
-        kind: .username, policies: [.required, .minimumLength(3), .maximumLength(64), .unique])
-    static let password = NewCredentialCollector(
-        kind: .password, policies: [.required, .minimumLength(8), .capitals(1), .digits(1)])
-
-    var name: String { kind == .username ? "ValidatedUsernameNode" : "ValidatedPasswordNode" }
     private var attribute: String { kind == .username ? "userName" : "password" }
 
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
@@ -112,11 +105,6 @@ struct NewCredentialCollector: Collector {
         return .taken
     }
 
-    /// The callback as it is shown, with a policy that is said to have failed.
-    func example(failing policy: AttributePolicy?) -> JourneyCallback {
-        shown("", failures: policy.map { [$0] } ?? [], isChecked: false)
-    }
-
     private func shown(_ text: String, failures: [AttributePolicy], isChecked: Bool) -> JourneyCallback {
         let policies = AttributePolicy.description(of: policies, name: attribute)
         let failed = JSONValue.texts(failures.map(\.failure))
@@ -127,15 +115,14 @@ struct NewCredentialCollector: Collector {
                 "ValidatedCreateUsernameCallback",
                 [
                     "policies": policies, "failedPolicies": failed, "validateOnly": .bool(isChecked),
-                    "prompt": .string("Username"),
-                    "value": .string(text),
+                    "prompt": .string(prompt), "value": .string(text),
                 ], ["": .string(text), "validateOnly": .bool(isChecked)])
         case .password:
             return .any(
                 "ValidatedCreatePasswordCallback",
                 [
                     "echoOn": .bool(false), "policies": policies, "failedPolicies": failed, "validateOnly": .bool(isChecked),
-                    "prompt": .string("Password"),
+                    "prompt": .string(prompt),
                 ], ["": .string(""), "validateOnly": .bool(isChecked)])
         }
     }

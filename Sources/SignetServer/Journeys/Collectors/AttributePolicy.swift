@@ -50,7 +50,8 @@ enum AttributePolicy: Sendable, Hashable {
         }
     }
 
-    private var id: String {
+    /// AM's name of the policy.
+    var id: String {
         switch self {
         case .required: "not-empty"
         case .minimumLength: "minimum-length"

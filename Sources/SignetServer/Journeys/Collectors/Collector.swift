@@ -2,8 +2,6 @@ import SignetCore
 
 /// Asks for one thing on a page, alone or among others: AM's collector nodes.
 protocol Collector: Sendable {
-    /// AM's name of the node.
-    var name: String { get }
     /// What it shows. It says the same as long as nothing was taken in between.
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback]
     /// Takes what the client filled in; the first of the answers is to the first of its own callbacks.
@@ -22,12 +20,12 @@ enum Intake: Sendable {
 /// Several collectors on one page.
 struct PageNode: NodeKind {
     var collectors: [any Collector]
-    var stage: String? = "UsernamePassword"
-    var header: String? = "Sign In"
-    var description: String? = "With your name and password"
+    var stage: String?
+    var header: String?
+    var description: String?
 
     var name: String { "PageNode" }
-    var outcomes: Set<NodeOutcome> { [.outcome] }
+    var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let asked = collectors.map { $0.callbacks(journey, desk) }
@@ -54,22 +52,25 @@ struct PageNode: NodeKind {
     }
 }
 
-/// A collector without a page around it.
+/// Collectors without a page around them.
 struct CollectorNode: NodeKind {
-    var collector: any Collector
+    var name: String
+    var collectors: [any Collector]
 
-    var name: String { collector.name }
-    var outcomes: Set<NodeOutcome> { [.outcome] }
+    init(_ name: String, _ collectors: [any Collector]) {
+        self.name = name
+        self.collectors = collectors
+    }
+
+    var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        PageNode(collectors: [collector], stage: nil, header: nil, description: nil).process(visit, &journey, &desk)
+        PageNode(collectors: collectors).process(visit, &journey, &desk)
     }
 }
 
 /// Asks for a user's name.
 struct UsernameCollector: Collector {
-    var name: String { "UsernameCollectorNode" }
-
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] { [.name(prompt: "User Name")] }
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
@@ -80,8 +81,6 @@ struct UsernameCollector: Collector {
 
 /// Asks for a password.
 struct PasswordCollector: Collector {
-    var name: String { "PasswordCollectorNode" }
-
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] { [.password(prompt: "Password")] }
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
@@ -96,8 +95,6 @@ struct TextCollector: Collector {
     var prompt: String
     var standard = ""
 
-    var name: String { "InputCollectorNode" }
-
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
         [.any("TextInputCallback", ["prompt": .string(prompt), "defaultText": .string(standard)], ["": .string("")])]
     }
@@ -108,31 +105,12 @@ struct TextCollector: Collector {
     }
 }
 
-/// Shows callbacks of any kind, and keeps what comes back under its own name, without looking at it: AM's scripted nodes. What
-/// only other systems can check is shown this way too, for example a reCAPTCHA.
-struct ScriptedCollector: Collector {
-    var attribute: String
-    var shown: [JourneyCallback]
-
-    var name: String { "ScriptedDecisionNode" }
-
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] { shown }
-
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
-        let values = shown.indices.compactMap { answers.value($0) }
-        if !values.isEmpty { journey.attributes[attribute] = .array(values) }
-        return .taken
-    }
-}
-
 /// Asks to accept terms, until they are.
 struct TermsCollector: Collector {
     var version = "1.0"
     var terms = "Use it at your desk."
     /// When they were made, in the form of RFC 3339.
     var createdAt = "2024-01-31T10:00:00.000Z"
-
-    var name: String { "AcceptTermsAndConditionsNode" }
 
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
         [
@@ -156,8 +134,6 @@ struct ConsentCollector: Collector {
     var message = "Share your profile"
     var fields = ["mail", "givenName"]
     var isRequired = false
-
-    var name: String { "ConsentNode" }
 
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
         [
@@ -184,15 +160,14 @@ struct SecurityQuestionsCollector: Collector {
     var questions = ["What was your first pet?", "Where were you born?"]
     var allowsOwn = true
     var count = 1
-
-    var name: String { "KbaCreateNode" }
+    var prompt = "Select a security question"
 
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
         (0..<count).map { _ in
             .any(
                 "KbaCreateCallback",
                 [
-                    "prompt": .string("Select a security question"), "predefinedQuestions": .texts(questions),
+                    "prompt": .string(prompt), "predefinedQuestions": .texts(questions),
                     "allowUserDefinedQuestions": .bool(allowsOwn),
                 ], ["question": .string(""), "answer": .string("")])
         }
@@ -219,8 +194,8 @@ struct DeviceProfileCollector: Collector {
     var wantsMetadata = true
     var wantsLocation = true
     var message = "Collecting profile ..."
-
-    var name: String { "DeviceProfileCollectorNode" }
+    /// The most bytes of a profile.
+    var largest = 64 * 1024
 
     func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
         [
@@ -232,7 +207,8 @@ struct DeviceProfileCollector: Collector {
     }
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
-        guard let profile = try? JSON.value(of: answers.text(0).utf8), profile.isStorable,
+        let text = answers.text(0)
+        guard text.utf8.count <= largest, let profile = try? JSON.value(of: text.utf8), profile.isStorable,
             let identifier = profile["identifier"]?.string, !identifier.isEmpty
         else { return .again(callbacks(journey, desk)) }
         var kept: [String: JSONValue] = ["identifier": .string(identifier)]

@@ -1,18 +1,19 @@
 import SignetCore
 
-/// What a client says when a device did not do what it was asked to.
+/// What a client says when a device did not do what it was asked to; the words are the outcomes too.
 enum ClientError {
-    static func outcome(_ text: String) -> NodeOutcome {
-        switch text {
-        case "Timeout": .timeOut
-        case "Abort": .abort
-        case "Unsupported": .unsupported
-        case "ClientNotRegistered": .notRegistered
-        default: .failure
-        }
-    }
+    private static let known = ["Timeout", "Abort", "Unsupported", "ClientNotRegistered"]
 
-    static let outcomes: Set<NodeOutcome> = [.success, .failure, .timeOut, .abort, .unsupported, .notRegistered]
+    static func outcome(_ text: String) -> NodeOutcome { known.contains(text) ? NodeOutcome(text) : .failure }
+
+    static let outcomes = known.map { NodeOutcome($0) }
+}
+
+/// What a device shows when it asks its owner.
+struct DevicePrompt: Sendable {
+    var title = "Authentication required"
+    var subtitle = "Cryptography device binding"
+    var description = "Please complete with biometric to proceed"
 }
 
 /// Has a device make a key, and binds it to the person.
@@ -21,9 +22,14 @@ struct DeviceBindingNode: NodeKind {
     var authenticationType = "NONE"
     /// Seconds.
     var timeout = 60
+    var prompt = DevicePrompt()
+    /// The apps that may bind a device, by their identifiers; none for all.
+    var applications: [String] = []
+    /// Whether another node saves the device.
+    var postponesStorage = false
 
     var name: String { "DeviceBindingNode" }
-    var outcomes: Set<NodeOutcome> { ClientError.outcomes }
+    var outcomes: [NodeOutcome] { [.success, .failure] + ClientError.outcomes }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
@@ -37,21 +43,25 @@ struct DeviceBindingNode: NodeKind {
         guard let statement = SignedStatement(answers.text(0, "jws")), let jwk = statement.header["jwk"],
             let key = DevicePublicKey(jwk: jwk), statement.isSigned(with: key),
             let keyID = statement.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
-            statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
+            statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
         else { return .leave(.failure) }
         // A key that is known is another device's, whoever shows it.
         guard !desk.devices.others(.binding, of: user).contains(where: { $0.boundKeyID == keyID || $0.key == key }) else {
             return .leave(.failure)
         }
         let name = answers.text(0, "deviceName")
-        desk.devices.save(
-            OtherDevice(
-                kind: .binding, resourceID: RandomID.uuid(), name: String((name.isEmpty ? "Device" : name).prefix(256)),
-                registeredAt: visit.moment.now, lastUsedAt: visit.moment.now,
-                details: [
-                    "deviceId": .string(String(answers.text(0, "deviceId").prefix(256))),
-                    "key": .object(["kid": .string(keyID), "alg": .string(key.algorithm)]),
-                ], key: key), for: user)
+        let device = OtherDevice(
+            kind: .binding, resourceID: RandomID.uuid(), name: String((name.isEmpty ? "Device" : name).prefix(256)),
+            registeredAt: visit.moment.now, lastUsedAt: visit.moment.now,
+            details: [
+                "deviceId": .string(String(answers.text(0, "deviceId").prefix(256))),
+                "key": .object(["kid": .string(keyID), "alg": .string(key.algorithm)]),
+            ], key: key)
+        if postponesStorage {
+            journey.pendingCredential = device
+        } else {
+            desk.devices.save(device, for: user)
+        }
         return .leave(.success)
     }
 
@@ -61,8 +71,8 @@ struct DeviceBindingNode: NodeKind {
             [
                 "userId": .string(user.universalID), "username": .string(user.name),
                 "authenticationType": .string(authenticationType), "challenge": .string(Base64.encode(challenge, as: .standard)),
-                "title": .string("Authentication required"), "subtitle": .string("Cryptography device binding"),
-                "description": .string("Please complete with biometric to proceed"), "timeout": .integer(Int64(timeout)),
+                "title": .string(prompt.title), "subtitle": .string(prompt.subtitle),
+                "description": .string(prompt.description), "timeout": .integer(Int64(timeout)),
                 "attestation": .bool(false),
             ], ["jws": .string(""), "deviceName": .string(""), "deviceId": .string(""), "clientError": .string("")])
     }
@@ -72,12 +82,15 @@ struct DeviceBindingNode: NodeKind {
 struct DeviceSigningVerifierNode: NodeKind {
     /// Seconds.
     var timeout = 60
+    var prompt = DevicePrompt()
+    /// The apps that may sign, by their identifiers; none for all.
+    var applications: [String] = []
 
     var name: String { "DeviceSigningVerifierNode" }
-    var outcomes: Set<NodeOutcome> { ClientError.outcomes }
+    var outcomes: [NodeOutcome] { [.success, .failure, .noDevice] + ClientError.outcomes }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        if let user = journey.user, desk.devices.others(.binding, of: user).isEmpty { return .leave(.notRegistered) }
+        if let user = journey.user, desk.devices.others(.binding, of: user).isEmpty { return .leave(.noDevice) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
@@ -90,7 +103,7 @@ struct DeviceSigningVerifierNode: NodeKind {
             var device = desk.devices.others(.binding, of: user).first(where: {
                 $0.boundKeyID == statement.header["kid"]?.string
             }),
-            let key = device.key, statement.isSigned(with: key),
+            let key = device.key, statement.isSigned(with: key), statement.isIssued(by: applications),
             statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
         else { return .leave(.failure) }
         device.lastUsedAt = visit.moment.now
@@ -104,9 +117,28 @@ struct DeviceSigningVerifierNode: NodeKind {
             "DeviceSigningVerifierCallback",
             [
                 "userId": .string(user?.universalID ?? ""), "challenge": .string(Base64.encode(challenge, as: .standard)),
-                "title": .string("Authentication required"), "subtitle": .string("Cryptography device binding"),
-                "description": .string("Please complete with biometric to proceed"), "timeout": .integer(Int64(timeout)),
+                "title": .string(prompt.title), "subtitle": .string(prompt.subtitle),
+                "description": .string(prompt.description), "timeout": .integer(Int64(timeout)),
             ], ["jws": .string(""), "clientError": .string("")])
+    }
+}
+
+/// Saves the device or the credential that was registered with its storage postponed.
+struct CredentialStorageNode: NodeKind {
+    /// A bound device, or a WebAuthn credential.
+    var kind: DeviceKind
+
+    var name: String { kind == .binding ? "DeviceBindingStorageNode" : "WebAuthnDeviceStorageNode" }
+    var outcomes: [NodeOutcome] { [.success, .failure] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let user = journey.user, let device = journey.pendingCredential, device.kind == kind else {
+            return .leave(.failure)
+        }
+        desk.devices.save(device, for: user)
+        if kind == .webauthn { desk.devices.keep(journey.recoveryCodes, for: kind, of: user) }
+        journey.pendingCredential = nil
+        return .leave(.success)
     }
 }
 

@@ -13,7 +13,7 @@ struct ChoiceCollectorNode: NodeKind {
     var standard = 0
 
     var name: String { "ChoiceCollectorNode" }
-    var outcomes: Set<NodeOutcome> { Set(choices.map { NodeOutcome($0) }) }
+    var outcomes: [NodeOutcome] { choices.map { NodeOutcome($0) } }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let answers = visit.answers, let index = answers.number(0), choices.indices.contains(index) else {
@@ -36,15 +36,18 @@ struct MessageNode: NodeKind {
     var messageType = 0
     var yes = "Yes"
     var no = "No"
+    /// What the answer is kept as, 0 for yes; nil when it is not.
+    var attribute: String?
 
     var name: String { "MessageNode" }
-    var outcomes: Set<NodeOutcome> { [.isTrue, .isFalse] }
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let answers = visit.answers, let pressed = answers.number(1), (0...1).contains(pressed) else {
             return .ask(
                 Page(callbacks: [.text(message, type: messageType), .confirmation([yes, no], default: 1, type: messageType)]))
         }
+        if let attribute { journey.attributes[attribute] = .integer(Int64(pressed)) }
         return .leave(pressed == 0 ? .isTrue : .isFalse)
     }
 }
@@ -55,20 +58,22 @@ struct PollingWaitNode: NodeKind {
     var message = "Waiting ..."
     /// The text of a button that ends the wait; nil for none.
     var exit: String?
+    /// How often the client may come too early; nil for as often as it likes.
+    var patience: Int?
 
     var name: String { "PollingWaitNode" }
-    var outcomes: Set<NodeOutcome> { [.done, .exited] }
+    var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) + (patience == nil ? [] : [.spam]) }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let now = visit.moment.now
         guard let answers = visit.answers, case .waiting(var wait) = journey.memory else {
-            return ask(PollingWait(milliseconds: Int(seconds * 1000), from: now), &journey)
+            return ask(PollingWait(milliseconds: Int(seconds * 1000), from: now, patience: patience ?? .max), &journey)
         }
         if exit != nil, answers.number(1) == 0 { return .leave(.exited) }
         switch wait.poll(at: now) {
         case .due: return .leave(.done)
         case .early: return ask(wait, &journey)
-        case .spam: return .fail("polled too early too often")
+        case .spam: return .leave(.spam)
         }
     }
 
@@ -84,7 +89,7 @@ struct EmailSuspendNode: NodeKind {
     var message = "An email has been sent to your inbox."
 
     var name: String { "EmailSuspendNode" }
-    var outcomes: Set<NodeOutcome> { [.outcome] }
+    var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let page = Page(callbacks: [.text(message, type: 0, in: "SuspendedTextOutputCallback")])
@@ -103,87 +108,49 @@ struct EmailSuspendNode: NodeKind {
     }
 }
 
-/// Asks one of the questions that the person knows the answer to.
-struct SecurityQuestionNode: NodeKind {
-    var name: String { "KbaDecisionNode" }
-    var outcomes: Set<NodeOutcome> { [.isTrue, .isFalse] }
+/// Asks some of the questions that the person knows the answers to; all must be right.
+struct KBAVerifyNode: NodeKind {
+    var count = 1
+
+    var name: String { "KbaVerifyNode" }
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user else { return .leave(.isFalse) }
-        guard let answers = visit.answers, case .questioned(let question) = journey.memory else {
-            guard let question = desk.directory.questions(of: user).randomElement() else { return .leave(.isFalse) }
-            journey.memory = .questioned(question)
-            return .ask(Page(callbacks: [.password(prompt: question)]))
+        guard let answers = visit.answers, case .questioned(let questions) = journey.memory else {
+            let questions = Array(desk.directory.questions(of: user).shuffled().prefix(count))
+            guard questions.count == count else { return .leave(.isFalse) }
+            journey.memory = .questioned(questions)
+            return .ask(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
-        let isRight = desk.directory.accepts(Secret(answers.text(0).utf8), to: question, of: user)
-        return .leave(isRight ? .isTrue : .isFalse)
-    }
-}
-
-/// Makes a user of what was collected.
-struct CreateUserNode: NodeKind {
-    /// Which claim an attribute is told as.
-    static let claims = ["mail": "email", "givenName": "given_name", "sn": "family_name"]
-
-    var name: String { "CreateObjectNode" }
-    var outcomes: Set<NodeOutcome> { [.success, .failure] }
-
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        defer { journey.password = nil }
-        guard let user = journey.user, !user.name.isEmpty, let password = journey.password else { return .leave(.failure) }
-        let claims = journey.attributes.compactMap { name, value in Self.claims[name].map { ($0, value) } }
-        // Somebody else may have taken the name since it was looked at.
-        guard
-            desk.directory.add(user, password: password, claims: Dictionary(claims, uniquingKeysWith: { _, last in last }))
-        else { return .refuse(.policyFailure("userName", [.unique])) }
-        desk.directory.keep(journey.securityAnswers, of: user)
-        journey.securityAnswers = [:]
-        return .leave(.success)
-    }
-}
-
-/// Keeps what was collected of somebody who is a user already: the answers to questions, and the device's profile.
-struct KeepCollectedNode: NodeKind {
-    var name: String { "PatchObjectNode" }
-    var outcomes: Set<NodeOutcome> { [.outcome] }
-
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        guard let user = journey.user else { return .leave(.outcome) }
-        desk.directory.keep(journey.securityAnswers, of: user)
-        journey.securityAnswers = [:]
-        if let profile = journey.attributes.removeValue(forKey: "deviceProfile"), let details = profile.object {
-            let identifier = details["identifier"]?.string ?? ""
-            let known = desk.devices.others(.profile, of: user).first { $0.details["identifier"]?.string == identifier }
-            let name = details["metadata"]?["platform"]?["deviceName"]?.string
-            desk.devices.save(
-                OtherDevice(
-                    kind: .profile, resourceID: known?.resourceID ?? RandomID.uuid(), name: known?.name ?? name ?? identifier,
-                    registeredAt: known?.registeredAt ?? visit.moment.now, lastUsedAt: visit.moment.now, details: details),
-                for: user)
+        // Each is looked at, right or wrong: the time must not tell which was wrong.
+        let isRight = questions.indices.map { index in
+            desk.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
         }
-        return .leave(.outcome)
+        return .leave(isRight.contains(false) ? .isFalse : .isTrue)
     }
 }
 
-/// Lets a journey end with an empty token: who walked it is known, and has no session.
-struct PassThroughNode: NodeKind {
-    var name: String { "PassThroughNode" }
-    var outcomes: Set<NodeOutcome> { [.success] }
+/// Whether the person has answers to enough questions.
+struct KBADecisionNode: NodeKind {
+    var count = 1
+
+    var name: String { "KbaDecisionNode" }
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        journey.passesThrough = true
-        return .leave(.success)
+        .leave(journey.user.map { desk.directory.questions(of: $0).count >= count } == true ? .isTrue : .isFalse)
     }
 }
 
-/// Ends a login with words of its own.
-struct RefusalNode: NodeKind {
-    var refusal: Refusal
+/// Whether the person has accepted the terms, in this version of them.
+struct TermsDecisionNode: NodeKind {
+    var version = TermsCollector().version
 
-    var name: String { "FailureUrlNode" }
-    var outcomes: Set<NodeOutcome> { [] }
+    var name: String { "TermsAndConditionsDecisionNode" }
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        .refuse(refusal)
+        .leave(journey.user.flatMap { desk.directory[$0]?.acceptedTerms } == version ? .isTrue : .isFalse)
     }
 }

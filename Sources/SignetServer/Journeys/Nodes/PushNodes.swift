@@ -18,20 +18,38 @@ struct PushSenderNode: NodeKind {
     /// The text on the device; `{{user}}` and `{{issuer}}` are filled in.
     var message = "Login attempt from {{user}} at {{issuer}}"
 
+    /// Whether the device is told where the login comes from.
+    var tellsContext = false
+    /// What of the journey's state the device is told besides.
+    var payload: [String] = []
+    /// Seconds; nil for the server's.
+    var lifetime: Int?
+
     var name: String { "PushAuthenticationSenderNode" }
-    var outcomes: Set<NodeOutcome> { [.sent, .notRegistered] }
+    var outcomes: [NodeOutcome] { [.sent, .notRegistered] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let moment = visit.moment
         guard let user = journey.user, let device = desk.devices.pushDevice(of: user) else { return .leave(.notRegistered) }
         guard desk.pushes.hasRoom(for: device.mechanismUID, at: moment.now) else { return .fail("too many messages are waiting") }
         let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: moment.configuration.issuer)
-        let prompt = PushPrompt(kind: kind(), text: text, contextInfo: Self.contextInfo(journey.userAgent))
+        let prompt = PushPrompt(
+            kind: kind(), text: text, customPayload: customPayload(journey),
+            contextInfo: tellsContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
         let push = PendingPush(prompt, to: device, moment)
         desk.pushes.add(push, until: max(push.deadline, journey.expiresAt), at: moment.now)
         desk.streams.wake(device.mechanismUID)
         journey.pushMessageID = push.messageID
         return .leave(.sent)
+    }
+
+    /// What was collected under the names, as JSON.
+    private func customPayload(_ journey: JourneyState) -> String? {
+        let members = payload.compactMap { name in
+            (name == "username" ? journey.username.map { .string($0) } : journey.attributes[name]).map { (name, $0) }
+        }
+        guard !members.isEmpty else { return nil }
+        return JSON.text(of: .object(Dictionary(members, uniquingKeysWith: { _, last in last })))
     }
 
     /// Three different numbers of two digits for a number message; which of them is right, ``PendingPush`` draws.
@@ -54,9 +72,13 @@ struct PushWaitNode: NodeKind {
     var message = "Waiting for response..."
     /// Shown instead of ``message`` when there is a number; `{{challenge}}` is filled in.
     var numberMessage = "Tap {{challenge}} on your device"
+    /// The text of a button that ends the wait; nil for none.
+    var exit: String?
+    /// How long the client waits between two polls; nil for the server's schedule.
+    var seconds: Int?
 
     var name: String { "PushWaitNode" }
-    var outcomes: Set<NodeOutcome> { [.done] }
+    var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let now = visit.moment.now
@@ -64,6 +86,8 @@ struct PushWaitNode: NodeKind {
         guard case .waiting(var wait) = journey.memory else {
             return ask(push, wait(for: push, visit.moment), &journey)
         }
+        // The button is the last callback.
+        if exit != nil, visit.answers?.number(push.number == nil ? 1 : 3) == 0 { return .leave(.exited) }
         switch wait.poll(at: now) {
         case .due: return .leave(.done)
         case .early: return ask(push, wait, &journey)
@@ -75,29 +99,31 @@ struct PushWaitNode: NodeKind {
         let elapsed = moment.now.timeIntervalSince(push.sentAt)
         return PollingWait(
             milliseconds: PollSchedule.milliseconds(
-                elapsed: elapsed, timeout: moment.configuration.pushLifetime, fixed: moment.configuration.pollInterval),
+                elapsed: elapsed, timeout: moment.configuration.pushLifetime,
+                fixed: seconds.map { .seconds($0) } ?? moment.configuration.pollInterval),
             from: moment.now)
     }
 
     private func ask(_ push: PendingPush, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeAction {
         journey.memory = .waiting(wait)
+        let button = exit.map { [JourneyCallback.confirmation([$0], default: 0)] } ?? []
         guard let number = push.number else {
-            return .ask(Page(callbacks: [.wait(milliseconds: wait.milliseconds, message: message)]))
+            return .ask(Page(callbacks: [.wait(milliseconds: wait.milliseconds, message: message)] + button))
         }
         let text = numberMessage.replacing("{{challenge}}", with: String(number))
         return .ask(
-            Page(callbacks: [
-                .wait(milliseconds: wait.milliseconds, message: text),
-                .hidden(id: "pushChallengeNumber", value: String(number)),
-                .information(text),
-            ]))
+            Page(
+                callbacks: [
+                    .wait(milliseconds: wait.milliseconds, message: text),
+                    .hidden(id: "pushChallengeNumber", value: String(number)), .information(text),
+                ] + button))
     }
 }
 
 /// Looks what became of the message.
 struct PushResultVerifierNode: NodeKind {
     var name: String { "PushResultVerifierNode" }
-    var outcomes: Set<NodeOutcome> { [.success, .failure, .expired, .waiting] }
+    var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let now = visit.moment.now
@@ -105,8 +131,8 @@ struct PushResultVerifierNode: NodeKind {
         switch push.state {
         case .waiting where now < push.deadline: return .leave(.waiting)
         case .waiting: return .leave(.expired)
-        case .approved: return .leave(.success)
-        case .denied: return .leave(.failure)
+        case .approved: return .leave(.approved)
+        case .denied: return .leave(.denied)
         }
     }
 }

@@ -11,24 +11,47 @@ enum WebAuthnForm: Sendable, Hashable {
     case script
 }
 
-/// Has an authenticator make a credential. What it says of its maker is not looked at.
-struct WebAuthnRegistrationNode: NodeKind {
+/// How a server presents itself to authenticators, and what it asks of them: what both nodes have in common.
+struct WebAuthnStyle: Sendable {
     var form = WebAuthnForm.current
     /// `required`, `preferred` or `discouraged`.
     var userVerification = "preferred"
+    /// Seconds.
+    var timeout = 60
+    /// The domain; nil for the server's.
+    var domain: String?
+    /// The party's name; nil for the server's.
+    var partyName: String?
+    /// The origins of apps, besides the server's.
+    var origins: [String] = []
+
+    func party(_ moment: Moment) -> RelyingParty {
+        RelyingParty(moment, domain: domain, name: partyName, otherOrigins: origins)
+    }
+}
+
+/// Has an authenticator make a credential. What it says of its maker is not looked at.
+struct WebAuthnRegistrationNode: NodeKind {
+    var style = WebAuthnStyle()
+    var generatesRecoveryCodes = true
+    /// Whether another node saves the device.
+    var postponesStorage = false
+    /// The most credentials that a person can have; 0 for as many as there is room for.
+    var mostDevices = 0
 
     var name: String { "WebAuthnRegistrationNode" }
-    var outcomes: Set<NodeOutcome> { [.success, .failure, .unsupported, .clientError] }
+    var outcomes: [NodeOutcome] { [.unsupported, .success, .failure, .error] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
-        let party = RelyingParty(visit.moment)
+        let party = style.party(visit.moment)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             let known = desk.devices.others(.webauthn, of: user).compactMap(\.credentialID)
-            let step = WebAuthnStep(challenge: challenge, party: party, userVerification: userVerification, known: known)
-            return .ask(step.registration(of: user, form))
+            guard mostDevices == 0 || known.count < mostDevices else { return .leave(.failure) }
+            let step = WebAuthnStep(challenge: challenge, party: party, style: style, known: known)
+            return .ask(step.registration(of: user))
         }
         do {
             let answer = try WebAuthnAnswer(answers.text(1))
@@ -37,53 +60,62 @@ struct WebAuthnRegistrationNode: NodeKind {
             }
             var rest = attestation[...]
             guard let bytes = CBOR.read(&rest)?[.text("authData")]?.bytes, let data = AuthenticatorData(bytes),
-                data.isGood(for: party, verified: userVerification == "required"), let credential = data.credential
+                data.isGood(for: party, verified: style.userVerification == "required"), let credential = data.credential
             else { return .leave(.failure) }
             let id = Base64.encode(credential.id, as: .url)
             guard !desk.devices.others(.webauthn, of: user).contains(where: { $0.credentialID == credential.id }) else {
                 return .leave(.failure)
             }
-            desk.devices.save(
-                OtherDevice(
-                    kind: .webauthn, resourceID: RandomID.uuid(),
-                    name: String((answer.text(2) ?? "New Security Key").prefix(256)),
-                    registeredAt: visit.moment.now, lastUsedAt: visit.moment.now,
-                    details: ["credentialId": .string(id), "signCount": .integer(Int64(data.counter))], key: credential.key),
-                for: user)
+            let device = OtherDevice(
+                kind: .webauthn, resourceID: RandomID.uuid(),
+                name: String((answer.text(2) ?? "New Security Key").prefix(256)),
+                registeredAt: visit.moment.now, lastUsedAt: visit.moment.now,
+                details: ["credentialId": .string(id), "signCount": .integer(Int64(data.counter))], key: credential.key)
+            if generatesRecoveryCodes { journey.recoveryCodes = RecoveryCodes.new(for: .webauthn, device.name) }
+            if postponesStorage {
+                journey.pendingCredential = device
+            } else {
+                desk.devices.save(device, for: user)
+                if generatesRecoveryCodes { desk.devices.keep(journey.recoveryCodes, for: .webauthn, of: user) }
+            }
             return .leave(.success)
         } catch {
-            return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .clientError)
+            return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .error)
         }
     }
 }
 
 /// Has an authenticator sign with one of the person's credentials.
 struct WebAuthnAuthenticationNode: NodeKind {
-    var form = WebAuthnForm.current
-    /// `required`, `preferred` or `discouraged`.
-    var userVerification = "preferred"
+    var style = WebAuthnStyle()
+    var allowsRecoveryCode = false
 
     var name: String { "WebAuthnAuthenticationNode" }
-    var outcomes: Set<NodeOutcome> { [.success, .failure, .unsupported, .clientError, .notRegistered] }
+    var outcomes: [NodeOutcome] {
+        [.unsupported, .noDevice, .success, .failure, .error] + (allowsRecoveryCode ? [.recoveryCode] : [])
+    }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user else { return .leave(.failure) }
         let known = desk.devices.others(.webauthn, of: user)
-        guard !known.isEmpty else { return .leave(.notRegistered) }
-        let party = RelyingParty(visit.moment)
+        guard !known.isEmpty else { return .leave(.noDevice) }
+        let party = style.party(visit.moment)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             let ids = known.compactMap(\.credentialID)
-            let step = WebAuthnStep(challenge: challenge, party: party, userVerification: userVerification, known: ids)
-            return .ask(step.authentication(form))
+            let step = WebAuthnStep(challenge: challenge, party: party, style: style, known: ids)
+            var page = step.authentication()
+            if allowsRecoveryCode { page.callbacks.append(.confirmation(["Use Recovery Code"], default: 0)) }
+            return .ask(page)
         }
+        if allowsRecoveryCode, answers.number(2) == 0 { return .leave(.recoveryCode) }
         do {
             let answer = try WebAuthnAnswer(answers.text(1))
             guard answer.isFor("webauthn.get", challenge, party), let bytes = answer.numbers(0),
                 let signature = answer.numbers(1), let id = answer.text(2).flatMap({ try? Base64.decode($0) }),
                 var device = known.first(where: { $0.credentialID == id }), let key = device.key,
-                let data = AuthenticatorData(bytes), data.isGood(for: party, verified: userVerification == "required"),
+                let data = AuthenticatorData(bytes), data.isGood(for: party, verified: style.userVerification == "required"),
                 key.accepts(derSignature: signature, of: bytes + Array(SHA256.hash(data: answer.clientData)))
             else { return .leave(.failure) }
             // A counter that does not grow is that of a copy (WebAuthn section 6.1.1); zero is no counter.
@@ -94,13 +126,9 @@ struct WebAuthnAuthenticationNode: NodeKind {
             desk.devices.save(device, for: user)
             return .leave(.success)
         } catch {
-            return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .clientError)
+            return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .error)
         }
     }
-}
-
-extension NodeOutcome {
-    static let clientError = NodeOutcome("Client Error")
 }
 
 extension OtherDevice {
@@ -111,24 +139,24 @@ extension OtherDevice {
 struct WebAuthnStep: Sendable {
     let challenge: [UInt8]
     let party: RelyingParty
-    let userVerification: String
+    let style: WebAuthnStyle
     /// The ids of the person's credentials.
     let known: [[UInt8]]
 
-    func registration(of user: UserKey, _ form: WebAuthnForm) -> Page {
+    func registration(of user: UserKey) -> Page {
         let userID = Base64.encode(Array(user.name.utf8), as: .standard)
         let selection: JSONValue = .object([
-            "userVerification": .string(userVerification), "requireResidentKey": .bool(false),
+            "userVerification": .string(style.userVerification), "requireResidentKey": .bool(false),
         ])
         let algorithms: JSONValue = .array([.object(["type": .string("public-key"), "alg": .integer(-7)])])
-        if form == .script {
+        if style.form == .script {
             return script(
                 """
                 var publicKey = { challenge: new Int8Array([\(challenge.signedList)]).buffer,
                   rp: { id: "\(party.id)", name: "\(party.name.scriptText)" },
                   user: { id: Uint8Array.from("\(userID)", function (c) { return c.charCodeAt(0) }), \
                 name: "\(user.name.scriptText)", displayName: "\(user.name.scriptText)" },
-                  pubKeyCredParams: [ { "type": "public-key", "alg": -7 } ], timeout: 60000, attestation: "none",
+                  pubKeyCredParams: [ { "type": "public-key", "alg": -7 } ], timeout: \(style.timeout * 1000), attestation: "none",
                   excludeCredentials: [\(legacyList)], authenticatorSelection: \(JSON.text(of: selection)) };
                 """)
         }
@@ -140,7 +168,7 @@ struct WebAuthnStep: Sendable {
             "pubKeyCredParams": .string("[ { \"type\": \"public-key\", \"alg\": -7 } ]"),
             "excludeCredentials": .string(known.isEmpty ? "" : "excludeCredentials: [\(legacyList)]"),
         ]) { $1 }
-        if form == .current {
+        if style.form == .current {
             data.merge([
                 "_relyingPartyId": .string(party.id), "_authenticatorSelection": selection, "_pubKeyCredParams": algorithms,
                 "_excludeCredentials": list, "supportsJsonResponse": .bool(true),
@@ -149,20 +177,20 @@ struct WebAuthnStep: Sendable {
         return metadata(data)
     }
 
-    func authentication(_ form: WebAuthnForm) -> Page {
-        if form == .script {
+    func authentication() -> Page {
+        if style.form == .script {
             return script(
                 """
                 var acceptableCredentials = [\(legacyList)];
-                var options = { challenge: new Int8Array([\(challenge.signedList)]).buffer, timeout: 60000,
-                  userVerification: "\(userVerification)", rpId: "\(party.id)", allowCredentials: acceptableCredentials };
+                var options = { challenge: new Int8Array([\(challenge.signedList)]).buffer, timeout: \(style.timeout * 1000),
+                  userVerification: "\(style.userVerification)", rpId: "\(party.id)", allowCredentials: acceptableCredentials };
                 """)
         }
         var data = common("webauthn_authentication")
         data["relyingPartyId"] = .string("rpId: \"\(party.id)\",")
         data["allowCredentials"] = .string("allowCredentials: [\(legacyList)]")
         data["acceptableCredentials"] = .string(legacyList)
-        if form == .current {
+        if style.form == .current {
             data.merge([
                 "_relyingPartyId": .string(party.id), "_allowCredentials": list, "supportsJsonResponse": .bool(true),
             ]) { $1 }
@@ -174,7 +202,7 @@ struct WebAuthnStep: Sendable {
         [
             "_action": .string(action), "_type": .string("WebAuthn"),
             "challenge": .string(Base64.encode(challenge, as: .standard)),
-            "timeout": .string("60000"), "userVerification": .string(userVerification),
+            "timeout": .string(String(style.timeout * 1000)), "userVerification": .string(style.userVerification),
         ]
     }
 
@@ -208,7 +236,7 @@ extension [UInt8] {
 
 extension String {
     /// The text for between the quotes of a script: nothing in it ends the text or the script.
-    fileprivate var scriptText: String {
+    var scriptText: String {
         String(JSON.text(of: .string(self)).dropFirst().dropLast()).replacing("<", with: "\\u003c")
     }
 }

@@ -1,0 +1,49 @@
+/// Why a configuration file is not taken: everything that is wrong with it, in the order of the file.
+public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong; at least one.
+    public let problems: [ConfigurationProblem]
+
+    init(_ problems: [ConfigurationProblem]) {
+        self.problems = problems.sorted { $0.place < $1.place }
+    }
+
+    /// One line for each problem.
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}
+
+/// One thing that is wrong with a configuration file, and what to do about it. What the file says of passwords is never in it.
+public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
+    /// Where it is.
+    public let place: FilePlace
+    /// What it is about, for example ``journey `Login`, node `page` ``; nil when it is about the file as a whole.
+    public let subject: String?
+    /// What is wrong, and the way out.
+    public let message: String
+
+    init(_ place: FilePlace, _ subject: String?, _ message: String) {
+        self.place = place
+        self.subject = subject
+        self.message = message
+    }
+
+    /// `12:9: journey `Login`, node `page`: there is no outcome ...`, as compilers write it.
+    public var description: String { "\(place): " + (subject.map { "\($0): " } ?? "") + message }
+}
+
+/// A place in a text file.
+public struct FilePlace: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The line, from 1.
+    public let line: Int
+    /// The column in Unicode scalars, from 1.
+    public let column: Int
+
+    /// `12:9`.
+    public var description: String { "\(line):\(column)" }
+
+    /// The order of the file.
+    public static func < (left: FilePlace, right: FilePlace) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+
+    static let start = FilePlace(line: 1, column: 1)
+}

@@ -1,0 +1,231 @@
+import SignetCore
+
+extension ServerConfiguration {
+    /// Reads a configuration file: realms, users, OAuth 2.0 clients and journeys (docs/configuration.md).
+    ///
+    /// What the file does not say is as in ``init(_:)``; one without journeys has those of the starter file. A user without a
+    /// password in the file has none, and no password will do, until the program gives one.
+    /// - Parameter yaml: the file's text.
+    /// - Throws: ``ConfigurationError`` with everything that is wrong.
+    public init(yaml: String) throws(ConfigurationError) {
+        self = try ConfigurationReader.read(yaml, standardJourneys: { Journeys.starter })
+    }
+
+    /// The text of a file to start from: everything that `signet serve` has without a file.
+    public static var starterText: String { Starter.text }
+
+    /// What that file says: a user `demo` without a password, a client `app`, and journeys for all that a client can meet.
+    public static var starter: ServerConfiguration { Starter.configuration }
+}
+
+/// Reads a whole file.
+struct ConfigurationReader {
+    private var problems: [ConfigurationProblem] = []
+    private var configuration: ServerConfiguration
+    private var realms: Set<RealmPath> = []
+
+    static func read(
+        _ yaml: String, standardJourneys: () -> Journeys
+    ) throws(ConfigurationError) -> ServerConfiguration {
+        guard let value = try ConfigurationText.value(of: yaml) else {
+            throw ConfigurationError([
+                ConfigurationProblem(.start, nil, "the file is empty: `signet serve --starter` prints one to start from")
+            ])
+        }
+        var reader = ConfigurationReader(configuration: ServerConfiguration(journeys: Journeys([])))
+        reader.read(value, standardJourneys)
+        guard reader.problems.isEmpty else { throw ConfigurationError(reader.problems) }
+        return reader.configuration
+    }
+
+    private init(configuration: ServerConfiguration) {
+        self.configuration = configuration
+    }
+
+    private mutating func read(_ value: MarkedValue, _ standardJourneys: () -> Journeys) {
+        var file = SectionReader(value, subject: nil)
+        let server = file.value("server", kind: "settings of the server")
+        configuration.realms = file.texts("realms", configuration.realms)
+        realms = Set(configuration.realms.map { RealmPath($0) })
+        if realms.isEmpty { file.note(file.place(of: "realms"), "there is no realm: `/` is the top one") }
+        let attributes = file.value("attributes", kind: "attributes by names")
+        let users = file.elements("users", kind: "a list of users")
+        let clients = file.elements("clients", kind: "a list of clients")
+        let journeys = file.value("journeys", kind: "journeys by names", standard: "those of the starter file")
+        problems += file.finished()
+
+        let surroundings = readAttributes(attributes)
+        for user in users { readUser(user) }
+        if let journeys {
+            var reader = JourneyReader(surroundings, realms: realms)
+            configuration.journeys = Journeys(reader.trees(journeys))
+            problems += reader.problems
+        } else {
+            configuration.journeys = standardJourneys()
+        }
+        readServer(server)
+        for client in clients { readClient(client) }
+    }
+
+    // MARK: The server
+
+    private mutating func readServer(_ value: MarkedValue?) {
+        var reader = SectionReader(value, subject: "server")
+        var server = configuration
+        server.issuer = reader.text("issuer", server.issuer)
+        server.contextPath = reader.text("contextPath", server.contextPath)
+        server.publicURL = reader.optionalText("publicURL", standard: "the address that it listens at")
+        server.cookieName = reader.text("cookieName", server.cookieName)
+        server.cookieDomain = reader.optionalText("cookieDomain", standard: "none")
+        server.cookieIsHTTPOnly = reader.truth("cookieIsHTTPOnly", server.cookieIsHTTPOnly)
+        server.loadBalancerCookie =
+            reader.optionalText("loadBalancerCookie", standard: "`amlbcookie=01`") ?? server.loadBalancerCookie
+        server.backgroundColor = reader.color("backgroundColor") ?? server.backgroundColor
+        server.sessionIdleTime = reader.number("sessionIdleTime", server.sessionIdleTime, in: 1...Self.longest)
+        server.sessionMaximumTime = reader.number("sessionMaximumTime", server.sessionMaximumTime, in: 1...Self.longest)
+        server.journeyTimeout = reader.number("journeyTimeout", server.journeyTimeout, in: 1...Self.longest)
+        server.suspensionTimeout = reader.number("suspensionTimeout", server.suspensionTimeout, in: 1...Self.longest)
+        server.pushTimeout = reader.number("pushTimeout", server.pushTimeout, in: 1...86_400)
+        server.devicePollInterval = reader.number("devicePollInterval", server.devicePollInterval, in: 1...86_400)
+        let polls = reader.optionalNumber("pollInterval", in: 0...86_400_000, standard: "AM's schedule")
+        server.pollInterval = polls.map { .milliseconds($0) }
+        server.webAuthnRelyingParty = reader.optionalText("webAuthnRelyingParty", standard: "the host, or `localhost`")
+        server.webAuthnOrigins = reader.optionalTexts("webAuthnOrigins") ?? []
+        server.lifetimes = lifetimes(&reader, server.lifetimes)
+        server.defaultJourney = journey("defaultJourney", server.defaultJourney, &reader)
+        server.transactionJourney = journey("transactionJourney", server.defaultJourney, &reader)
+        configuration = server
+        problems += reader.finished()
+    }
+
+    /// Seconds: a century.
+    private static let longest = 3_153_600_000
+
+    /// The name of a journey that somebody can begin. One that is not named must not be there either: who asks for it is told.
+    private func journey(_ name: String, _ standard: String, _ reader: inout SectionReader) -> String {
+        let given = reader.optionalText(name, kind: "the name of a journey", standard: "`\(standard)`")
+        let names = configuration.journeys.names
+        if let given, !names.contains(given) {
+            reader.note(
+                reader.place(of: name), "there is no journey `\(given.shortened)`" + names.advice(for: given, "there are"))
+        }
+        return given ?? standard
+    }
+
+    private func lifetimes(_ reader: inout SectionReader, _ standard: TokenLifetimes) -> TokenLifetimes {
+        guard let value = reader.value("lifetimes", kind: "seconds by names") else { return standard }
+        var part = SectionReader(value, subject: reader.subject.map { "\($0), lifetimes" } ?? "lifetimes")
+        var lifetimes = standard
+        lifetimes.authorizationCode = part.number("authorizationCode", standard.authorizationCode, in: 1...Self.longest)
+        lifetimes.accessToken = part.number("accessToken", standard.accessToken, in: 1...Self.longest)
+        lifetimes.refreshToken = part.number("refreshToken", standard.refreshToken, in: 1...Self.longest)
+        lifetimes.idToken = part.number("idToken", standard.idToken, in: 1...Self.longest)
+        lifetimes.deviceCode = part.number("deviceCode", standard.deviceCode, in: 1...Self.longest)
+        reader.note(part.finished())
+        return lifetimes
+    }
+
+    // MARK: People
+
+    private mutating func readAttributes(_ value: MarkedValue?) -> NodeSurroundings {
+        var surroundings = NodeSurroundings()
+        guard let value else { return surroundings }
+        guard let entries = value.mapping else {
+            problems.append(
+                ConfigurationProblem(value.place, "attributes", "attributes stand here by their names, not \(value.kind)"))
+            return surroundings
+        }
+        for entry in entries {
+            var reader = SectionReader(entry.value, subject: "attribute `\(entry.key.shortened)`")
+            let standard = AttributeDefinition.standard[entry.key] ?? .plain(entry.key)
+            let title = reader.words("title", standard.title)
+            let kinds: KeyValuePairs<String, AttributeCollector.Kind> = ["string": .text, "number": .number, "boolean": .truth]
+            let kind = reader.choice("type", "string", kinds) ?? .text
+            let policies = reader.policies("policies")
+            surroundings.attributes[entry.key] = AttributeDefinition(title: title, kind: kind, policies: policies)
+            problems += reader.finished()
+        }
+        return surroundings
+    }
+
+    private mutating func readUser(_ value: MarkedValue) {
+        var reader = SectionReader(value, subject: "users")
+        let name = reader.requiredText("name")
+        var user = User(name: name)
+        user.realm = realm(&reader)
+        user.password = secret("password", &reader)
+        if let text = reader.optionalText("passwordHash", kind: "a scrypt hash") {
+            user.passwordHash = PasswordHash(text)
+            if user.passwordHash == nil {
+                reader.note(
+                    reader.place(of: "passwordHash"),
+                    "`passwordHash` is a scrypt hash in PHC form, `$scrypt$ln=14,r=8,p=1$SALT$HASH`, of 256 MiB at the most")
+            }
+            if user.password != nil {
+                reader.note(reader.place(of: "passwordHash"), "there is a `password` already: keep one of the two")
+            }
+        }
+        user.isLocked = reader.truth("locked", false)
+        user.claims = claims(&reader)
+        for pair in reader.pairs("securityAnswers") { user.securityAnswers[pair.key] = pair.value.text.map { Secret($0.utf8) } }
+        let key = UserKey(realm: RealmPath(user.realm), name: name)
+        if configuration.users.contains(where: { UserKey(realm: RealmPath($0.realm), name: $0.name) == key }) {
+            reader.note(value.place, "there is a user `\(name.shortened)` in the realm `\(key.realm)` already")
+        }
+        configuration.users.append(user)
+        problems += reader.finished()
+    }
+
+    private func claims(_ reader: inout SectionReader) -> [String: JSONValue] {
+        guard let value = reader.value("claims", kind: "values by names") else { return [:] }
+        if let claims = value.json.object { return claims }
+        reader.note(value.place, "`claims` is values by names, `{email: demo@example.test}`, not \(value.kind)")
+        return [:]
+    }
+
+    /// A secret in clear. What stands there is not repeated, whatever is wrong with it.
+    private func secret(_ name: String, _ reader: inout SectionReader) -> Secret? {
+        let kind = "a text, in quotes if it could be taken for anything else"
+        guard let value = reader.value(name, kind: kind) else { return nil }
+        if let text = value.text, !text.isEmpty { return Secret(text.utf8) }
+        reader.note(value.place, "`\(name)` is \(kind), and not empty")
+        return nil
+    }
+
+    private func realm(_ reader: inout SectionReader) -> String {
+        let path = reader.text("realm", "/")
+        if !realms.contains(RealmPath(path)) {
+            reader.note(
+                reader.place(of: "realm"), "there is no realm `\(path.shortened)`: add it to the section `realms`")
+        }
+        return path
+    }
+
+    // MARK: Clients
+
+    private mutating func readClient(_ value: MarkedValue) {
+        var reader = SectionReader(value, subject: "clients")
+        let id = reader.requiredText("id")
+        var client = RegisteredClient(id: id)
+        client.realm = realm(&reader)
+        client.secret = secret("secret", &reader)
+        client.redirectURIs = reader.optionalTexts("redirectURIs") ?? []
+        client.postLogoutRedirectURIs = reader.optionalTexts("postLogoutRedirectURIs") ?? []
+        client.scopes = reader.texts("scopes", client.scopes)
+        let grace = reader.number("refreshTokenGrace", 0, in: 0...86_400)
+        let kinds: KeyValuePairs<String, RegisteredClient.RefreshTokens> = [
+            "rotated": .rotated(grace: .seconds(grace)), "kept": .kept, "none": RegisteredClient.RefreshTokens.none,
+        ]
+        client.refreshTokens = reader.choice("refreshTokens", "rotated", kinds) ?? client.refreshTokens
+        client.asksConsent = reader.truth("asksConsent", client.asksConsent)
+        client.requiresProofKey = reader.truth("requiresProofKey", client.requiresProofKey)
+        let standard = configuration.lifetimes
+        let lifetimes = lifetimes(&reader, standard)
+        if lifetimes != standard { client.lifetimes = lifetimes }
+        if configuration.clients.contains(where: { $0.key == client.key }) {
+            reader.note(value.place, "there is a client `\(id.shortened)` in the realm `\(client.key.realm)` already")
+        }
+        configuration.clients.append(client)
+        problems += reader.finished()
+    }
+}

@@ -1,0 +1,223 @@
+import SignetCore
+
+/// Reads the section `journeys`: first each journey for itself, then what leads from node to node and from journey to journey.
+struct JourneyReader {
+    private(set) var problems: [ConfigurationProblem] = []
+    private let surroundings: NodeSurroundings
+    private let realms: Set<RealmPath>
+    private var drafts: [Draft] = []
+
+    /// A journey as it was read, with its places.
+    private struct Draft {
+        let name: String
+        let place: FilePlace
+        var entry = ""
+        var isInner = false
+        var realms: Set<RealmPath>?
+        var nodes: [NodeDraft] = []
+    }
+
+    private struct NodeDraft {
+        let id: String
+        let place: FilePlace
+        let type: NodeType
+        let kind: any NodeKind
+        var ways: [Way] = []
+        var otherwise: Way?
+    }
+
+    /// Where an outcome leads.
+    private struct Way {
+        let outcome: String
+        let place: FilePlace
+        let target: String
+        let targetPlace: FilePlace
+    }
+
+    init(_ surroundings: NodeSurroundings, realms: Set<RealmPath>) {
+        self.surroundings = surroundings
+        self.realms = realms
+    }
+
+    /// Reads the section. With problems the trees are not whole.
+    mutating func trees(_ section: MarkedValue) -> [JourneyTree] {
+        guard let entries = section.mapping else {
+            problems.append(
+                ConfigurationProblem(section.place, "journeys", "journeys stand here by their names, not \(section.kind)"))
+            return []
+        }
+        drafts = entries.map { draft($0) }
+        checkInnerJourneys()
+        return drafts.map { tree($0) }
+    }
+
+    // MARK: One journey
+
+    private mutating func draft(_ entry: MarkedValue.Entry) -> Draft {
+        let subject = "journey `\(entry.key.shortened)`"
+        var reader = SectionReader(entry.value, subject: subject)
+        var draft = Draft(name: entry.key, place: entry.place)
+        let first = reader.optionalText("entry", kind: "the name of a node", standard: "the first node")
+        draft.isInner = reader.truth("innerTreeOnly", false)
+        draft.realms = reader.optionalTexts("realms", standard: "all").map { Set($0.map { RealmPath($0) }) }
+        for realm in draft.realms ?? [] where !realms.contains(realm) {
+            reader.note(reader.place(of: "realms"), "there is no realm `\(realm)`: add it to the section `realms`")
+        }
+        let nodes = reader.value("nodes", kind: "nodes by names")
+        if let entries = nodes?.mapping, !entries.isEmpty {
+            draft.nodes = entries.compactMap { node($0, subject) }
+            draft.entry = first ?? entries[0].key
+            if !entries.contains(where: { $0.key == draft.entry }) {
+                reader.note(
+                    reader.place(of: "entry"),
+                    "there is no node `\(draft.entry.shortened)` to begin with"
+                        + entries.map(\.key).advice(for: draft.entry, "there are"))
+            }
+            checkWays(draft, ids: entries.map(\.key), subject)
+        } else {
+            reader.note(nodes?.place ?? entry.place, "a journey has `nodes`, each with its name, `type` and `outcomes`")
+        }
+        problems += reader.finished()
+        return draft
+    }
+
+    private mutating func node(_ entry: MarkedValue.Entry, _ journey: String) -> NodeDraft? {
+        var reader = SectionReader(entry.value, subject: "\(journey), node `\(entry.key.shortened)`")
+        if ["success", "failure"].contains(entry.key) {
+            reader.note(entry.place, "`\(entry.key)` is an end that every journey has: give the node another name")
+        }
+        let outcomes = reader.value("outcomes", kind: "targets by outcomes")
+        guard let read = reader.nodeParts(surroundings, allowed: NodeType.all.map(\.name)) else {
+            problems += reader.finished()
+            return nil
+        }
+        let kind: any NodeKind =
+            switch read.parts {
+            case .node(let kind): kind
+            case .collectors(let collectors): CollectorNode(read.type.name, collectors)
+            }
+        var draft = NodeDraft(id: entry.key, place: entry.place, type: read.type, kind: kind)
+        if let outcomes, outcomes.mapping == nil {
+            reader.note(
+                outcomes.place, "`outcomes` is targets by outcomes, `{\(kind.outcomes.first?.rawValue ?? "outcome"): success}`")
+        }
+        for outcome in outcomes?.mapping ?? [] {
+            guard let target = outcome.value.text else {
+                reader.note(
+                    outcome.value.place, "outcome `\(outcome.key.shortened)` leads nowhere: name a node, `success` or `failure`")
+                continue
+            }
+            let way = Way(outcome: outcome.key, place: outcome.place, target: target, targetPlace: outcome.value.place)
+            if outcome.key == "otherwise", !kind.outcomes.contains(NodeOutcome("otherwise")) {
+                draft.otherwise = way
+            } else {
+                draft.ways.append(way)
+            }
+        }
+        problems += reader.finished()
+        return draft
+    }
+
+    // MARK: From node to node
+
+    /// - Parameter ids: the names of all nodes, of those too that could not be read.
+    private mutating func checkWays(_ draft: Draft, ids: [String], _ subject: String) {
+        var arrivals: Set<String> = [draft.entry]
+        for node in draft.nodes {
+            let subject = "\(subject), node `\(node.id.shortened)`"
+            let outcomes = node.kind.outcomes.map(\.rawValue)
+            for way in node.ways where !outcomes.contains(way.outcome) {
+                note(way.place, subject, "\(node.type.title) has no outcome `\(way.outcome.shortened)`", outcomes, way.outcome)
+            }
+            let given = node.ways.map(\.outcome)
+            for outcome in outcomes where !given.contains(outcome) && node.otherwise == nil {
+                problems.append(
+                    ConfigurationProblem(
+                        node.place, subject,
+                        "outcome `\(outcome)` leads nowhere: name a node, `success` or `failure` for it, or one for `otherwise`"))
+            }
+            if let otherwise = node.otherwise, outcomes.allSatisfy(given.contains) {
+                problems.append(
+                    ConfigurationProblem(otherwise.place, subject, "every outcome has a target: `otherwise` means nothing here"))
+            }
+            for way in node.ways + [node.otherwise].compactMap({ $0 }) {
+                arrivals.insert(way.target)
+                guard !ids.contains(way.target), !["success", "failure"].contains(way.target) else { continue }
+                let message = "outcome `\(way.outcome.shortened)` leads to `\(way.target.shortened)`, which is no node"
+                note(way.targetPlace, subject, message, ids + ["success", "failure"], way.target, "there are")
+            }
+        }
+        // A node that could not be read leads somewhere, but nobody knows where.
+        guard draft.nodes.count == ids.count else { return }
+        for node in draft.nodes where !arrivals.contains(node.id) {
+            problems.append(
+                ConfigurationProblem(
+                    node.place, "\(subject), node `\(node.id.shortened)`",
+                    "no outcome leads here: let one lead here, or take the node out"))
+        }
+    }
+
+    private mutating func note(
+        _ place: FilePlace, _ subject: String, _ message: String, _ names: [String], _ name: String, _ verb: String = "it has"
+    ) {
+        problems.append(
+            ConfigurationProblem(
+                place, subject, message + (names.isEmpty ? ": it ends the journey" : names.advice(for: name, verb))))
+    }
+
+    // MARK: From journey to journey
+
+    private mutating func checkInnerJourneys() {
+        let names = drafts.map(\.name)
+        var inner: [String: [String]] = [:]
+        for draft in drafts {
+            for node in draft.nodes {
+                guard let tree = (node.kind as? InnerTreeEvaluatorNode)?.tree, !tree.isEmpty else { continue }
+                let subject = "journey `\(draft.name.shortened)`, node `\(node.id.shortened)`"
+                if names.contains(tree) {
+                    inner[draft.name, default: []].append(tree)
+                } else {
+                    note(node.place, subject, "there is no journey `\(tree.shortened)`", names, tree, "there are")
+                }
+            }
+        }
+        for draft in drafts where Self.reaches(draft.name, from: draft.name, inner) {
+            problems.append(
+                ConfigurationProblem(
+                    draft.place, "journey `\(draft.name.shortened)`",
+                    "it is walked inside of itself, by way of its inner journeys: it would never end"))
+        }
+    }
+
+    private static func reaches(_ name: String, from start: String, _ inner: [String: [String]]) -> Bool {
+        var seen: Set<String> = []
+        var open = inner[start] ?? []
+        while let next = open.popLast() {
+            if next == name { return true }
+            if seen.insert(next).inserted { open += inner[next] ?? [] }
+        }
+        return false
+    }
+
+    // MARK: The whole
+
+    private func tree(_ draft: Draft) -> JourneyTree {
+        let ends = draft.nodes.reduce(into: ["success": NodeTarget.success, "failure": .failure]) { ends, node in
+            if node.kind is SuccessNode { ends[node.id] = .success }
+            if let failure = node.kind as? FailureNode, failure.refusal == nil { ends[node.id] = .failure }
+        }
+        let nodes = draft.nodes.map { node in
+            let given = Dictionary(node.ways.map { ($0.outcome, $0.target) }, uniquingKeysWith: { first, _ in first })
+            let targets = node.kind.outcomes.compactMap { outcome -> (NodeOutcome, NodeTarget)? in
+                guard let target = given[outcome.rawValue] ?? node.otherwise?.target else { return nil }
+                return (outcome, ends[target] ?? .node(target))
+            }
+            return (node.id, JourneyNode(node.kind, Dictionary(targets, uniquingKeysWith: { first, _ in first })))
+        }
+        var tree = JourneyTree(
+            draft.name, entry: draft.entry, nodes: Dictionary(nodes, uniquingKeysWith: { first, _ in first }))
+        tree.isInner = draft.isInner
+        tree.realms = draft.realms
+        return tree
+    }
+}

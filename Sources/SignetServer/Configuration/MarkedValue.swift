@@ -1,0 +1,81 @@
+import SignetCore
+
+/// A value in a configuration file, and where it stands.
+struct MarkedValue: Sendable {
+    enum Content: Sendable {
+        /// A text; one without quotes may mean a number, a truth value or nothing.
+        case scalar(String, isQuoted: Bool)
+        case list([MarkedValue])
+        case mapping([Entry])
+    }
+
+    struct Entry: Sendable {
+        let key: String
+        let place: FilePlace
+        let value: MarkedValue
+    }
+
+    let content: Content
+    let place: FilePlace
+
+    /// The text, of whatever it may be the spelling. Nil for nothing: an empty value, `~` or `null`.
+    var text: String? {
+        guard case .scalar(let text, _) = content, !isNothing else { return nil }
+        return text
+    }
+
+    /// Whether there is no value: `~`, `null`, or nothing at all behind a colon.
+    var isNothing: Bool {
+        guard case .scalar(let text, isQuoted: false) = content else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(text)
+    }
+
+    var truth: Bool? {
+        guard case .scalar(let text, isQuoted: false) = content else { return nil }
+        return switch text {
+        case "true", "True", "TRUE": true
+        case "false", "False", "FALSE": false
+        default: nil
+        }
+    }
+
+    var wholeNumber: Int? {
+        guard case .scalar(let text, isQuoted: false) = content else { return nil }
+        return Int(text)
+    }
+
+    var list: [MarkedValue]? { if case .list(let elements) = content { elements } else { nil } }
+    var mapping: [Entry]? { if case .mapping(let entries) = content { entries } else { nil } }
+
+    /// The value as JSON, by YAML's core schema: quoted text is text.
+    var json: JSONValue {
+        switch content {
+        case .list(let elements): return .array(elements.map(\.json))
+        case .mapping(let entries):
+            return .object(Dictionary(entries.map { ($0.key, $0.value.json) }, uniquingKeysWith: { _, last in last }))
+        case .scalar(let text, let isQuoted):
+            if isQuoted { return .string(text) }
+            if isNothing { return .null }
+            if let truth { return .bool(truth) }
+            if let number = Int64(text) { return .integer(number) }
+            if text.utf8.first.map(Self.startsNumber) == true, let number = Double(text), number.isFinite {
+                return .number(number)
+            }
+            return .string(text)
+        }
+    }
+
+    /// What is not a number though Swift reads it as one starts with a letter: `nan`, `infinity`.
+    private static func startsNumber(_ character: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) || "+-.".utf8.contains(character)
+    }
+
+    /// What it is, in words.
+    var kind: String {
+        switch content {
+        case .list: "a list"
+        case .mapping: "a mapping"
+        case .scalar: isNothing ? "nothing" : "a single value"
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import SignetCore
+
+/// Nodes that ask for something and have the one outcome `outcome`.
+extension NodeType {
+    static let collectors: [NodeType] = [
+        page,
+        .collector("UsernameCollectorNode", "Username Collector", "Asks for the user's name.") { _ in UsernameCollector() },
+        .collector("PasswordCollectorNode", "Password Collector", "Asks for the password.") { _ in PasswordCollector() },
+        NodeType(
+            "ValidatedUsernameNode", "Platform Username",
+            "Asks for the name of somebody who is to be a user; with `validateInput` until it keeps the policies of `userName`."
+        ) { reader, surroundings in
+            guard reader.truth("validateInput", false) else { return .collectors([UsernameCollector()]) }
+            let definition = surroundings.attributes["userName"] ?? .plain("Username")
+            return .collectors([
+                NewCredentialCollector(kind: .username, prompt: definition.title, policies: definition.policies)
+            ])
+        },
+        NodeType(
+            "ValidatedPasswordNode", "Platform Password",
+            "Asks for the password of somebody who is to be a user; with `validateInput` until it keeps the policies of `password`."
+        ) { reader, surroundings in
+            guard reader.truth("validateInput", false) else { return .collectors([PasswordCollector()]) }
+            let definition = surroundings.attributes["password"] ?? .plain("Password")
+            return .collectors([
+                NewCredentialCollector(kind: .password, prompt: definition.title, policies: definition.policies)
+            ])
+        }, attributes,
+        .collector(
+            "InputCollectorNode", "Input Collector",
+            "Asks for a text and keeps it under a name. AM shows this callback by a script."
+        ) { reader in
+            TextCollector(
+                attribute: reader.text("attribute", "input"), prompt: reader.words("prompt", "Input"),
+                standard: reader.text("defaultText", ""))
+        },
+        .collector(
+            "KbaCreateNode", "KBA Definition",
+            "Asks for questions that only the person can answer. Create Object and Patch Object keep the answers, as digests."
+        ) { reader in
+            let standard = SecurityQuestionsCollector()
+            return SecurityQuestionsCollector(
+                questions: reader.texts("questions", standard.questions),
+                allowsOwn: reader.truth("allowUserDefinedQuestions", standard.allowsOwn),
+                count: reader.number("minimumAnswersToDefine", standard.count, in: 1...10),
+                prompt: reader.words("message", standard.prompt))
+        },
+        .collector(
+            "AcceptTermsAndConditionsNode", "Accept Terms and Conditions", "Asks to accept terms, until they are accepted."
+        ) { reader in
+            let standard = TermsCollector()
+            return TermsCollector(
+                version: reader.text("version", standard.version), terms: reader.words("terms", standard.terms),
+                createdAt: reader.text("createDate", standard.createdAt))
+        },
+        .collector("ConsentNode", "Consent Collector", "Asks whether data may be shared with another system.") { reader in
+            let standard = ConsentCollector()
+            return ConsentCollector(
+                mapping: reader.text("mapping", standard.mapping), displayName: reader.text("displayName", standard.displayName),
+                message: reader.words("message", standard.message), fields: reader.texts("fields", standard.fields),
+                isRequired: reader.truth("allRequired", standard.isRequired))
+        },
+        .collector(
+            "DeviceProfileCollectorNode", "Device Profile Collector",
+            "Asks for what the device tells about itself. Device Match compares it, Device Save keeps it."
+        ) { reader in
+            let standard = DeviceProfileCollector()
+            return DeviceProfileCollector(
+                wantsMetadata: reader.truth("deviceMetadata", standard.wantsMetadata),
+                wantsLocation: reader.truth("deviceLocation", standard.wantsLocation),
+                message: reader.words("message", standard.message),
+                largest: reader.number("maximumSize", standard.largest / 1024, in: 1...1024) * 1024)
+        },
+    ]
+
+    private static let page = NodeType(
+        "PageNode", "Page", "Shows several collectors at once. `nodes` is a list of them, each with its `type` and properties."
+    ) { reader, surroundings in
+        var collectors: [any Collector] = []
+        let children = reader.elements("nodes", kind: "a list of nodes")
+        if children.isEmpty, reader.problems.isEmpty {
+            reader.note(reader.place, "a page without `nodes` shows nothing: list the collectors that are on it")
+        }
+        for child in children {
+            var part = SectionReader(child, subject: reader.subject.map { "\($0), on the page" })
+            if case .collectors(let parts)? = part.nodeParts(surroundings, allowed: Self.pageTypes)?.parts { collectors += parts }
+            reader.note(part.finished())
+        }
+        return .node(
+            PageNode(
+                collectors: collectors, stage: reader.optionalText("stage"), header: reader.optionalWords("pageHeader"),
+                description: reader.optionalWords("pageDescription")))
+    }
+
+    /// The types that can be on a page.
+    static let pageTypes = [
+        "UsernameCollectorNode", "PasswordCollectorNode", "ValidatedUsernameNode", "ValidatedPasswordNode",
+        "AttributeCollectorNode", "InputCollectorNode", "KbaCreateNode", "AcceptTermsAndConditionsNode", "ConsentNode",
+        "DeviceProfileCollectorNode",
+    ]
+
+    private static let attributes = NodeType(
+        "AttributeCollectorNode", "Attribute Collector",
+        "Asks for attributes; what they are called and must be like is in the section `attributes`."
+    ) { reader, surroundings in
+        let names = reader.optionalTexts("attributesToCollect") ?? []
+        let isRequired = reader.truth("required", false)
+        let isValidated = reader.truth("validateInputs", false)
+        if names.isEmpty, reader.problems.isEmpty {
+            reader.note(reader.place, "`attributesToCollect` is missing: it is a list of attributes, `[givenName, mail]`")
+        }
+        return .collectors(
+            names.map { name in
+                let definition = surroundings.attributes[name] ?? .plain(name)
+                let policies = isValidated ? definition.policies : []
+                let isExtra = isRequired && !policies.contains(.required)
+                return AttributeCollector(
+                    attribute: name, prompt: definition.title, kind: definition.kind,
+                    policies: (isExtra ? [.required] : []) + policies)
+            })
+    }
+}
+
+extension SectionReader {
+    /// Reads a node's type and the properties of that type. Nil when there is no such type.
+    mutating func nodeParts(
+        _ surroundings: NodeSurroundings, allowed: [String]
+    ) -> (type: NodeType, parts: NodeParts)? {
+        guard let value = requiredValue("type", kind: "the name of a node type") else {
+            ignoreTheRest()
+            return nil
+        }
+        let name = value.text ?? ""
+        guard allowed.contains(name), let type = NodeType.named(name) else {
+            let isElsewhere = NodeType.named(name) != nil
+            note(
+                value.place,
+                (isElsewhere ? "`\(name)` cannot be on a page" : "there is no node type `\(name.shortened)`")
+                    + allowed.advice(for: name, isElsewhere ? "these can:" : "there are"))
+            ignoreTheRest()
+            return nil
+        }
+        return (type, type.read(&self, surroundings))
+    }
+}

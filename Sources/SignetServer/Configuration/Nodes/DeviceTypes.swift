@@ -1,0 +1,193 @@
+import SignetCore
+
+/// Nodes for one-time codes, push, keys on devices, and what stands in for them.
+extension NodeType {
+    static let codes: [NodeType] = [
+        .node(
+            "OathRegistrationNode", "OATH Registration", "Shows the QR code for one-time codes and saves the device."
+        ) { reader in
+            OATHRegistrationNode(
+                style: reader.enrollmentStyle(withCodes: true, withPush: false),
+                postponesStorage: reader.truth("postponeDeviceProfileStorage", false))
+        },
+        .node("OathDeviceStorageNode", "OATH Device Storage", "Saves the device whose storage was postponed.") { _ in
+            OATHDeviceStorageNode()
+        },
+        .node(
+            "OathTokenVerifierNode", "OATH Token Verifier",
+            "Asks for a one-time code: of the device whose storage was postponed, if there is one, otherwise of the user's. A code is good once. `recoveryCodeOutcome` is there when `isRecoveryCodeAllowed`: the page has a button."
+        ) { reader in
+            OATHTokenVerifierNode(
+                prompt: reader.words("prompt", "Enter verification code"),
+                timeSteps: reader.number("totpTimeSteps", 2, in: 0...100),
+                counters: reader.number("hotpWindowSize", 100, in: 0...1000),
+                allowsRecoveryCode: reader.truth("isRecoveryCodeAllowed", false))
+        },
+        .node(
+            "RecoveryCodeDisplayNode", "Recovery Code Display Node",
+            "Shows the recovery codes that the node before made, once. Without any it shows nothing."
+        ) { _ in RecoveryCodeDisplayNode() },
+        .node(
+            "RecoveryCodeCollectorDecisionNode", "Recovery Code Collector Decision", "Asks for a recovery code, and uses it up."
+        ) { reader in
+            RecoveryCodeCollectorDecisionNode(
+                kind: reader.choice(
+                    "recoveryCodeType", "OATH",
+                    ["OATH": DeviceKind.oath, "PUSH": DeviceKind.push, "WEB_AUTHN": DeviceKind.webauthn])
+                    ?? .oath)
+        },
+    ]
+
+    static let push: [NodeType] = [
+        .node("PushRegistrationNode", "Push Registration Node", "Shows the QR code for push and waits for the device.") {
+            reader in
+            PushRegistrationNode(style: reader.enrollmentStyle(withCodes: false, withPush: true))
+        },
+        .node(
+            "CombinedMultiFactorRegistrationNode", "Combined MFA Registration",
+            "Shows one QR code for push and one-time codes and waits for the device."
+        ) { reader in
+            PushRegistrationNode(withOATH: true, style: reader.enrollmentStyle(withCodes: true, withPush: true))
+        },
+        .node("PushAuthenticationSenderNode", "Push Sender", "Sends the user's device a message.") { reader in
+            PushSenderNode(
+                type: reader.choice(
+                    "pushType", "DEFAULT",
+                    [
+                        "DEFAULT": PushSenderNode.PushType.tap, "CHALLENGE": PushSenderNode.PushType.number,
+                        "BIOMETRIC": PushSenderNode.PushType.biometric,
+                    ]) ?? .tap,
+                message: reader.words("userMessage", PushSenderNode().message), tellsContext: reader.truth("contextInfo", false),
+                payload: reader.optionalTexts("customPayload") ?? [],
+                lifetime: reader.optionalNumber("messageTimeout", in: 1000...86_400_000, standard: "the server's `pushTimeout`")
+                    .map { $0 / 1000 })
+        },
+        .node(
+            "PushWaitNode", "Push Wait",
+            "Lets the client wait, and shows the number if there is one. `EXITED` is there with an `exitMessage`, the text of a button."
+        ) { reader in
+            let standard = PushWaitNode()
+            return PushWaitNode(
+                message: reader.words("waitingMessage", standard.message),
+                numberMessage: reader.words("challengeMessage", standard.numberMessage),
+                exit: reader.optionalWords("exitMessage", standard: "no button"),
+                seconds: reader.optionalNumber("secondsToWait", in: 1...86_400, standard: "the server's schedule"))
+        },
+        .node("PushResultVerifierNode", "Push Result Verifier Node", "Looks what became of the message.") { _ in
+            PushResultVerifierNode()
+        },
+    ]
+
+    static let devices: [NodeType] = [
+        .node("DeviceMatchNode", "Device Match", "Whether the profile that was collected is one of the person's.") { reader in
+            DeviceMatchNode(
+                variance: reader.number("acceptableVariance", 0, in: 0...1000),
+                expiration: reader.number("expiration", 30, in: 1...36_500))
+        },
+        .node("DeviceSaveNode", "Device Save", "Keeps the profile that was collected.") { reader in
+            DeviceSaveNode(
+                savesMetadata: reader.truth("saveDeviceMetadata", true), savesLocation: reader.truth("saveDeviceLocation", true),
+                nameAttribute: reader.optionalText("variableName", standard: "what the device calls itself"))
+        },
+        .node("DeviceBindingNode", "Device Binding", "Has a device make a key, and binds it to the person.") { reader in
+            DeviceBindingNode(
+                authenticationType: reader.choice(
+                    "authenticationType", "NONE",
+                    [
+                        "NONE": "NONE", "APPLICATION_PIN": "APPLICATION_PIN", "BIOMETRIC_ONLY": "BIOMETRIC_ONLY",
+                        "BIOMETRIC_ALLOW_FALLBACK": "BIOMETRIC_ALLOW_FALLBACK",
+                    ]) ?? "NONE",
+                timeout: reader.number("timeout", 60, in: 1...86_400), prompt: reader.devicePrompt(),
+                applications: reader.optionalTexts("applicationIds", standard: "any app") ?? [],
+                postponesStorage: reader.truth("postponeDeviceProfileStorage", false))
+        },
+        .node("DeviceBindingStorageNode", "Device Binding Storage", "Saves the device whose storage was postponed.") { _ in
+            CredentialStorageNode(kind: .binding)
+        },
+        .node(
+            "DeviceSigningVerifierNode", "Device Signing Verifier",
+            "Has a bound device sign a challenge. When nobody has said who they are, the device does."
+        ) { reader in
+            DeviceSigningVerifierNode(
+                timeout: reader.number("timeout", 60, in: 1...86_400), prompt: reader.devicePrompt(),
+                applications: reader.optionalTexts("applicationIds", standard: "any app") ?? [])
+        },
+        .node(
+            "WebAuthnRegistrationNode", "WebAuthn Registration Node",
+            "Has an authenticator make a passkey. Only ES256 is known, and no proof of the authenticator's maker is asked for."
+        ) { reader in
+            WebAuthnRegistrationNode(
+                style: reader.webAuthnStyle(withName: true),
+                generatesRecoveryCodes: reader.truth("generateRecoveryCodes", true),
+                postponesStorage: reader.truth("postponeDeviceProfileStorage", false),
+                mostDevices: reader.number("maxSavedDevices", 0, in: 0...DeviceRegistry.mostOfAKind))
+        },
+        .node("WebAuthnDeviceStorageNode", "WebAuthn Device Storage", "Saves the passkey whose storage was postponed.") { _ in
+            CredentialStorageNode(kind: .webauthn)
+        },
+        .node(
+            "WebAuthnAuthenticationNode", "WebAuthn Authentication Node",
+            "Has an authenticator sign with one of the person's passkeys. `recoveryCode` is there when `isRecoveryCodeAllowed`."
+        ) { reader in
+            WebAuthnAuthenticationNode(
+                style: reader.webAuthnStyle(withName: false), allowsRecoveryCode: reader.truth("isRecoveryCodeAllowed", false))
+        },
+    ]
+}
+
+extension SectionReader {
+    /// The properties that registrations have in common.
+    fileprivate mutating func enrollmentStyle(withCodes: Bool, withPush: Bool) -> EnrollmentStyle {
+        var style = EnrollmentStyle()
+        style.issuer = optionalText("issuer", standard: "the server's")
+        style.backgroundColor = color("bgColor")
+        style.imageURL = optionalText("imgUrl", standard: "none")
+        style.message = optionalWords("scanQRCodeMessage", standard: "the node's own words")
+        style.generatesRecoveryCodes = truth("generateRecoveryCodes", true)
+        if withPush { style.timeout = optionalNumber("timeout", in: 1...86_400, standard: "the server's `pushTimeout`") }
+        guard withCodes else { return style }
+        style.usesCounter = choice("algorithm", "TOTP", ["TOTP": false, "HOTP": true]) ?? false
+        style.digits =
+            choice("passwordLength", "SIX_DIGITS", ["SIX_DIGITS": OTPDigits.six, "EIGHT_DIGITS": OTPDigits.eight]) ?? .six
+        let hashes: KeyValuePairs<String, OTPAlgorithm> = ["HMAC_SHA1": .sha1, "HMAC_SHA256": .sha256, "HMAC_SHA512": .sha512]
+        style.algorithm = choice("hashAlgorithm", "HMAC_SHA1", hashes) ?? .sha1
+        style.period = OTPPeriod(seconds: number("totpTimeInterval", 30, in: 1...86_400)) ?? .thirtySeconds
+        // The setting counts hexadecimal digits.
+        style.secretLength = (number("minSharedSecretLength", 40, in: 32...256) + 1) / 2
+        return style
+    }
+
+    /// A colour: hexadecimal digits, `#` optional.
+    mutating func color(_ name: String) -> String? {
+        let kind = "six hexadecimal digits"
+        guard let text = optionalText(name, kind: kind, standard: "the server's") else { return nil }
+        let digits = text.drop { $0 == "#" }
+        if digits.count == 6, digits.allSatisfy(\.isHexDigit) { return String(digits) }
+        note(place(of: name), "`\(name)` is \(kind), `519387`, in quotes if it begins with `#`; not `\(text.shortened)`")
+        return nil
+    }
+
+    fileprivate mutating func devicePrompt() -> DevicePrompt {
+        let standard = DevicePrompt()
+        return DevicePrompt(
+            title: words("promptTitle", standard.title), subtitle: words("promptSubtitle", standard.subtitle),
+            description: words("promptDescription", standard.description))
+    }
+
+    fileprivate mutating func webAuthnStyle(withName: Bool) -> WebAuthnStyle {
+        var style = WebAuthnStyle()
+        let isScript = truth("asScript", false)
+        let isLegacy = truth("legacyMetadata", false)
+        if isScript, isLegacy { note(place(of: "legacyMetadata"), "`legacyMetadata` means nothing with `asScript`: keep one") }
+        style.form = isScript ? .script : isLegacy ? .legacy : .current
+        style.userVerification =
+            choice(
+                "userVerificationRequirement", "PREFERRED",
+                ["REQUIRED": "required", "PREFERRED": "preferred", "DISCOURAGED": "discouraged"]) ?? "preferred"
+        style.timeout = number("timeout", 60, in: 1...86_400)
+        style.domain = optionalText("relyingPartyDomain", standard: "the server's")
+        if withName { style.partyName = optionalText("relyingPartyName", standard: "the server's `issuer`") }
+        style.origins = optionalTexts("origins") ?? []
+        return style
+    }
+}

@@ -1,0 +1,230 @@
+import SignetCore
+
+/// A setting of a section, as a reader asked for it: what the documentation says and tests compare.
+struct Setting: Sendable, Hashable {
+    let name: String
+    /// What it can be, in words.
+    let kind: String
+    /// What it is when the file does not say; nil when the file must say, or when there is none then.
+    let standard: String?
+}
+
+/// Reads a mapping, setting by setting. What is wrong is noted and a usable value returned, so that one reading finds everything
+/// that is wrong; what nobody asked for is wrong too.
+struct SectionReader {
+    /// What the section is about, for messages.
+    let subject: String?
+    let place: FilePlace
+    /// What it was asked for, in that order.
+    private(set) var settings: [Setting] = []
+    private(set) var problems: [ConfigurationProblem] = []
+    private let entries: [MarkedValue.Entry]
+    private var isIgnored = false
+
+    /// A section that stands in a file; nil when nothing stands there: everything is as standard then.
+    init(_ value: MarkedValue?, subject: String?) {
+        self.subject = subject
+        place = value?.place ?? .start
+        entries = value?.mapping ?? []
+        if let value, value.mapping == nil, !value.isNothing {
+            note(value.place, "settings belong here, each with a name and a colon, not \(value.kind)")
+        }
+    }
+
+    // MARK: What is wrong
+
+    mutating func note(_ place: FilePlace, _ message: String) {
+        problems.append(ConfigurationProblem(place, subject, message))
+    }
+
+    /// Takes over what was found out by a reader of a part.
+    mutating func note(_ others: [ConfigurationProblem]) {
+        problems += others
+    }
+
+    /// Everything that is wrong, settings that nobody asked for included.
+    func finished() -> [ConfigurationProblem] {
+        let names = settings.map(\.name)
+        let unknown =
+            isIgnored
+            ? []
+            : entries.filter { !names.contains($0.key) }.map { entry in
+                ConfigurationProblem(
+                    entry.place, subject,
+                    "there is no setting `\(entry.key.shortened)`" + names.advice(for: entry.key, "here are"))
+            }
+        return problems + unknown
+    }
+
+    /// Says nothing of settings that nobody asked for: what would ask for them is not known.
+    mutating func ignoreTheRest() { isIgnored = true }
+
+    // MARK: Settings
+
+    /// A setting as it stands, whatever it is; nil when it is not there, or nothing.
+    mutating func value(_ name: String, kind: String, standard: String? = nil) -> MarkedValue? {
+        if !settings.contains(where: { $0.name == name }) {
+            settings.append(Setting(name: name, kind: kind, standard: standard))
+        }
+        return entries.first { $0.key == name }.flatMap { $0.value.isNothing ? nil : $0.value }
+    }
+
+    /// Where a setting stands, or else the section.
+    func place(of name: String) -> FilePlace { entries.first { $0.key == name }?.value.place ?? place }
+
+    /// As ``value(_:kind:standard:)``, for one that must be there.
+    mutating func requiredValue(_ name: String, kind: String) -> MarkedValue? {
+        let value = value(name, kind: kind)
+        if value == nil {
+            let likely = entries.map(\.key).filter { key in !settings.contains { $0.name == key } }.nearest(to: name)
+            note(place, "`\(name)` is missing: it is \(kind)" + (likely.map { "; is `\($0.shortened)` meant to be it?" } ?? ""))
+        }
+        return value
+    }
+
+    mutating func requiredText(_ name: String, kind: String = "a text") -> String {
+        requiredValue(name, kind: kind).flatMap { text(of: $0, name, kind) } ?? ""
+    }
+
+    mutating func text(_ name: String, _ standard: String) -> String {
+        value(name, kind: "a text", standard: "`\(standard)`").flatMap { text(of: $0, name, "a text") } ?? standard
+    }
+
+    mutating func optionalText(_ name: String, kind: String = "a text", standard: String? = nil) -> String? {
+        value(name, kind: kind, standard: standard).flatMap { text(of: $0, name, kind) }
+    }
+
+    /// A text that AM keeps in several languages: a text, or texts by language, of which English is taken.
+    mutating func words(_ name: String, _ standard: String) -> String {
+        optionalWords(name, standard: "`\(standard)`") ?? standard
+    }
+
+    mutating func optionalWords(_ name: String, standard: String? = nil) -> String? {
+        let kind = "a text, or texts by language"
+        guard let value = value(name, kind: kind, standard: standard) else { return nil }
+        guard let languages = value.mapping else { return text(of: value, name, kind) }
+        guard let chosen = languages.first(where: { $0.key == "en" }) ?? languages.first(where: { $0.key.hasPrefix("en") }) else {
+            note(value.place, "`\(name)` has no text for `en`: this server speaks English only")
+            return nil
+        }
+        return text(of: chosen.value, name, kind)
+    }
+
+    mutating func truth(_ name: String, _ standard: Bool) -> Bool {
+        guard let value = value(name, kind: "`true` or `false`", standard: "`\(standard)`") else { return standard }
+        if let truth = value.truth { return truth }
+        note(value.place, "`\(name)` is `true` or `false`, not \(value.description)")
+        return standard
+    }
+
+    mutating func number(_ name: String, _ standard: Int, in range: ClosedRange<Int>) -> Int {
+        optionalNumber(name, in: range, standard: "`\(standard)`") ?? standard
+    }
+
+    mutating func optionalNumber(_ name: String, in range: ClosedRange<Int>, standard: String? = nil) -> Int? {
+        let kind =
+            "a whole number, "
+            + (range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)")
+        guard let value = value(name, kind: kind, standard: standard) else { return nil }
+        if let number = value.wholeNumber, range.contains(number) { return number }
+        note(value.place, "`\(name)` is \(kind), not \(value.description)")
+        return nil
+    }
+
+    /// One of a few words.
+    mutating func choice<Value>(_ name: String, _ standard: String, _ values: KeyValuePairs<String, Value>) -> Value? {
+        let kind = "one of " + values.map { "`\($0.key)`" }.joined(separator: ", ")
+        let value = value(name, kind: kind, standard: "`\(standard)`")
+        let chosen = value.map { $0.text ?? "" } ?? standard
+        if let pair = values.first(where: { $0.key == chosen }) { return pair.value }
+        note(value?.place ?? place, "`\(name)` is \(kind), not \(value?.description ?? "nothing")")
+        return values.first { $0.key == standard }?.value
+    }
+
+    mutating func texts(_ name: String, _ standard: [String]) -> [String] {
+        optionalTexts(name, standard: "`[\(standard.joined(separator: ", "))]`") ?? standard
+    }
+
+    mutating func optionalTexts(_ name: String, standard: String? = nil) -> [String]? {
+        let kind = "a list of texts"
+        guard let value = value(name, kind: kind, standard: standard) else { return nil }
+        guard let elements = value.list else {
+            note(value.place, "`\(name)` is \(kind), `[one, another]`, not \(value.kind)")
+            return nil
+        }
+        return elements.compactMap { text(of: $0, name, "a list of texts") }
+    }
+
+    /// Texts by names.
+    mutating func pairs(_ name: String) -> [MarkedValue.Entry] {
+        let kind = "texts by names"
+        guard let value = value(name, kind: kind) else { return [] }
+        guard let entries = value.mapping else {
+            note(value.place, "`\(name)` is \(kind), `{name: text}`, not \(value.kind)")
+            return []
+        }
+        return entries.filter { text(of: $0.value, "\(name).\($0.key)", "a text") != nil }
+    }
+
+    /// The elements of a list of anything.
+    mutating func elements(_ name: String, kind: String) -> [MarkedValue] {
+        guard let value = value(name, kind: kind) else { return [] }
+        if let elements = value.list { return elements }
+        note(value.place, "`\(name)` is \(kind), not \(value.kind)")
+        return []
+    }
+
+    private mutating func text(of value: MarkedValue, _ name: String, _ kind: String) -> String? {
+        if let text = value.text { return text }
+        note(value.place, "`\(name)` is \(kind), not \(value.kind)")
+        return nil
+    }
+}
+
+extension MarkedValue {
+    /// The value as a message repeats it.
+    fileprivate var description: String { text.map { "`\($0.shortened)`" } ?? kind }
+}
+
+extension String {
+    /// The text as a message repeats it: one line, and not too long.
+    var shortened: String {
+        let line = String(prefix { !$0.isNewline })
+        return line.count == count && count <= 40 ? self : "\(line.prefix(37))..."
+    }
+}
+
+extension [String] {
+    /// The end of a message about a name that there is not: which one may be meant, and all there are.
+    func advice(for name: String, _ verb: String) -> String {
+        guard !isEmpty else { return "" }
+        let all = "\(verb) " + map { "`\($0)`" }.joined(separator: ", ")
+        return nearest(to: name).map { ": is `\($0)` meant? (\(all))" } ?? "; \(all)"
+    }
+
+    /// The name that was most likely meant: the same but for the case, or but for one or two characters.
+    fileprivate func nearest(to name: String) -> String? {
+        if let same = first(where: { $0.lowercased() == name.lowercased() }) { return same }
+        guard name.count <= 64 else { return nil }
+        let distances = map { (name: $0, distance: $0.distance(to: name)) }
+        return distances.filter { $0.distance <= Swift.min(2, ($0.name.count + 1) / 3) }.min { $0.distance < $1.distance }?.name
+    }
+}
+
+extension String {
+    /// How many characters must be changed, added or taken away to make the other text.
+    fileprivate func distance(to other: String) -> Int {
+        let (own, others) = (Array(lowercased()), Array(other.lowercased()))
+        var row = Array(0...others.count)
+        for (index, character) in own.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in others.indices {
+                let changed = diagonal + (character == others[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = Swift.min(changed, row[column] + 1, row[column + 1] + 1)
+            }
+        }
+        return row[others.count]
+    }
+}

@@ -1,0 +1,93 @@
+import SignetCore
+
+/// Makes a user of what was collected.
+struct CreateUserNode: NodeKind {
+    /// Which claim an attribute is told as.
+    static let claims = ["mail": "email", "givenName": "given_name", "sn": "family_name"]
+
+    var name: String { "CreateObjectNode" }
+    var outcomes: [NodeOutcome] { [.created, .notWritten] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        defer { journey.password = nil }
+        guard let user = journey.user, !user.name.isEmpty, let password = journey.password else { return .leave(.notWritten) }
+        // Somebody else may have taken the name since it was looked at.
+        guard desk.directory.add(user, password: password, claims: [:]) else {
+            return .refuse(.policyFailure("userName", [.unique]))
+        }
+        desk.directory.keep(&journey, of: user)
+        return .leave(.created)
+    }
+}
+
+/// Keeps what was collected of somebody who is a user already.
+struct PatchObjectNode: NodeKind {
+    var name: String { "PatchObjectNode" }
+    var outcomes: [NodeOutcome] { [.patched, .notWritten] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let user = journey.user, desk.directory.contains(user) else { return .leave(.notWritten) }
+        desk.directory.keep(&journey, of: user)
+        return .leave(.patched)
+    }
+}
+
+extension Directory {
+    /// Keeps the attributes that are claims, the answers to questions, and which terms were accepted.
+    fileprivate mutating func keep(_ journey: inout JourneyState, of user: UserKey) {
+        let claims = journey.attributes.compactMap { name, value in CreateUserNode.claims[name].map { ($0, value) } }
+        merge(Dictionary(claims, uniquingKeysWith: { _, last in last }), into: user)
+        keep(journey.securityAnswers, of: user)
+        journey.securityAnswers = [:]
+        if let version = journey.attributes["termsAccepted"]?.string { acceptTerms(version, user) }
+    }
+}
+
+/// Notes something in the session that the journey ends in.
+struct SetSessionPropertiesNode: NodeKind {
+    var wishes: SessionWishes
+
+    var name: String { "SetSessionPropertiesNode" }
+    var outcomes: [NodeOutcome] { [.outcome] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        journey.session.properties.merge(wishes.properties) { $1 }
+        journey.session.idleTime = wishes.idleTime ?? journey.session.idleTime
+        journey.session.maximumTime = wishes.maximumTime ?? journey.session.maximumTime
+        return .leave(.outcome)
+    }
+}
+
+/// Lets a journey end with an empty token: who walked it is known, and has no session.
+struct PassThroughNode: NodeKind {
+    var name: String { "PassThroughNode" }
+    var outcomes: [NodeOutcome] { [.outcome] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        journey.passesThrough = true
+        return .leave(.outcome)
+    }
+}
+
+/// Goes on to the end of the journey.
+struct SuccessNode: NodeKind {
+    var name: String { "SuccessNode" }
+    var outcomes: [NodeOutcome] { [] }
+
+    /// Nothing leads on from here, and the reader makes every way here a way to ``NodeTarget/success``.
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        .fail("this node is never come to")
+    }
+}
+
+/// Ends the login, in words of its own if it has any.
+struct FailureNode: NodeKind {
+    var refusal: Refusal?
+
+    var name: String { "FailureNode" }
+    var outcomes: [NodeOutcome] { [] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        refusal.map { .refuse($0) } ?? .fail("the journey says so")
+    }
+}

@@ -1,0 +1,71 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Whether the device's profile, as it was collected, is one of the person's.
+struct DeviceMatchNode: NodeKind {
+    /// How many of the profile's values may have changed.
+    var variance = 0
+    /// After how many days without use a profile is not looked at any more.
+    var expiration = 30
+
+    var name: String { "DeviceMatchNode" }
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse, .unknownDevice] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let user = journey.user, let profile = journey.attributes["deviceProfile"],
+            let known = desk.devices.profile(profile["identifier"]?.string, of: user),
+            known.lastUsedAt.addingTimeInterval(Double(expiration) * 86_400) > visit.moment.now
+        else { return .leave(.unknownDevice) }
+        let (old, new) = (known.details["metadata"]?.leaves ?? [:], profile["metadata"]?.leaves ?? [:])
+        let changed = Set(old.keys).union(new.keys).count { old[$0] != new[$0] }
+        return .leave(changed <= variance ? .isTrue : .isFalse)
+    }
+}
+
+/// Keeps the device's profile, as it was collected, in the place of the one that the device had before.
+struct DeviceSaveNode: NodeKind {
+    var savesMetadata = true
+    var savesLocation = true
+    /// What the person calls the device: the name of something that was collected. Nil for what the device calls itself.
+    var nameAttribute: String?
+
+    var name: String { "DeviceSaveNode" }
+    var outcomes: [NodeOutcome] { [.outcome] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let user = journey.user, var details = journey.attributes["deviceProfile"]?.object else { return .leave(.outcome) }
+        let identifier = details["identifier"]?.string ?? ""
+        let known = desk.devices.profile(identifier, of: user)
+        let given = nameAttribute.flatMap { journey.attributes[$0]?.string }
+        let own = details["metadata"]?["platform"]?["deviceName"]?.string
+        if !savesMetadata { details["metadata"] = nil }
+        if !savesLocation { details["location"] = nil }
+        desk.devices.save(
+            OtherDevice(
+                kind: .profile, resourceID: known?.resourceID ?? RandomID.uuid(),
+                name: given ?? known?.name ?? own ?? identifier, registeredAt: known?.registeredAt ?? visit.moment.now,
+                lastUsedAt: visit.moment.now, details: details), for: user)
+        return .leave(.outcome)
+    }
+}
+
+extension DeviceRegistry {
+    fileprivate func profile(_ identifier: String?, of user: UserKey) -> OtherDevice? {
+        others(.profile, of: user).first { $0.details["identifier"]?.string == identifier }
+    }
+}
+
+extension JSONValue {
+    /// The values that are no objects, by the names on the way to them.
+    fileprivate var leaves: [[String]: JSONValue] {
+        guard case .object(let members) = self else { return [[]: self] }
+        return members.reduce(into: [:]) { all, member in
+            for (path, value) in member.value.leaves { all[[member.key] + path] = value }
+        }
+    }
+}

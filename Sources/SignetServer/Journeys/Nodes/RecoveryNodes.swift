@@ -1,0 +1,77 @@
+import SignetCore
+
+/// Codes that stand in for a device when it is lost, each once. They are shown once, and kept as digests.
+struct RecoveryCodes: Sendable, Hashable {
+    /// How many AM makes.
+    static let count = 10
+
+    let kind: DeviceKind
+    /// What the device is called.
+    let deviceName: String
+    let codes: [String]
+    var wereShown = false
+
+    /// Ten new ones of ten letters and digits, without those that look alike.
+    static func new(for kind: DeviceKind, _ deviceName: String) -> RecoveryCodes {
+        let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789")
+        var generator = SystemRandomNumberGenerator()
+        let codes = (0..<count).map { _ in
+            String((0..<10).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] })
+        }
+        return RecoveryCodes(kind: kind, deviceName: deviceName, codes: codes)
+    }
+}
+
+/// Shows the codes that the node before it made; without any there is nothing to show.
+struct RecoveryCodeDisplayNode: NodeKind {
+    var name: String { "RecoveryCodeDisplayNode" }
+    var outcomes: [NodeOutcome] { [.outcome] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard visit.answers == nil, let codes = journey.recoveryCodes, !codes.wereShown else {
+            journey.recoveryCodes?.wereShown = true
+            return .leave(.outcome)
+        }
+        let text = "Keep these recovery codes. Each can be used once instead of \(codes.deviceName):\n"
+        return .ask(
+            Page(callbacks: [
+                .information(text + codes.codes.joined(separator: "\n")), .text(Self.script(codes), type: 4),
+                .confirmation("Done"),
+            ]))
+    }
+
+    /// A script for browsers; SDKs take the codes from its texts that end in a new line (protocol/journey.md section 2.7).
+    private static func script(_ codes: RecoveryCodes) -> String {
+        let lines = codes.codes.map { "  \"\($0)\\n\" +" }.joined(separator: "\n")
+        return """
+            var codes = "<h3>Your Recovery Codes</h3>" +
+              "<div>" +
+            \(lines)
+              "</div>" +
+              "<p>For <em>\(codes.deviceName.htmlText.scriptText)</em></p>";
+            document.getElementById("callback_0").innerHTML = codes;
+            """
+    }
+}
+
+/// Asks for a recovery code, and uses it up.
+struct RecoveryCodeCollectorDecisionNode: NodeKind {
+    var kind: DeviceKind
+
+    var name: String { "RecoveryCodeCollectorDecisionNode" }
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let answers = visit.answers else { return .ask(Page(callbacks: [.name(prompt: "Recovery Code")])) }
+        let code = answers.text(0).filter { !$0.isWhitespace }
+        guard let user = journey.user, desk.devices.redeem(code, for: kind, of: user) else { return .leave(.isFalse) }
+        return .leave(.isTrue)
+    }
+}
+
+extension String {
+    /// The text for between two tags.
+    fileprivate var htmlText: String {
+        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+}

@@ -1,0 +1,127 @@
+import SignetCore
+
+/// Decides by a table what AM decides by a script: the first row whose conditions all hold has the outcome. It can show callbacks
+/// before, of any kind; what only another system could check, for example a reCAPTCHA, is shown this way too.
+struct ScriptedDecisionNode: NodeKind {
+    struct Row: Sendable {
+        var conditions: [Condition]
+        var outcome: NodeOutcome
+    }
+
+    struct Condition: Sendable {
+        var input: Input
+        /// Any of these will do. None stands for a value that is not there.
+        var patterns: [String?]
+    }
+
+    /// What a table can look at.
+    enum Input: Sendable, Hashable {
+        case username, realm, journey, userAgent
+        /// What was collected under a name.
+        case collected(String)
+        /// A claim of the person's.
+        case user(String)
+        /// What was answered to the callbacks shown here: the first answer, or the first to an input of that name.
+        case answer(String)
+        /// How many devices of a kind the person has.
+        case devices(DeviceKind)
+    }
+
+    var callbacks: [JourneyCallback] = []
+    /// What the answers are kept as; nil when they are not.
+    var attribute: String?
+    var table: [Row] = []
+    /// The outcome when no row holds.
+    var standard = NodeOutcome.outcome
+
+    var name: String { "ScriptedDecisionNode" }
+    var outcomes: [NodeOutcome] {
+        (table.map(\.outcome) + [standard]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        if !callbacks.isEmpty, visit.answers == nil { return .ask(Page(callbacks: callbacks)) }
+        if let attribute, let answers = visit.answers {
+            let values = callbacks.indices.compactMap { answers.value($0) }
+            if !values.isEmpty { journey.attributes[attribute] = .array(values) }
+        }
+        let row = table.first { row in
+            row.conditions.allSatisfy { $0.holds(for: value($0.input, visit.answers, journey, desk)) }
+        }
+        return .leave(row?.outcome ?? standard)
+    }
+
+    private func value(_ input: Input, _ answers: Answers?, _ journey: JourneyState, _ desk: DeskState) -> String? {
+        switch input {
+        case .username: journey.username
+        case .realm: journey.realm.description
+        case .journey: journey.tree
+        case .userAgent: journey.userAgent
+        case .collected(let name): journey.attributes[name]?.tableText
+        case .user(let claim): journey.user.flatMap { desk.directory[$0]?.claims[claim] }?.tableText
+        case .devices(let kind): journey.user.map { String(desk.devices.count(kind, of: $0)) }
+        case .answer(let suffix):
+            callbacks.indices.lazy.compactMap { answers?.value($0, suffix)?.tableText }.first
+        }
+    }
+}
+
+extension ScriptedDecisionNode.Input {
+    /// The names of all, for messages.
+    static let names = [
+        "username", "realm", "journey", "userAgent", "collected.NAME", "user.CLAIM", "answer", "answer.INPUT", "devices.KIND",
+    ]
+
+    init?(_ name: String) {
+        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        switch (parts[0], parts.count == 2 ? parts[1] : nil) {
+        case ("username", nil): self = .username
+        case ("realm", nil): self = .realm
+        case ("journey", nil): self = .journey
+        case ("userAgent", nil): self = .userAgent
+        case ("answer", nil): self = .answer("")
+        case ("answer", let name?): self = .answer(name)
+        case ("collected", let name?): self = .collected(name)
+        case ("user", let name?): self = .user(name)
+        case ("devices", let name?):
+            guard let kind = DeviceKind(rawValue: name) else { return nil }
+            self = .devices(kind)
+        default: return nil
+        }
+    }
+}
+
+extension ScriptedDecisionNode.Condition {
+    fileprivate func holds(for value: String?) -> Bool {
+        patterns.contains { pattern in
+            guard let pattern, let value else { return pattern == nil && value == nil }
+            return value.matches(pattern[...])
+        }
+    }
+}
+
+extension String {
+    /// Whether it is the pattern, in which `*` stands for any text.
+    func matches(_ pattern: Substring) -> Bool {
+        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false)
+        guard pieces.count > 1, let first = pieces.first, let last = pieces.last else { return self == pattern }
+        guard count >= first.count + last.count, hasPrefix(first), hasSuffix(last) else { return false }
+        var rest = dropFirst(first.count).dropLast(last.count)
+        for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
+            guard let range = rest.firstRange(of: piece) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+}
+
+extension JSONValue {
+    /// The value as a table compares it.
+    fileprivate var tableText: String? {
+        switch self {
+        case .null: nil
+        case .string(let text): text
+        default: JSON.text(of: self)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import CryptoExtras
+import SignetCore
+
+/// A password as other programs keep it: scrypt (RFC 7914), in the PHC form
+/// `$scrypt$ln=14,r=8,p=1$<salt>$<hash>`, salt and hash in Base64.
+///
+/// It is for files that others can read. What a check costs is in the hash: with `ln=14` some 16 MiB and 50 ms.
+public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    private let logRounds: Int
+    private let blockSize: Int
+    private let parallelism: Int
+    private let salt: [UInt8]
+    private let hash: Secret
+
+    /// The most memory that one check may take, in bytes.
+    private static let mostMemory = 256 << 20
+
+    /// Reads the PHC form. Nil when it is another one, or when a check would take more than 256 MiB.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else { return nil }
+        var numbers: [String: Int] = [:]
+        for pair in parts[2].split(separator: ",", omittingEmptySubsequences: false) {
+            let sides = pair.split(separator: "=", omittingEmptySubsequences: false)
+            guard sides.count == 2, let number = Int(sides[1]), numbers.updateValue(number, forKey: String(sides[0])) == nil
+            else {
+                return nil
+            }
+        }
+        guard numbers.count == 3, let logRounds = numbers["ln"], let blockSize = numbers["r"], let parallelism = numbers["p"],
+            (1...24).contains(logRounds), (1...64).contains(blockSize), (1...16).contains(parallelism),
+            (128 * blockSize * parallelism) << logRounds <= Self.mostMemory,
+            let salt = try? Base64.decode(parts[3]), !salt.isEmpty, let hash = try? Base64.decode(parts[4]),
+            (16...64).contains(hash.count)
+        else { return nil }
+        self.logRounds = logRounds
+        self.blockSize = blockSize
+        self.parallelism = parallelism
+        self.salt = salt
+        self.hash = Secret(hash)
+    }
+
+    /// A placeholder: who has the hash can guess at leisure.
+    public var description: String { "<scrypt hash>" }
+    /// Nothing: `dump` shows no child.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+
+    /// Whether this is the password. False too when there is not enough memory to find out.
+    func accepts(_ password: Secret) -> Bool {
+        let key = try? KDF.Scrypt.deriveKey(
+            from: password.bytes, salt: salt, outputByteCount: hash.count, rounds: 1 << logRounds, blockSize: blockSize,
+            parallelism: parallelism)
+        guard let key else { return false }
+        return key.withUnsafeBytes { offered in
+            hash.withUnsafeBytes { expected in ConstantTime.areEqual(offered, expected) }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("signet serve with a configuration file")
+struct ServeConfigurationTests {
+    private static let small = """
+        users:
+          - {name: mira, password: correct horse}
+          - {name: noa, realm: /alpha}
+        clients: [{id: app}]
+        journeys:
+          Login:
+            nodes:
+              name: {type: UsernameCollectorNode, outcomes: {outcome: letter}}
+              letter: {type: EmailSuspendNode, outcomes: {outcome: success}}
+
+        """
+
+    @Test("The starter file is a good file: it is printed, checked and served")
+    func starter() async throws {
+        try await Workplace.with(vault: false) { place in
+            let text = try await place.signet("serve", "--starter").succeeds().output
+            let path = try place.write(text.utf8, to: "desk.yaml", mode: 0o644)
+            let checked = try await place.signet("serve", "--check", path).succeeds()
+            #expect(checked.output.hasPrefix("\(path): 2 realms, 1 user, 1 client, ") && checked.errors == "")
+            try await RunningServer.with(place, ["--config", path]) { server in
+                #expect(server.browser.user == "demo")
+                guard case .loggedIn = try await server.browser.begin("Login") else {
+                    Issue.record("no session")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test("What is in a file is counted")
+    func counts() async throws {
+        try await Workplace.with(vault: false) { place in
+            let path = try place.write(Self.small.utf8, to: "desk.yaml")
+            let outcome = try await place.signet("serve", "--check", path).succeeds()
+            #expect(outcome.output == "\(path): 2 realms, 2 users, 1 client, 1 journey\n")
+        }
+    }
+
+    /// A file, the options, the exit code, and what is on standard error.
+    static let bad: [([UInt8], String, Int32, [String])] = [
+        (
+            Array("usres: []\nrealms: 5\n".utf8), "--check", 65,
+            ["2 problems", ":1:1: there is no setting `usres`: is `users` meant?", ":2:9: `realms` is a list of texts"]
+        ), (Array("realms: [".utf8), "--config", 65, ["1 problem\n", "this is no YAML"]),
+        ([0x72, 0xFF, 0xFE], "--check", 65, ["UTF-8"]), ([], "--config", 65, ["the file is empty", "--starter"]),
+    ]
+
+    @Test("What is wrong with a file is told in full, and nothing is served", arguments: bad)
+    func problems(bytes: [UInt8], option: String, exit: Int32, words: [String]) async throws {
+        try await Workplace.with(vault: false) { place in
+            let path = try place.write(bytes, to: "desk.yaml")
+            let outcome = try await place.signet("serve", option, path, patience: .seconds(15))
+            outcome.fails(exit, path)
+            for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
+            let json = try await place.signet("serve", option, path, "--json", patience: .seconds(15))
+            #expect(json.jsonError?["code"] == .string("configuration"))
+        }
+    }
+
+    @Test("A file that is not there is 66, and options that exclude each other are 64")
+    func misuse() async throws {
+        try await Workplace.with(vault: false) { place in
+            let path = place.directory.file("none.yaml")
+            for option in ["--check", "--config"] { try await place.signet("serve", option, path).fails(66, path) }
+            try await place.signet("serve", "--check", path, "--config", path).fails(64, "exclude")
+            try await place.signet("serve", "--starter", "--config", path).fails(64, "exclude")
+            try await place.signet("serve", "--users", path, "--config", path).fails(64, "exclude")
+        }
+    }
+
+    @Test("Who has no password gets one that is told, who has one keeps it, and letters are printed", arguments: [false, true])
+    func letters(asJSON: Bool) async throws {
+        try await Workplace.with(vault: false) { place in
+            let path = try place.write(Self.small.utf8, to: "desk.yaml")
+            let options = ["serve", "--port", "0", "--attached", "--config", path] + (asJSON ? ["--json"] : [])
+            let process = try place.start(options, input: .open)
+            let ready = try await process.said { output, _ in output.contains(asJSON ? "\n" : "Ctrl-C") }.output
+            #expect(!ready.contains("horse"))
+            let url: String
+            if asJSON {
+                let users = try JSON.value(of: ready.utf8)["users"]?.array ?? []
+                #expect(users.map { $0["name"] } == [.string("mira"), .string("noa")])
+                #expect(users[0]["password"] == nil && users[1]["password"]?.string?.count == 16)
+                url = try #require(try JSON.value(of: ready.utf8)["url"]?.string)
+            } else {
+                #expect(ready.contains("User: mira\nUser: noa in /alpha  password: "))
+                url = try #require(ready.firstMatch(of: #/http:\S+/#)).output.description
+            }
+            try await AsyncHTTPTransport().use { transport in
+                let journey = Journey(try ServerProfile(url: url), transport: transport)
+                var step = try Browser.step(try await journey.start("Login"))
+                step.callbacks[0].answer(.string("mira"))
+                _ = try await journey.next(step)
+            }
+            let said = try await process.said { output, _ in output.contains("suspendedId=") }.output
+            #expect(asJSON ? said.contains(#"{"letter":{"link":"#) : said.contains("Letter to mira: \(url)/XUI/?realm="))
+            process.closeInput()
+            try await process.end().succeeds()
+        }
+    }
+}

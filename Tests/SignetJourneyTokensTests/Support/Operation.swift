@@ -1,0 +1,131 @@
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+
+/// Everything that an app asks a server for.
+enum Operation: String, CaseIterable, Sendable {
+    case start, next, authorize, exchange, refresh, keys, userInfo, revoke, logOut, endSession, discovery, description, device,
+        poll
+
+    /// The part of the server that it needs.
+    var path: String {
+        switch self {
+        case .start, .next: "authenticate"
+        case .authorize: "authorize"
+        case .exchange, .refresh, .poll: "token"
+        case .keys: "jwks"
+        case .userInfo: "userinfo"
+        case .revoke: "revoke"
+        case .logOut: "sessions"
+        case .endSession: "endsession"
+        case .discovery, .description: "discovery"
+        case .device: "device"
+        }
+    }
+
+    /// What is stored before.
+    var session: SSOToken? {
+        switch self {
+        case .refresh, .userInfo, .endSession, .device, .poll: nil
+        default: Bench.session
+        }
+    }
+
+    /// What is stored before.
+    var token: AccessToken? {
+        switch self {
+        case .authorize, .exchange, .keys, .description: nil
+        case .refresh: Bench.old(session: nil)
+        case .endSession: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30")
+        case .userInfo, .device, .poll: Bench.old(left: 3600, session: nil)
+        default: Bench.old(left: 3600)
+        }
+    }
+
+    /// What is stored after a failure: what was before, unless the app wants it gone.
+    func kept(_ before: Bench.Kept) -> Bench.Kept {
+        switch self {
+        case .revoke: Bench.Kept(token: nil, session: before.session)
+        case .logOut, .endSession: Bench.Kept(token: nil, session: nil)
+        default: before
+        }
+    }
+
+    /// Does it, and throws why it failed.
+    func run(_ app: IdentityClient, _ bench: Bench) async throws {
+        switch self {
+        case .start: _ = try await app.journeys.start()
+        case .next: _ = try await app.journeys.next(JourneyStep(authId: "a", callbacks: []))
+        case .authorize, .exchange, .keys, .refresh: _ = try await app.tokens.token()
+        case .userInfo: _ = try await app.userInfo()
+        case .revoke: try await app.tokens.revoke()
+        case .logOut: try Self.check(await app.logOut().session)
+        case .endSession: try Self.check(await app.logOut().openIDSession)
+        case .discovery: _ = try await Self.undiscovered(app).discovering(over: bench.transport)
+        case .description:
+            let described = try TokenSource(
+                Self.undiscovered(app), store: bench.store, transport: bench.transport, clock: bench.clock)
+            _ = try await described.token()
+        case .device: _ = try await app.deviceLogin().begin()
+        case .poll:
+            let login = DeviceLogin(app.tokens) { _ in bench.clock.advance(by: 200) }
+            _ = try await login.finish(try await login.begin())
+        }
+    }
+
+    private static func undiscovered(_ app: IdentityClient) -> ServerProfile {
+        var profile = app.profile
+        profile.issuer = nil
+        return profile
+    }
+
+    private static func check(_ outcome: LogOutReport.Outcome) throws {
+        switch outcome {
+        case .done, .notNeeded: break
+        case .needsBrowser: throw NeedsBrowser()
+        case .failed(let error): throw error
+        }
+    }
+}
+
+/// The server wants a person to confirm it.
+struct NeedsBrowser: Error {}
+
+extension Error {
+    /// Whether the same may be tried again, in the words of whichever part failed.
+    var mayBeTriedAgain: Bool? {
+        switch self {
+        case let error as TokenError: error.isRetryable
+        case let error as JourneyError: error.isRetryable
+        case let error as ProfileError: error.isRetryable
+        case let error as TransportError: error.isRetryable
+        default: nil
+        }
+    }
+
+    /// After how long, if the server says it.
+    var wait: Duration? {
+        switch self {
+        case let error as TokenError: error.retryAfter
+        case let error as JourneyError: error.retryAfter
+        case let error as ProfileError: error.retryAfter
+        default: nil
+        }
+    }
+
+    /// What went wrong on the way, if it is that.
+    var transportCode: TransportError.Code? {
+        switch self {
+        case let error as TransportError: error.code
+        case let error as TokenError: if case .network(let error) = error.cause { error.code } else { nil }
+        default: nil
+        }
+    }
+}
+
+extension Result {
+    var error: (any Error)? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

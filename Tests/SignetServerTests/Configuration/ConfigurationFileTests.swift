@@ -1,0 +1,255 @@
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("A configuration file")
+struct ConfigurationFileTests {
+    @Test("A file with one journey is all that a login needs")
+    func thinnest() async throws {
+        let file = try ServerConfiguration(
+            yaml: """
+                users:
+                  - {name: mira, password: correct horse}
+                journeys:
+                  Login:
+                    nodes:
+                      name: {type: UsernameCollectorNode, outcomes: {outcome: password}}
+                      password: {type: PasswordCollectorNode, outcomes: {outcome: check}}
+                      check: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
+                """)
+        try await TestDesk.run(file) { desk in
+            var step = try await desk.start("Login").step
+            step.fill("NameCallback", "mira")
+            step = try await desk.next(step).step
+            step.fill("PasswordCallback", "correct horse")
+            #expect(try await desk.next(step).isLoggedIn)
+        }
+    }
+
+    @Test("Everything in a file is as the file says")
+    func everything() throws {
+        let file = try ServerConfiguration(
+            yaml: """
+                server:
+                  issuer: Harbor
+                  contextPath: /openam
+                  publicURL: https://login.example.test/openam
+                  cookieName: sso
+                  cookieDomain: example.test
+                  cookieIsHTTPOnly: false
+                  loadBalancerCookie: lb=2
+                  backgroundColor: "#00ff00"
+                  sessionIdleTime: 60
+                  sessionMaximumTime: 120
+                  journeyTimeout: 30
+                  suspensionTimeout: 40
+                  pushTimeout: 50
+                  devicePollInterval: 2
+                  pollInterval: 250
+                  webAuthnRelyingParty: example.test
+                  webAuthnOrigins: [android:apk-key-hash:x]
+                  lifetimes: {accessToken: 10}
+                  defaultJourney: PushLogin
+                  transactionJourney: PushNumberLogin
+                realms: [/, /alpha, /alpha/beta]
+                users:
+                  - name: mira
+                    password: "0123"
+                    realm: /alpha/beta
+                    claims: {email: mira@example.test, age: 42, groups: [a, b]}
+                    locked: true
+                    securityAnswers: {"Pet?": Rex}
+                clients:
+                  - id: web
+                    realm: /alpha
+                    secret: s3cret
+                    redirectURIs: ["https://web.example.test/cb"]
+                    postLogoutRedirectURIs: ["https://web.example.test/bye"]
+                    scopes: [openid, write]
+                    refreshTokens: rotated
+                    refreshTokenGrace: 10
+                    asksConsent: true
+                    requiresProofKey: false
+                    lifetimes: {idToken: 5}
+                """)
+        #expect(file.issuer == "Harbor" && file.contextPath == "/openam" && file.cookieName == "sso")
+        #expect(file.publicURL == "https://login.example.test/openam" && file.cookieDomain == "example.test")
+        #expect(!file.cookieIsHTTPOnly && file.loadBalancerCookie == "lb=2" && file.backgroundColor == "00ff00")
+        #expect([file.sessionIdleTime, file.sessionMaximumTime, file.journeyTimeout] == [60, 120, 30])
+        #expect([file.suspensionTimeout, file.pushTimeout, file.devicePollInterval] == [40, 50, 2])
+        #expect(file.pollInterval == .milliseconds(250))
+        #expect(file.webAuthnRelyingParty == "example.test" && file.webAuthnOrigins == ["android:apk-key-hash:x"])
+        #expect(file.defaultJourney == "PushLogin" && file.transactionJourney == "PushNumberLogin")
+        #expect(file.lifetimes == TokenLifetimes { $0.accessToken = 10 })
+        #expect(file.realms == ["/", "/alpha", "/alpha/beta"])
+        #expect(file.journeys.names == Journeys.starter.names)
+        let user = try #require(file.users.first)
+        #expect(user.name == "mira" && user.realm == "/alpha/beta" && user.isLocked)
+        #expect(user.password == Secret("0123".utf8))
+        #expect(user.claims == ["email": "mira@example.test", "age": .integer(42), "groups": .array(["a", "b"])])
+        #expect(user.securityAnswers == ["Pet?": Secret("Rex".utf8)])
+        let expected = RegisteredClient(id: "web", secret: Secret("s3cret".utf8), redirectURIs: ["https://web.example.test/cb"]) {
+            $0.realm = "/alpha"
+            $0.postLogoutRedirectURIs = ["https://web.example.test/bye"]
+            $0.scopes = ["openid", "write"]
+            $0.refreshTokens = .rotated(grace: .seconds(10))
+            $0.asksConsent = true
+            $0.requiresProofKey = false
+            $0.lifetimes = TokenLifetimes {
+                $0.accessToken = 10
+                $0.idToken = 5
+            }
+        }
+        #expect(file.clients == [expected])
+    }
+
+    @Test("What a file does not say is as without a file")
+    func standards() throws {
+        let (file, standard) = (try ServerConfiguration(yaml: "realms: [/]"), ServerConfiguration())
+        #expect(file.issuer == standard.issuer && file.pushTimeout == standard.pushTimeout)
+        #expect(file.lifetimes == standard.lifetimes && file.defaultJourney == standard.defaultJourney)
+        #expect(file.loadBalancerCookie == standard.loadBalancerCookie && file.pollInterval == nil)
+        #expect(file.users.isEmpty && file.clients.isEmpty)
+    }
+
+    @Test("Scalars mean what YAML's core schema says, and quotes make a text of all")
+    func scalars() throws {
+        let value = try #require(
+            try ConfigurationText.value(
+                of: """
+                    [1, -2, 1.5, 1e3, true, False, ~, null, "", '1', "true", nan, infinity, 0x10, 1.2.3, yes, "two\\nlines", .5, +3, 99999999999999999999]
+                    """))
+        let expected: [JSONValue] = [
+            .integer(1), .integer(-2), .number(1.5), .number(1000), .bool(true), .bool(false), .null, .null, "", "1", "true",
+            "nan",
+            "infinity", .number(16), "1.2.3", "yes", "two\nlines", .number(0.5), .integer(3), .number(1e20),
+        ]
+        #expect(value.json == .array(expected))
+    }
+
+    @Test("A journey of some realms is in those only, and one that is only a part of others cannot be begun")
+    func realms() async throws {
+        let journeys = """
+            Somewhere:
+              realms: [/alpha]
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Part, outcomes: {true: success, false: failure}}
+            Part:
+              innerTreeOnly: true
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: success, false: failure}}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let alpha = "/am/json/realms/root/realms/alpha/authenticate"
+            let elsewhere = try await desk.start("Somewhere")
+            #expect(elsewhere.message == "No Configuration found")
+            #expect(try await desk.start("Part", at: alpha).message == "No Configuration found")
+            #expect(try await desk.logIn("Somewhere", password: "other", at: alpha).isLoggedIn)
+            #expect(try await desk.logIn("Somewhere", password: "wrong", at: alpha).status == 401)
+        }
+    }
+
+    @Test("A scrypt hash lets in who knows the password, the second time too")
+    func passwordHash() async throws {
+        // hashlib.scrypt(b"correct horse", salt=b"0123456789abcdef", n=1024, r=8, p=1, dklen=32)
+        let hash = "$scrypt$ln=10,r=8,p=1$MDEyMzQ1Njc4OWFiY2RlZg$6g3umF+uVrJsObaTZhIbbTlgrvOEFcCItdwSjtPF67M"
+        let file = try ServerConfiguration(yaml: "users: [{name: mira, passwordHash: '\(hash)'}, {name: noa}]")
+        try await TestDesk.run(file) { (desk: TestDesk) async throws in
+            for (name, password, isRight) in [
+                ("mira", "wrong", false), ("mira", "correct horse", true), ("mira", "correct horse", true),
+                ("mira", "wrong", false),
+                ("mira", "", false), ("noa", "", false), ("noa", "correct horse", false),
+            ] {
+                let reply = try await desk.logIn("Login", name: name, password: password)
+                #expect(reply.isLoggedIn == isRight)
+            }
+        }
+        #expect("\(file.users[0])".contains("scrypt hash") && !"\(file.users[0])".contains("MDEy"))
+    }
+
+    @Test(
+        "A hash of another kind, or that takes too much, is none",
+        arguments: [
+            "", "plain", "$2b$12$abc", "$scrypt$ln=10,r=8$MDEy$MDEyMzQ1Njc4OWFiY2RlZg",
+            "$scrypt$ln=30,r=8,p=1$MDEy$MDEyMzQ1Njc4OWFiY2RlZg",
+            "$scrypt$ln=20,r=64,p=16$MDEy$MDEyMzQ1Njc4OWFiY2RlZg", "$scrypt$ln=0,r=8,p=1$MDEy$MDEyMzQ1Njc4OWFiY2RlZg",
+            "$scrypt$ln=10,r=8,p=1$$MDEyMzQ1Njc4OWFiY2RlZg", "$scrypt$ln=10,r=8,p=1$MDEy$MDEy",
+            "$scrypt$ln=10,ln=10,p=1$MDEy$MDEy",
+            "$scrypt$ln=10,r=8,p=1,x=1$MDEy$MDEyMzQ1Njc4OWFiY2RlZg",
+        ])
+    func badHash(text: String) {
+        #expect(PasswordHash(text) == nil)
+    }
+}
+
+@Suite("The starter file")
+struct StarterFileTests {
+    @Test("It is whole, and what a server has without a file")
+    func whole() throws {
+        let file = try ServerConfiguration(yaml: ServerConfiguration.starterText)
+        #expect(file.journeys.names == ServerConfiguration().journeys.names)
+        #expect(file.users.map(\.name) == ["demo"] && file.users[0].password == nil)
+        #expect(file.clients.map(\.id) == ["app"])
+    }
+
+    @Test("The documented journeys are there")
+    func names() {
+        let names = Journeys.starter.names
+        #expect(Set(names).count == names.count)
+        #expect(
+            Set(names).subtracting(StarterCallbacks.types) == [
+                "Login", "Registration", "EmailLogin", "QuestionLogin", "PushRegistration", "PushLogin", "PushNumberLogin",
+                "PushBiometricLogin", "OATHRegistration", "OATHLogin", "CombinedRegistration", "RecoveryRegistration",
+                "RecoveryLogin", "DeviceBinding", "DeviceSigning", "DeviceLogin", "WebAuthnRegistration", "WebAuthnLogin",
+                "WebAuthnRegistration70", "WebAuthnLogin70", "WebAuthnRegistration65", "WebAuthnLogin65", "PassThrough", "Locked",
+                "PolicyFailure", "Failure", "Everything",
+            ])
+    }
+
+    @Test("No YAML, however mangled, is the end of the reader")
+    func mangled() throws {
+        var generator = SplitMix(seed: 20_261_121)
+        let starter = Array(ServerConfiguration.starterText.utf8)
+        let tokens = [
+            ":", "- ", "[", "]", "{", "}", "\"", "'", "&a ", "*a ", "!!binary ", "!!str ", "? ", "|\n", ">\n", "\t", "\n", "  ",
+            "#",
+            "%YAML 1.1\n", "---\n", "...\n", "<<: ", "\u{0}", "\u{FEFF}", "\u{2028}", "\\x", "@", "`", "true", "9", "é",
+        ].map { Array($0.utf8) }
+        for _ in 0..<400 {
+            // A piece of the file, so that each round is quick, with some of it replaced, cut or doubled.
+            let start = Int.random(in: 0..<starter.count, using: &generator)
+            var bytes = Array(starter[start..<min(starter.count, start + 1500)])
+            for _ in 0..<Int.random(in: 1...8, using: &generator) {
+                let from = Int.random(in: 0...bytes.count, using: &generator)
+                let to = min(bytes.count, from + Int.random(in: 0...12, using: &generator))
+                let piece = tokens.randomElement(using: &generator) ?? []
+                bytes.replaceSubrange(from..<to, with: Bool.random(using: &generator) ? piece : piece + piece)
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            do {
+                _ = try ServerConfiguration(yaml: text)
+            } catch {
+                #expect(!error.problems.isEmpty)
+                let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+                #expect(
+                    error.problems.allSatisfy {
+                        (1...lines + 1).contains($0.place.line) && $0.place.column >= 1 && !$0.message.isEmpty
+                    })
+            }
+        }
+    }
+
+    /// Numbers that are the same in every run.
+    private struct SplitMix: RandomNumberGenerator {
+        var state: UInt64
+        init(seed: UInt64) { state = seed }
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return z ^ (z >> 31)
+        }
+    }
+}

@@ -1,0 +1,389 @@
+import HTTPTypes
+import SignetCore
+import Synchronization
+import Testing
+
+@testable import SignetServer
+
+@Suite("Nodes of a file that choose the way")
+struct DecisionNodeTests {
+    @Test("A choice leads where its outcome does; the default is shown", arguments: [(0, true), (1, false)])
+    func choice(index: Int64, isIn: Bool) async throws {
+        let journeys = """
+            J:
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: choice, false: failure}}
+                choice:
+                  type: ChoiceCollectorNode
+                  prompt: {de: Wie, en: How}
+                  choices: [in, out]
+                  defaultChoice: out
+                  outcomes: {in: success, out: failure}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            var step = try await desk.logIn("J").step
+            #expect(step.callbacks[0].output("prompt") == "How" && step.callbacks[0].output("defaultChoice") == .integer(1))
+            step.fill("ChoiceCallback", .integer(index))
+            #expect(try await desk.next(step).isLoggedIn == isIn)
+        }
+    }
+
+    @Test("What a message was answered is kept under its name, and a table can look at it", arguments: [(0, true), (1, false)])
+    func message(pressed: Int64, isIn: Bool) async throws {
+        let journeys = """
+            J:
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: ask, false: failure}}
+                ask:
+                  {type: MessageNode, message: Sure?, messageType: ERROR, messageYes: Yep, messageNo: Nope, stateField: sure, outcomes: {otherwise: look}}
+                look:
+                  type: ScriptedDecisionNode
+                  table: [{when: {collected.sure: "0"}, outcome: sure}]
+                  default: unsure
+                  outcomes: {sure: success, unsure: failure}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            var step = try await desk.logIn("J").step
+            #expect(step.callbacks[0].output("messageType") == "2")
+            #expect(step.callbacks[1].output("options") == .array(["Yep", "Nope"]))
+            step.fill("ConfirmationCallback", .integer(pressed))
+            #expect(try await desk.next(step).isLoggedIn == isIn)
+        }
+    }
+
+    @Test(
+        "A client that does not wait is spam when that is looked for, and asked to wait for ever otherwise",
+        arguments: [true, false])
+    func spam(isDetected: Bool) async throws {
+        let journeys = """
+            J:
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: wait, false: failure}}
+                wait:
+                  type: PollingWaitNode
+                  secondsToWait: 60
+                  waitingMessage: Patience
+                  spamDetectionEnabled: \(isDetected)
+                  spamDetectionTolerance: 1
+                  outcomes: {DONE: success, \(isDetected ? "SPAM: failure" : "")}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            var step = try await desk.logIn("J").step
+            #expect(step.callbacks.map(\.type) == ["PollingWaitCallback"] && step.callbacks[0].output("message") == "Patience")
+            step = try await desk.next(step).step
+            let reply = try await desk.next(step)
+            guard !isDetected else {
+                #expect(reply.message == "Login failure")
+                return
+            }
+            #expect(try await desk.poll(try reply.step).isLoggedIn)
+        }
+    }
+
+    @Test("A loop ends at its limit, in inner journeys too, each node counting for itself")
+    func retries() async throws {
+        let journeys = """
+            Twice:
+              innerTreeOnly: true
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: success, false: again}}
+                again: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: login, Reject: failure}}
+            J:
+              entry: first
+              nodes:
+                second: {type: InnerTreeEvaluatorNode, tree: Twice, outcomes: {true: success, false: end}}
+                first: {type: InnerTreeEvaluatorNode, tree: Twice, outcomes: {true: second, false: end}}
+                end: {type: FailureNode}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            var reply = try await desk.start("J")
+            for (password, isOver) in [("wrong", false), (TestDesk.password, false), ("wrong", true)] {
+                var step = try reply.step
+                step.fill("NameCallback", "mira")
+                step.fill("PasswordCallback", .string(password))
+                reply = try await desk.next(step)
+                #expect((reply.status == 401) == isOver)
+            }
+        }
+    }
+
+    @Test("A letter is told of once, with the link that goes on; and who is not there gets none")
+    func letters() async throws {
+        let journeys = """
+            J:
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: letter}}
+                letter: {type: EmailSuspendNode, emailSuspendMessage: Look into your mail, outcomes: {outcome: success}}
+            """
+        let sent = Mutex<[Letter]>([])
+        let configure: (inout ServerConfiguration) -> Void = { configuration in
+            configuration.onLetter = { letter in sent.withLock { $0.append(letter) } }
+        }
+        try await TestDesk.run(journeys: journeys, configure) { desk in
+            for name in ["nobody", "mira"] {
+                var step = try await desk.start("J").step
+                step.fill("NameCallback", .string(name))
+                let suspended = try await desk.next(step).step
+                #expect(suspended.callbacks[0].output("message") == "Look into your mail")
+            }
+            let letters = sent.withLock { $0 }
+            #expect(letters.map(\.user) == ["mira"] && letters.map(\.realm) == ["/"])
+            let link = try #require(letters.first?.link)
+            #expect(desk.server.letters(to: "mira") == [link])
+            let id = try #require(link.split(separator: "suspendedId=").last)
+            #expect(try await desk.send(.post, "\(TestDesk.authenticate)?suspendedId=\(id)").isLoggedIn)
+        }
+    }
+
+    @Test(
+        "Of the person's questions as many are asked as the node says, and all must be right",
+        arguments: [("Rex", true), ("Max", false)])
+    func questions(answer: String, isIn: Bool) async throws {
+        let journeys = """
+            J:
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: enough}}
+                enough: {type: KbaDecisionNode, minimumAnswersToDefine: 2, outcomes: {true: ask, false: failure}}
+                ask: {type: KbaVerifyNode, minimumAnswersToVerify: 2, outcomes: {true: success, false: failure}}
+            """
+        let configure: (inout ServerConfiguration) -> Void = { configuration in
+            configuration.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8), "Town?": Secret("Ulm".utf8)]
+            configuration.users[1].securityAnswers = ["Pet?": Secret("Rex".utf8)]
+        }
+        try await TestDesk.run(journeys: journeys, configure) { desk in
+            func name(_ name: String) async throws -> Reply {
+                var step = try await desk.start("J").step
+                step.fill("NameCallback", .string(name))
+                return try await desk.next(step)
+            }
+            #expect(try await name("noa").message == "Login failure")
+            var step = try await name("mira").step
+            #expect(Set(step.callbacks.map { $0.output("prompt")?.string }) == ["Pet?", "Town?"])
+            for index in step.callbacks.indices {
+                let isPet = step.callbacks[index].output("prompt") == "Pet?"
+                step.callbacks[index].answer(.string(isPet ? " \(answer.uppercased())" : "ulm "))
+            }
+            #expect(try await desk.next(step).isLoggedIn == isIn)
+        }
+    }
+
+    @Test("Terms are asked for once for each version")
+    func terms() async throws {
+        func journey(_ name: String, _ version: String) -> String {
+            """
+            \(name):
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: look, false: failure}}
+                look: {type: TermsAndConditionsDecisionNode, version: "\(version)", outcomes: {true: success, false: ask}}
+                ask:
+                  type: AcceptTermsAndConditionsNode
+                  version: "\(version)"
+                  terms: {en: Be kind}
+                  createDate: 2025-01-01T00:00:00.000Z
+                  outcomes: {outcome: keep}
+                keep: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}
+
+            """
+        }
+        try await TestDesk.run(journeys: journey("Old", "1.0") + journey("New", "2.0")) { (desk: TestDesk) async throws in
+            for (name, isAsked) in [("Old", true), ("Old", false), ("New", true), ("New", false)] {
+                let reply = try await desk.logIn(name)
+                #expect(reply.isLoggedIn == !isAsked)
+                guard isAsked else { continue }
+                var step = try reply.step
+                #expect(step.callbacks[0].output("terms") == "Be kind")
+                #expect(step.callbacks[0].output("createDate") == "2025-01-01T00:00:00.000Z")
+                step.fill("TermsAndConditionsCallback", .bool(true))
+                #expect(try await desk.next(step).isLoggedIn)
+            }
+        }
+    }
+
+    /// A row's conditions, the person, what the callback is answered, and whether the row holds.
+    static let rows: [(String, String, String, Bool)] = [
+        ("{username: mira}", "mira", "", true), ("{username: mir}", "mira", "", false), ("{username: m*a}", "mira", "", true),
+        ("{username: [noa, mira]}", "mira", "", true), ("{username: '*'}", "mira", "", true),
+        ("{username: ~}", "mira", "", false),
+        ("{realm: /, journey: J}", "mira", "", true), ("{realm: /, journey: K}", "mira", "", false),
+        ("{user.email: '*@example.test'}", "noa", "", true), ("{user.email: '*@example.test'}", "mira", "", false),
+        ("{user.email: ~}", "mira", "", true), ("{user.email: [~, x]}", "noa", "", false),
+        ("{answer: '42'}", "mira", "42", true), ("{answer: 4*2}", "mira", "4.0.2", true), ("{answer: 4*2}", "mira", "4", false),
+        ("{answer.extra: deep}", "mira", "", true), ("{answer.other: '*'}", "mira", "", false),
+        ("{collected.kept: '[\"42\"]'}", "mira", "42", true), ("{devices.push: '0', devices.oath: 0}", "mira", "", true),
+        ("{devices.webauthn: 1}", "mira", "", false), ("{}", "mira", "", true), ("{userAgent: ~}", "mira", "", true),
+    ]
+
+    @Test("A row of a table holds when all of its conditions do", arguments: rows)
+    func table(when: String, user: String, answer: String, holds: Bool) async throws {
+        let journeys = """
+            J:
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: look, false: failure}}
+                look:
+                  type: ScriptedDecisionNode
+                  callbacks:
+                    - {type: TextOutputCallback, output: {message: Hello, messageType: "0"}}
+                    - {type: NovelCallback, output: {deep: {list: [1, 2.5, ~]}}, input: {"": "", extra: deep}}
+                  attribute: kept
+                  table:
+                    - {when: {username: nobody}, outcome: no}
+                    - {when: \(when), outcome: yes}
+                  default: no
+                  outcomes: {yes: success, no: failure}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            var step = try await desk.logIn("J", name: user, password: user == "mira" ? TestDesk.password : "staple").step
+            #expect(step.callbacks[1].output("deep") == .object(["list": .array([.integer(1), .number(2.5), .null])]))
+            #expect(step.callbacks[1].input?.map(\.name) == ["IDToken2", "IDToken2extra"])
+            step.callbacks[1].answer(.string(answer))
+            #expect(try await desk.next(step).isLoggedIn == holds)
+        }
+    }
+
+    @Test(
+        "A pattern's stars stand for any text, and for nothing else",
+        arguments: [
+            ("", "", true), ("", "*", true), ("a", "", false), ("abc", "a*c", true), ("ac", "a*c", true), ("a", "a*a", false),
+            ("abcabc", "*bc*a*c", true), ("abc", "**", true), ("abc", "*b", false), ("a*c", "a*c", true),
+            ("aXbXc", "a*b*c*", true),
+        ])
+    func patterns(text: String, pattern: String, matches: Bool) {
+        #expect(text.matches(pattern[...]) == matches)
+    }
+}
+
+@Suite("Nodes of a file that know people")
+struct PersonNodeTests {
+    @Test("Who is locked out stays out until somebody lets them in")
+    func lockout() async throws {
+        func journey(_ name: String, _ action: String) -> String {
+            """
+            \(name):
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: lock}}
+                lock: {type: AccountLockoutNode, lockAction: \(action), outcomes: {outcome: failure}}
+
+            """
+        }
+        try await TestDesk.run(journeys: journey("Lock", "LOCK") + journey("Unlock", "UNLOCK")) { (desk: TestDesk) async throws in
+            for (name, isLocked) in [("Lock", true), ("Unlock", false)] {
+                var step = try await desk.start(name).step
+                step.fill("NameCallback", "mira")
+                #expect(try await desk.next(step).message == "Login failure")
+                #expect(try await desk.logIn("Login").message == (isLocked ? "User Locked Out." : nil))
+            }
+        }
+    }
+
+    @Test("A session has what its journeys noted in it, and ends when they say")
+    func session() async throws {
+        let journeys = """
+            J:
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: note, false: failure}}
+                note:
+                  type: SetSessionPropertiesNode
+                  properties: {level: gold, Service: mine}
+                  maxIdleTime: 2
+                  maxSessionTime: 3
+                  outcomes: {outcome: end}
+                end: {type: SuccessNode}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let token = try #require(try await desk.logIn("J").json["tokenId"]?.string)
+            func properties() async throws -> JSONValue? {
+                let headers = ["iPlanetDirectoryPro": token, "Content-Type": "application/json"]
+                return try await desk.send(
+                    .post, "/am/json/realms/root/sessions?_action=getSessionInfo", headers: headers, body: "{}"
+                ).json["properties"]
+            }
+            #expect(try await properties()?["level"] == "gold")
+            #expect(try await properties()?["Service"] == "J", "what the server says of itself nobody can change")
+            desk.clock.advance(by: 119)
+            #expect(try await properties() != nil)
+            desk.clock.advance(by: 2)
+            #expect(try await properties() == nil)
+        }
+    }
+
+    @Test("A new person is made of what was collected, in the words of the file, and can log in")
+    func creation() async throws {
+        let file = try ServerConfiguration(
+            yaml: """
+                attributes:
+                  userName: {title: Nick, policies: [not-empty]}
+                  mail: {title: {en: Mail}, policies: [valid-email-address-format]}
+                  sn: {title: Name}
+                journeys:
+                  Join:
+                    nodes:
+                      page:
+                        type: PageNode
+                        stage: Join
+                        pageHeader: {en-GB: Welcome}
+                        nodes:
+                          - {type: ValidatedUsernameNode, validateInput: true}
+                          - {type: ValidatedPasswordNode}
+                          - {type: AttributeCollectorNode, attributesToCollect: [mail, sn]}
+                          - {type: InputCollectorNode, attribute: town, prompt: Town, defaultText: Ulm}
+                          - {type: ConsentNode, mapping: crm, displayName: CRM, message: Share, fields: [mail]}
+                          - type: KbaCreateNode
+                            message: Ask me
+                            questions: ["Pet?"]
+                            allowUserDefinedQuestions: false
+                            minimumAnswersToDefine: 1
+                        outcomes: {outcome: make}
+                      make: {type: CreateObjectNode, outcomes: {CREATED: success, FAILURE: failure}}
+                """)
+        try await TestDesk.run(file) { desk in
+            var step = try await desk.start("Join").step
+            #expect(step.stage == "Join" && step.header == "Welcome" && step.description == nil)
+            #expect(
+                step.callbacks.map(\.type) == [
+                    "ValidatedCreateUsernameCallback", "PasswordCallback", "StringAttributeInputCallback",
+                    "StringAttributeInputCallback",
+                    "TextInputCallback", "ConsentMappingCallback", "KbaCreateCallback",
+                ])
+            #expect(step.callbacks[0].output("prompt") == "Nick" && step.callbacks[2].output("prompt") == "Mail")
+            // Nothing is validated unless the node says so.
+            let values: [JSONValue] = ["x", "secret", "no address", "Doe", "Ulm", .bool(true)]
+            for (index, value) in values.enumerated() { step.callbacks[index].answer(value) }
+            try step.fill("KbaCreateCallback", "question", "Pet?")
+            try step.fill("KbaCreateCallback", "answer", "Rex")
+            #expect(try await desk.next(step).isLoggedIn)
+            let person = try #require(desk.person("x"))
+            #expect(person.claims == ["email": "no address", "family_name": "Doe"])
+            #expect(
+                desk.server.desk.transact { state, _ in state.directory.questions(of: UserKey(realm: .root, name: "x")) } == [
+                    "Pet?"
+                ])
+        }
+    }
+
+    @Test("A failure with a reason ends the whole login, in an inner journey too; one without is an outcome")
+    func failures() async throws {
+        let journeys = """
+            Strict:
+              innerTreeOnly: true
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: end}}
+                end: {type: FailureNode, reason: policyFailure, attribute: mail, policies: [not-empty, minimum-length: 3]}
+            Lenient:
+              innerTreeOnly: true
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: end}}
+                end: {type: FailureNode}
+            J:
+              nodes:
+                lenient: {type: InnerTreeEvaluatorNode, tree: Lenient, outcomes: {true: failure, false: strict}}
+                strict: {type: InnerTreeEvaluatorNode, tree: Strict, outcomes: {otherwise: failure}}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let second = try await desk.next(try await desk.start("J").step).step
+            let reply = try await desk.next(second)
+            #expect(reply.status == 403)
+            let requirements = reply.json["detail"]?["failedPolicyRequirements"]?.array?.first
+            #expect(requirements?["property"] == "mail" && requirements?["policyRequirements"]?.array?.count == 2)
+        }
+    }
+}

@@ -1,0 +1,392 @@
+import Foundation
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Nodes of a file for codes and push")
+struct CodeNodeTests {
+    private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
+    private static let mira = UserKey(realm: .root, name: "mira")
+
+    @Test("An enrolment is as the file says, and its device logs in with codes that look as far around as the node does")
+    func oath() async throws {
+        let journeys = """
+            Register:
+              nodes:
+                \(Self.login)
+                next:
+                  type: OathRegistrationNode
+                  issuer: Harbor
+                  bgColor: "112233"
+                  imgUrl: https://example.test/logo.png
+                  scanQRCodeMessage: {en: Scan me}
+                  algorithm: HOTP
+                  hashAlgorithm: HMAC_SHA256
+                  passwordLength: EIGHT_DIGITS
+                  minSharedSecretLength: 64
+                  generateRecoveryCodes: false
+                  outcomes: {successOutcome: success, failureOutcome: failure}
+            Enter:
+              nodes:
+                \(Self.login)
+                next:
+                  type: OathTokenVerifierNode
+                  hotpWindowSize: 3
+                  outcomes: {successOutcome: success, otherwise: failure}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            #expect(try await desk.logIn("Enter").message == "Login failure", "nothing is registered yet")
+            let step = try await desk.logIn("Register").step
+            #expect(step.callbacks[0].output("message") == "Scan me")
+            let enrollment = try EnrollmentURI.parse(try step.registrationURI)
+            let settings = try #require(enrollment.oath)
+            #expect(enrollment.account.issuer == "Harbor" && enrollment.backgroundColor?.hasSuffix("112233") == true)
+            #expect(enrollment.imageURL == "https://example.test/logo.png")
+            #expect(settings.algorithm == .sha256 && settings.digits == .eight && settings.secret.count == 32)
+            #expect(try await desk.next(step).isLoggedIn)
+            func enter(_ counter: UInt64) async throws -> Bool {
+                var step = try await desk.logIn("Enter").step
+                let code = HOTP.code(secret: settings.secret, counter: counter, digits: .eight, algorithm: .sha256)
+                step.fill("NameCallback", .string(code))
+                return try await desk.next(step).isLoggedIn
+            }
+            #expect(try await !enter(4))
+            #expect(try await enter(3))
+            #expect(try await enter(7))
+        }
+    }
+
+    @Test("Recovery codes are shown once, each is good once, for its kind of device and no longer than the device")
+    func recovery() async throws {
+        let journeys = """
+            Register:
+              nodes:
+                \(Self.login)
+                next: {type: OathRegistrationNode, outcomes: {successOutcome: codes, failureOutcome: failure}}
+                codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: again}}
+                again: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+            Enter:
+              nodes:
+                \(Self.login)
+                next:
+                  type: OathTokenVerifierNode
+                  isRecoveryCodeAllowed: true
+                  outcomes: {successOutcome: failure, recoveryCodeOutcome: code, otherwise: failure}
+                code: {type: RecoveryCodeCollectorDecisionNode, recoveryCodeType: OATH, outcomes: {true: success, false: failure}}
+            EnterPush:
+              nodes:
+                \(Self.login)
+                next: {type: RecoveryCodeCollectorDecisionNode, recoveryCodeType: PUSH, outcomes: {true: success, false: failure}}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let shown = try await desk.next(try await desk.logIn("Register").step).step
+            let script = try #require(shown.callbacks[1].output("message")?.string)
+            #expect(shown.callbacks[1].output("messageType") == "4" && script.contains("Recovery Codes"))
+            let codes = script.matches(of: #/"(\w{10})\\n"/#).map { String($0.output.1) }
+            #expect(Set(codes).count == 10)
+            #expect(codes.allSatisfy { shown.callbacks[0].output("message")?.string?.contains($0) == true })
+            #expect(try await desk.next(shown).isLoggedIn)
+
+            func enter(_ code: String, _ journey: String = "Enter") async throws -> Bool {
+                var step = try await desk.logIn(journey).step
+                if journey == "Enter" {
+                    step.fill("ConfirmationCallback", .integer(1))
+                    step = try await desk.next(step).step
+                }
+                step.fill("NameCallback", .string(code))
+                return try await desk.next(step).isLoggedIn
+            }
+            #expect(try await !enter(codes[0], "EnterPush"))
+            #expect(try await enter(" \(codes[0]) "))
+            #expect(try await !enter(codes[0]))
+            #expect(try await !enter("AAAAAAAAAA"))
+            #expect(try await enter(codes[1]))
+            desk.server.desk.transact { state, _ in
+                let id = state.devices.oathDevice(of: Self.mira)?.resourceID ?? ""
+                _ = state.devices.remove(.oath, id, of: Self.mira)
+                state.devices.save(EnrollmentStyle().newOATHDevice(), for: Self.mira)
+            }
+            #expect(try await !enter(codes[2]))
+        }
+    }
+
+    @Test(
+        "A push registration is as the file says, alone or with codes; its recovery codes stand in for each device",
+        arguments: [false, true])
+    func pushRegistration(isCombined: Bool) async throws {
+        let journeys = """
+            Register:
+              nodes:
+                \(Self.login)
+                next:
+                  type: \(isCombined ? "CombinedMultiFactorRegistrationNode" : "PushRegistrationNode")
+                  issuer: Harbor
+                  timeout: 30
+                  scanQRCodeMessage: Scan me
+                  \(isCombined ? "totpTimeInterval: 60" : "")
+                  outcomes: {successOutcome: codes, failureOutcome: failure, timeoutOutcome: failure}
+                codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+            """
+        let configure: (inout ServerConfiguration) -> Void = { $0.pollInterval = .seconds(15) }
+        try await TestDesk.run(journeys: journeys, configure) { desk in
+            let late = try await desk.poll(try await desk.logIn("Register").step).step
+            #expect(try await desk.poll(late).message == "Login failure", "after 30 seconds")
+
+            let step = try await desk.logIn("Register").step
+            #expect(step.callbacks[0].output("message") == "Scan me")
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            #expect(phone.enrollment.account.issuer == "Harbor")
+            #expect(phone.enrollment.oath?.factor == (isCombined ? OTPPeriod(seconds: 60).map { .time(period: $0) } : nil))
+            #expect(try await phone.register(at: desk).status == 200)
+            let shown = try await desk.poll(step).step
+            #expect(shown.callbacks[1].output("message")?.string?.contains("<em>Push") == true)
+            let script = shown.callbacks[1].output("message")?.string ?? ""
+            let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
+            let redeemed = desk.server.desk.transact { state, _ in
+                [DeviceKind.oath, .push].map { state.devices.redeem(String(code), for: $0, of: Self.mira) }
+            }
+            #expect(redeemed == [isCombined, true])
+            #expect(try await desk.next(shown).isLoggedIn)
+        }
+    }
+
+    @Test("A message says what the file says, and waits as long")
+    func message() async throws {
+        let journeys = """
+            PushRegistration:
+              nodes:
+                \(Self.login)
+                next: {type: PushRegistrationNode, generateRecoveryCodes: false, outcomes: {successOutcome: success, otherwise: failure}}
+            PushLogin:
+              nodes:
+                \(Self.login)
+                next: {type: InputCollectorNode, attribute: amount, outcomes: {outcome: send}}
+                send:
+                  type: PushAuthenticationSenderNode
+                  pushType: CHALLENGE
+                  messageTimeout: 20000
+                  userMessage: {en: "{{user}} pays at {{issuer}}"}
+                  customPayload: [amount, username, nothing]
+                  outcomes: {SENT: wait, NOT_REGISTERED: failure}
+                wait:
+                  type: PushWaitNode
+                  secondsToWait: 7
+                  challengeMessage: Press {{challenge}}
+                  exitMessage: Another way
+                  outcomes: {DONE: verify, EXITED: failure}
+                verify:
+                  type: PushResultVerifierNode
+                  outcomes: {TRUE: success, FALSE: failure, EXPIRED: failure, WAITING: wait}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let phone = try await desk.registeredPhone()
+            func wait() async throws -> (step: JourneyStep, push: PendingPush) {
+                var step = try await desk.logIn("PushLogin").step
+                step.fill("TextInputCallback", "42")
+                return (try await desk.next(step).step, try #require(desk.mailbox(phone.uid).last))
+            }
+            var login = try await wait()
+            let message = try SealedPushMessage(login.push.sealed).open(with: phone.secret)
+            #expect(message.text == "mira pays at Signet Desk" && message.timeToLive == 20 && message.contextInfo == nil)
+            #expect(message.customPayload == #"{"amount":"42","username":"mira"}"#)
+            let number = try #require(login.push.number)
+            #expect(
+                login.step.callbacks.map(\.type) == [
+                    "PollingWaitCallback", "HiddenValueCallback", "TextOutputCallback", "ConfirmationCallback",
+                ])
+            #expect(login.step.callbacks[0].output("message") == .string("Press \(number)"))
+            #expect(login.step.waitMilliseconds == 7000)
+            #expect(try await phone.answer(login.push, ["challengeResponse": .string(String(number))], at: desk).status == 200)
+            #expect(try await desk.poll(login.step).isLoggedIn)
+
+            login = try await wait()
+            login.step.fill("ConfirmationCallback", .integer(0))
+            #expect(try await desk.next(login.step).message == "Login failure", "another way leads to none")
+
+            login = try await wait()
+            desk.clock.advance(by: 21)
+            #expect(try await desk.next(login.step).message == "Login failure", "20 seconds are over")
+        }
+    }
+}
+
+@Suite("Nodes of a file for devices")
+struct DeviceNodeTests {
+    private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
+
+    private func devices(_ kind: DeviceKind, _ desk: TestDesk) -> [OtherDevice] {
+        desk.server.desk.transact { state, _ in state.devices.others(kind, of: UserKey(realm: .root, name: "mira")) }
+    }
+
+    @Test("A profile is unknown, then it matches, then too much has changed, then it is too old")
+    func profile() async throws {
+        let journeys = """
+            Save:
+              nodes:
+                \(Self.login)
+                next: {type: DeviceProfileCollectorNode, deviceLocation: false, message: Tell me, maximumSize: 1, outcomes: {outcome: save}}
+                save: {type: DeviceSaveNode, saveDeviceLocation: false, variableName: nick, outcomes: {outcome: success}}
+            Match:
+              nodes:
+                \(Self.login)
+                next: {type: DeviceProfileCollectorNode, outcomes: {outcome: match}}
+                match:
+                  type: DeviceMatchNode
+                  acceptableVariance: 1
+                  expiration: 2
+                  outcomes: {true: success, false: failure, unknownDevice: unknown}
+                unknown: {type: FailureNode, reason: lockedOut}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            func tell(_ journey: String, memory: Int = 1, cpu: Int = 1, id: String = "d-1") async throws -> Reply {
+                var step = try await desk.logIn(journey).step
+                let profile =
+                    #"{"identifier":"\#(id)","location":{"latitude":1},"metadata":{"hardware":{"memory":\#(memory),"cpu":\#(cpu)}}}"#
+                step.fill("DeviceProfileCallback", .string(profile))
+                return try await desk.next(step)
+            }
+            #expect(try await tell("Match").message == "User Locked Out.")
+            #expect(try await desk.logIn("Save").step.callbacks[0].output("location") == .bool(false))
+            #expect(try await tell("Save").isLoggedIn)
+            let saved = try #require(devices(.profile, desk).first)
+            #expect(saved.details["location"] == nil && saved.details["metadata"] != nil && saved.name == "d-1")
+            #expect(try await tell("Match").isLoggedIn)
+            #expect(try await tell("Match", memory: 2).isLoggedIn)
+            #expect(try await tell("Match", memory: 2, cpu: 2).message == "Login failure")
+            #expect(try await tell("Match", id: "d-2").message == "User Locked Out.")
+            desk.clock.advance(by: 3 * 86_400)
+            #expect(try await tell("Match").message == "User Locked Out.")
+            // More than a kilobyte.
+            #expect(try await tell("Save", id: String(repeating: "x", count: 1100)).json["authId"] != nil)
+        }
+    }
+
+    @Test("A device is bound when its storage comes, by the apps that may, and asked in the words of the file")
+    func binding() async throws {
+        func journey(_ name: String, storage: String) -> String {
+            """
+            \(name):
+              nodes:
+                \(Self.login)
+                next:
+                  type: DeviceBindingNode
+                  authenticationType: BIOMETRIC_ONLY
+                  timeout: 30
+                  promptTitle: {en: T}
+                  promptSubtitle: S
+                  promptDescription: D
+                  applicationIds: [org.example.app]
+                  postponeDeviceProfileStorage: true
+                  outcomes: {success: \(storage), otherwise: failure}
+
+            """
+        }
+        let store = "    store: {type: DeviceBindingStorageNode, outcomes: {success: success, failure: failure}}\n"
+        let sign = """
+            Sign:
+              nodes:
+                sign: {type: DeviceSigningVerifierNode, applicationIds: [org.example.app], outcomes: {success: success, otherwise: failure}}
+            """
+        try await TestDesk.run(journeys: journey("Drop", storage: "success") + journey("Bind", storage: "store") + store + sign) {
+            (desk: TestDesk) async throws in
+            let key = TestKey.apple()
+            func statement(_ callback: JourneyCallback, _ app: String, _ header: [String: JSONValue]) throws -> JSONValue {
+                let now = Int64(desk.clock.now.timeIntervalSince1970)
+                return .string(
+                    try key.sign(
+                        [
+                            "sub": .string("id=mira,ou=user,ou=am-config"),
+                            "challenge": try #require(callback.output("challenge")), "exp": .integer(now + 60),
+                            "iat": .integer(now), "iss": .string(app),
+                        ], header: header))
+            }
+            func bind(_ journey: String, app: String = "org.example.app") async throws -> Reply {
+                var step = try await desk.logIn(journey).step
+                let callback = step.callbacks[0]
+                #expect(callback.output("authenticationType") == "BIOMETRIC_ONLY" && callback.output("timeout") == .integer(30))
+                #expect(["title", "subtitle", "description"].map { callback.output($0) } == ["T", "S", "D"])
+                try step.fill("DeviceBindingCallback", "jws", try statement(callback, app, ["jwk": key.jwk]))
+                return try await desk.next(step)
+            }
+            func sign(app: String) async throws -> Reply {
+                var step = try await desk.start("Sign").step
+                try step.fill("DeviceSigningVerifierCallback", "jws", try statement(step.callbacks[0], app, [:]))
+                return try await desk.next(step)
+            }
+            #expect(try await bind("Drop").isLoggedIn)
+            #expect(devices(.binding, desk).isEmpty)
+            #expect(try await bind("Bind", app: "org.other").message == "Login failure")
+            #expect(try await bind("Bind").isLoggedIn)
+            #expect(devices(.binding, desk).count == 1)
+            #expect(try await sign(app: "org.other").message == "Login failure")
+            #expect(try await sign(app: "org.example.app").isLoggedIn)
+        }
+    }
+
+    @Test(
+        "A passkey is made and used as the file says: in each form, with its party, limit and recovery codes",
+        arguments: ["", "legacyMetadata: true", "asScript: true"])
+    func passkeys(form: String) async throws {
+        let style = """
+            userVerificationRequirement: REQUIRED
+                  timeout: 30
+                  relyingPartyDomain: example.test
+                  origins: [android:apk-key-hash:x]
+                  \(form)
+            """
+        let journeys = """
+            Register:
+              nodes:
+                \(Self.login)
+                next:
+                  type: WebAuthnRegistrationNode
+                  \(style)
+                  relyingPartyName: Harbor
+                  maxSavedDevices: 1
+                  postponeDeviceProfileStorage: true
+                  outcomes: {success: store, otherwise: failure}
+                store: {type: WebAuthnDeviceStorageNode, outcomes: {success: codes, failure: failure}}
+                codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+            LogIn:
+              nodes:
+                \(Self.login)
+                next:
+                  type: WebAuthnAuthenticationNode
+                  \(style)
+                  isRecoveryCodeAllowed: true
+                  outcomes: {success: success, recoveryCode: code, otherwise: failure}
+                code: {type: RecoveryCodeCollectorDecisionNode, recoveryCodeType: WEB_AUTHN, outcomes: {true: success, false: failure}}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            #expect(try await desk.logIn("LogIn").message == "Login failure", "there is none yet")
+            var authenticator = TestAuthenticator(party: "example.test", origin: "android:apk-key-hash:x")
+            var step = try await desk.logIn("Register").step
+            let text = JSON.text(of: try JSON.value(of: JSON.encode(step.callbacks[0])))
+            for part in ["Harbor", "example.test", "required", "30000"] { #expect(text.contains(part)) }
+            step.fill(
+                "HiddenValueCallback",
+                .string(try authenticator.registration(challenge: try WebAuthnTests.challenge(step), name: "<Key> \"1\"")))
+            #expect(devices(.webauthn, desk).isEmpty)
+            let shown = try await desk.next(step).step
+            #expect(devices(.webauthn, desk).map(\.name) == ["<Key> \"1\""])
+            let script = try #require(shown.callbacks[1].output("message")?.string)
+            #expect(!script.contains("<Key>"), "a device's name is no markup, and ends no text")
+            let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
+            #expect(try await desk.next(shown).isLoggedIn)
+            #expect(try await desk.logIn("Register").message == "Login failure", "one is enough")
+
+            authenticator.counter = 2
+            step = try await desk.logIn("LogIn").step
+            step.fill(
+                "HiddenValueCallback", .string(try authenticator.assertion(challenge: try WebAuthnTests.challenge(step))))
+            #expect(try await desk.next(step).isLoggedIn)
+
+            step = try await desk.logIn("LogIn").step
+            step.fill("ConfirmationCallback", .integer(0))
+            step = try await desk.next(step).step
+            step.fill("NameCallback", .string(String(code)))
+            #expect(try await desk.next(step).isLoggedIn)
+        }
+    }
+}
