@@ -198,6 +198,8 @@ extension LegacySession {
         for options: FROptions, _ former: Former?, _ restore: @Sendable (FROptions) throws -> IdentityClient
     ) async {
         var isTheSame = false
+        // Of what was in doubt before, the start before knows no more than this one.
+        let former = former.flatMap { former in former.session.state.withLock { $0.doubt } == nil ? former : nil }
         do {
             let document = try await slot?.get()
             let last = try former?.options ?? document.map { document throws(ConfigError) in try FROptions(document: document) }
