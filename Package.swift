@@ -107,7 +107,8 @@ let package = Package(
             name: "FRAuthenticator",
             dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
             swiftSettings: rules),
-        .target(name: "FRAuth", dependencies: ["SignetCore", "SignetNetwork", "SignetJourney"], swiftSettings: rules),
+        .target(
+            name: "FRAuth", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetJourney"], swiftSettings: rules),
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
         // The server for the desk, and the command line.
@@ -160,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "SeedSamples",
             dependencies: [
-                "Storage", "FRAuthenticator", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetTesting", logging,
+                "Storage", "FRAuthenticator", "FRAuth", "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork",
+                "SignetServer", "SignetStorage", "SignetTesting", hummingbirdTesting, logging,
             ],
             swiftSettings: rules),
         .testTarget(
@@ -197,7 +199,10 @@ let package = Package(
             ], resources: [.copy("Vectors")], swiftSettings: rules),
         .testTarget(
             name: "FRAuthTests",
-            dependencies: ["FRAuth", "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetTesting", logging],
+            dependencies: [
+                "FRAuth", "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                logging,
+            ],
             swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",

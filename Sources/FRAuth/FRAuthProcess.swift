@@ -1,40 +1,30 @@
 package import SignetCore
 package import SignetJourney
 package import SignetNetwork
+package import SignetStorage
 import Synchronization
 
-/// What keeps the session and the tokens of one started SDK: the seam to the part that knows OAuth 2.0.
-package protocol LegacySessions: JourneyEndings {
-    /// Removes what is kept, at once and without a network, and has it revoked at the server afterwards. Nobody waits for that.
-    func abandon()
-}
-
-/// How the process's SDK reaches servers, and what keeps its sessions.
+/// How the process's SDK reaches servers, and where it keeps things.
 package struct LegacyAuthSettings: Sendable {
     /// Which addresses may be used.
     package var policy: EndpointPolicy = .secure
     /// Makes what requests go through.
-    package var transport: @Sendable (ServerProfile) throws -> any HTTPTransport
-    /// Makes what keeps sessions; nil where nothing does.
-    package var sessions: @Sendable (ServerProfile, FROptions) throws -> (any LegacySessions)?
+    package var transport: @Sendable (ServerProfile) throws -> any HTTPTransport = { _ in OwnTransport() }
+    /// Where session, tokens and settings are kept.
+    package var keychain: Keychain = .standard
+    /// The lock file beside it; nil for the usual one.
+    package var lockFile: String?
     /// Where configurations are looked for, in this order.
-    package var folders: [String]
+    package var folders: [String] = FRAuthConfig.folders
+    /// The app's name.
+    package var application = FRAuthConfig.applicationName
+    /// How an address is opened in a browser.
+    package var openBrowser: BrowserLogin.Opener = { try await SystemBrowser.open($0) }
+    /// By what time tokens end.
+    package var clock: any WallClock = SystemWallClock()
 
-    package init(
-        policy: EndpointPolicy = .secure, folders: [String] = [],
-        transport: @escaping @Sendable (ServerProfile) throws -> any HTTPTransport,
-        sessions: @escaping @Sendable (ServerProfile, FROptions) throws -> (any LegacySessions)? = { _, _ in nil }
-    ) {
-        self.policy = policy
-        self.folders = folders
-        self.transport = transport
-        self.sessions = sessions
-    }
-
-    /// Those of an app: connections of its own.
-    static var standard: LegacyAuthSettings {
-        LegacyAuthSettings(folders: FRAuthConfig.folders) { _ in OwnTransport() }
-    }
+    /// Those of an app, and what `configure` changes.
+    package init(_ configure: (inout Self) -> Void = { _ in }) { configure(&self) }
 }
 
 /// What was set, and what has been started: one for each process, as the documents have it. A test may have one of its own.
@@ -43,19 +33,22 @@ package final class FRAuthProcess: Sendable {
     @TaskLocal package static var current = FRAuthProcess()
 
     private let state: Mutex<State>
-    private let settings: LegacyAuthSettings
+    let settings: LegacyAuthSettings
 
     private struct State: Sendable {
         var started: FRAuth?
         var interceptors: [any RequestInterceptor] = []
         var factory = CallbackFactory()
         var configFileName = FRAuthConfig.usualName
+        var applicationName: String
+        var store: SessionStore?
+        var browser: Browser?
     }
 
     /// A process in which nothing has been started.
-    package init(_ settings: LegacyAuthSettings? = nil) {
-        self.settings = settings ?? .standard
-        state = Mutex(State())
+    package init(_ settings: LegacyAuthSettings = LegacyAuthSettings()) {
+        self.settings = settings
+        state = Mutex(State(applicationName: settings.application))
     }
 
     var started: FRAuth? { state.withLock { $0.started } }
@@ -75,20 +68,68 @@ package final class FRAuthProcess: Sendable {
         set { state.withLock { $0.configFileName = newValue } }
     }
 
+    var applicationName: String {
+        get { state.withLock { $0.applicationName } }
+        set { state.withLock { $0.applicationName = newValue } }
+    }
+
+    func setStore(_ store: SessionStore) throws(ConfigError) {
+        try state.withLock { state throws(ConfigError) in
+            guard state.started == nil else { throw .invalidSDKState }
+            state.store = store
+        }
+    }
+
+    // MARK: Browser
+
+    var browser: Browser? { state.withLock { $0.browser } }
+
+    /// Makes a browser the one that is under way; false when there is one already.
+    func begin(_ browser: Browser) -> Bool {
+        state.withLock { state in
+            guard state.browser == nil else { return false }
+            state.browser = browser
+            return true
+        }
+    }
+
+    func end(_ browser: Browser) {
+        state.withLock { if $0.browser === browser { $0.browser = nil } }
+    }
+
+    // MARK: Starting
+
     /// Starts with these settings, or those of the file. Nothing is changed by settings that cannot be used.
     func start(_ options: FROptions?) throws {
         let options = try options ?? FRAuthConfig.load(configFileName, from: settings.folders)
         let profile = try options.profile(policy: settings.policy)
-        if let started, started.options == options { return }
-        let transport = try settings.transport(profile)
-        let next = FRAuth(
-            options: options,
-            journeys: Journey(profile, transport: transport, interceptors: [LegacyInterceptors(process: self)]),
-            sessions: try settings.sessions(profile, options))
-        let previous = state.withLock { state in
-            defer { state.started = next }
-            return state.started
+        let group = try options.accessGroup
+        try state.withLock { state in
+            if state.started?.options == options { return }
+            let former = state.started.map { LegacySession.Former(session: $0.session, options: $0.options) }
+            let store: SessionStore
+            let place: LegacySession.Place
+            if let own = state.store {
+                (store, place) = (own, .app)
+            } else {
+                let legacy = LegacyPlace(
+                    keychain: settings.keychain, application: state.applicationName, group: group, lockFile: settings.lockFile)
+                let gate = Gate()
+                store = try legacy.store(gate)
+                place = .keychain(legacy, gate, looking: try legacy.store(gate))
+            }
+            let session = LegacySession(try client(profile, store), place)
+            session.begin(with: options, after: former) { [self] in
+                try client($0.profile(policy: settings.policy), store)
+            }
+            state.started = FRAuth(options: options, session: session, process: self)
         }
-        if let previous, options.endsSessions(of: previous.options) { previous.sessions?.abandon() }
+    }
+
+    /// The app at a server, over a store.
+    func client(_ profile: ServerProfile, _ store: SessionStore) throws -> IdentityClient {
+        try IdentityClient(
+            profile, store: store, transport: try settings.transport(profile), interceptors: [LegacyInterceptors(process: self)],
+            clock: settings.clock)
     }
 }

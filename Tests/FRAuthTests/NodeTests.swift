@@ -1,79 +1,47 @@
 import FRAuth
-import Logging
 import SignetCore
 import SignetNetwork
-import SignetServer
+import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 import protocol FRAuth.RequestInterceptor
 
-/// Lines that a test collects.
-final class Log: Sendable {
-    private let all = Mutex<[String]>([])
-    var lines: [String] { all.withLock { $0 } }
-    func append(_ line: String) { all.withLock { $0.append(line) } }
-}
-
-struct Unexpected: Error {}
-
-/// A real server of this machine, and an SDK that is started with it.
-func withServer(_ body: @escaping @Sendable (_ options: FROptions) async throws -> Void) async throws {
-    let server = DeskServer(
-        configuration: ServerConfiguration {
-            $0.port = 0
-            $0.users = [User(name: "demo", password: Secret("correct horse".utf8))]
-        }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-    try await server.serve { url in
-        try await FRAuthProcess.$current.withValue(FRAuthProcess()) {
-            let options = FROptions(url: url, realm: "root")
-            try FRAuth.start(options: options)
-            try await body(options)
-        }
-    }
-}
-
 @Suite("Node")
 struct NodeTests {
-    private func fill(_ node: Node, password: String) {
-        for callback in node.callbacks {
-            switch callback {
-            case let name as NameCallback: name.setValue("demo")
-            case let field as PasswordCallback: field.setValue(password)
-            default: break
-            }
-        }
-    }
-
     @Test("goes from step to session with a real server, by callbacks as the documents have it")
     func callbacks() async throws {
-        try await withServer { _ in
-            let token = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Token, any Error>) in
-                FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
-                    guard let node else { return done.resume(throwing: error ?? Unexpected()) }
-                    fill(node, password: "correct horse")
-                    node.next { (token: Token?, _, error) in
-                        done.resume(with: token.map { .success($0) } ?? .failure(error ?? Unexpected()))
+        try await Machine.with { machine in
+            try await machine.started {
+                let token = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Token, any Error>) in
+                    FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
+                        guard let node else { return done.resume(throwing: error ?? Unexpected()) }
+                        fill(node)
+                        node.next { (token: Token?, _, error) in
+                            done.resume(with: token.map { .success($0) } ?? .failure(error ?? Unexpected()))
+                        }
                     }
                 }
+                #expect(token.value.count > 10)
+                #expect(token.realm == "/alpha")
+                #expect(FRSession.currentSession?.sessionToken == token)
             }
-            #expect(token.value.count > 10)
-            #expect(token.realm == "/")
         }
     }
 
     @Test("tells a wrong password with the original's code")
     func wrongPassword() async throws {
-        try await withServer { _ in
-            let code = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int?, any Error>) in
-                FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
-                    guard let node else { return done.resume(throwing: error ?? Unexpected()) }
-                    fill(node, password: "wrong")
-                    node.next { (_: Token?, _, error) in done.resume(returning: (error as? any FRAuthFailure)?.code) }
+        try await Machine.with { machine in
+            try await machine.started {
+                let code = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int?, any Error>) in
+                    FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
+                        guard let node else { return done.resume(throwing: error ?? Unexpected()) }
+                        fill(node, password: "wrong")
+                        node.next { (_: Token?, _, error) in done.resume(returning: (error as? any FRAuthFailure)?.code) }
+                    }
                 }
+                #expect(code == 1_300_002)
             }
-            #expect(code == 1_300_002)
         }
     }
 
@@ -83,7 +51,13 @@ struct NodeTests {
         let transport = ScriptedTransport { _ in
             HTTPResponse(status: 200, body: Array(#"{"authId":"a","callbacks":[]}"#.utf8))
         }
-        let settings = LegacyAuthSettings { _ in transport }
+        let directory = try TemporaryDirectory(inMemory: true)
+        defer { directory.remove() }
+        let settings = LegacyAuthSettings {
+            $0.transport = { _ in transport }
+            $0.lockFile = directory.file("lock")
+            $0.keychain = Keychain { () throws(StoreError) in MemoryStore() }
+        }
         try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
             try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "root"))
             RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [Interceptor(log: log)])

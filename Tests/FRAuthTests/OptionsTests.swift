@@ -3,14 +3,9 @@ import Foundation
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetStorage
 import SignetTesting
 import Testing
-
-/// A change of some settings.
-struct Change: Sendable {
-    let apply: @Sendable (inout FROptions) -> Void
-    init(_ apply: @escaping @Sendable (inout FROptions) -> Void) { self.apply = apply }
-}
 
 /// protocol/journey.md sections 5.1 to 5.4.
 @Suite("FROptions")
@@ -108,6 +103,10 @@ struct OptionsTests {
             (Change { $0.url += "x" }, true), (Change { $0.realm = "beta" }, true), (Change { $0.cookieName = "c" }, true),
             (Change { $0.oauthClientId = "c" }, true), (Change { $0.oauthRedirectUri = nil }, true),
             (Change { $0.oauthScope = "openid" }, true),
+            (Change { $0.url = "https://tenant.forgeblocks.com:8443/am" }, true),
+            (Change { $0.url = "http://tenant.forgeblocks.com:443/am" }, true),
+            (Change { $0.url = "https://tenant.forgeblocks.com/AM" }, true),
+            (Change { $0.url = "https://Tenant.ForgeBlocks.com:443/am/" }, false),
             (Change { $0.url += "/" }, false), (Change { $0.realm = "/alpha" }, false), (Change { $0.timeout = "1" }, false),
             (Change { $0.enableCookie = false }, false), (Change { $0.authServiceName = "x" }, false),
             (Change { $0.tokenEndpoint = "x" }, false),
@@ -141,70 +140,48 @@ struct OptionsTests {
         let nothing = FROptions(url: "", realm: "")
         let all = try await nothing.discover(discoveryURL: "\(issuer)/x", transport: transport)
         #expect(all.url == "https://tenant.forgeblocks.com/am" && all.realm == "/alpha")
+        #expect(try all.profile().address(of: .discovery) == "\(issuer)/x")
         await #expect(throws: ConfigError.self) { try await nothing.discover(discoveryURL: "", transport: transport) }
+        // The keys that the settings want hold for this request too.
+        var pinned = nothing
+        pinned.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
+        await #expect(throws: NetworkError.self) { try await pinned.discover(discoveryURL: "\(issuer)/x", transport: transport) }
     }
 }
 
 @Suite("FRAuth.start")
 struct StartTests {
-    /// What keeps sessions, and says what it is told.
-    private final class Sessions: LegacySessions {
-        let log: Log
-        let name: String
-        init(_ name: String, _ log: Log) {
-            self.name = name
-            self.log = log
+    private func with(folders: [String] = [], _ body: () async throws -> Void) async throws {
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            let memory = MemoryStore()
+            let settings = LegacyAuthSettings {
+                $0.folders = folders
+                $0.transport = { _ in ScriptedTransport { _ in HTTPResponse(status: 500) } }
+                $0.keychain = Keychain { () throws(StoreError) in memory }
+                $0.lockFile = directory.file("lock")
+            }
+            try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) { try await body() }
         }
-        func abandon() { log.append("abandon \(name)") }
-        func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T { throw AuthError.invalidGenericType }
-    }
-
-    private func with(folders: [String] = [], _ body: (Log) async throws -> Void) async throws {
-        let log = Log()
-        let settings = LegacyAuthSettings(folders: folders) { _ in
-            ScriptedTransport { _ in HTTPResponse(status: 500) }
-        } sessions: { profile, _ in
-            Sessions(profile.realm.description, log)
-        }
-        try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) { try await body(log) }
     }
 
     private static let options = FROptions(url: "https://am.example.test/am", realm: "alpha")
 
-    @Test("keeps the session at the first start, and ends it when one of the six settings changes")
-    func lifeCycle() async throws {
-        try await with { log in
-            #expect(FRAuth.shared == nil)
-            try FRAuth.start(options: Self.options)
-            try FRAuth.start(options: Self.options)
-            #expect(log.lines.isEmpty)
-            var other = Self.options
-            other.timeout = "5"
-            try FRAuth.start(options: other)
-            #expect(FRAuth.shared?.options.timeout == "5")
-            #expect(log.lines.isEmpty)
-            other.realm = "beta"
-            try FRAuth.start(options: other)
-            #expect(log.lines == ["abandon /alpha"])
-        }
-    }
-
     @Test("changes nothing with settings that cannot be used")
     func refused() async throws {
-        try await with { log in
+        try await with {
+            #expect(FRAuth.shared == nil)
             try FRAuth.start(options: Self.options)
             var broken = Self.options
             broken.url = "http://am.example.test/am"
             #expect(throws: ConfigError.self) { try FRAuth.start(options: broken) }
             #expect(FRAuth.shared?.options == Self.options)
-            #expect(log.lines.isEmpty)
         }
     }
 
     @Test("reads a property list, or else JSON")
     func files() async throws {
         try await TemporaryDirectory.with { directory in
-            try await with(folders: [directory.path]) { _ in
+            try await with(folders: [directory.path]) {
                 #expect(throws: ConfigError.emptyConfiguration) { try FRAuth.start() }
                 let json = #"{"forgerock_url":"https://json.example.test/am","forgerock_realm":"alpha","forgerock_timeout":12}"#
                 try Data(json.utf8).write(to: URL(filePath: directory.file("FRAuthConfig.json")))
@@ -237,20 +214,10 @@ struct StartTests {
         ])
     func wrongFiles(name: String, content: String, words: String) async throws {
         try await TemporaryDirectory.with { directory in
-            try await with(folders: [directory.path]) { _ in
+            try await with(folders: [directory.path]) {
                 try Data(content.utf8).write(to: URL(filePath: directory.file(name)))
                 #expect { try FRAuth.start() } throws: { ($0 as? ConfigError)?.description.contains(words) ?? false }
             }
-        }
-    }
-
-    @Test("pins")
-    func pins() throws {
-        try FRAuthProcess.$current.withValue(FRAuthProcess()) {
-            var options = Self.options
-            options.sslPinningPublicKeyHashes = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
-            try FRAuth.start(options: options)
-            #expect(FRAuth.shared?.options.sslPinningPublicKeyHashes == options.sslPinningPublicKeyHashes)
         }
     }
 }

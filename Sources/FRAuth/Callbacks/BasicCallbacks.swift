@@ -20,10 +20,13 @@ public final class ChoiceCallback: SingleValueCallback {
     /// The position of what is proposed.
     public var defaultChoice: Int { wire.output("defaultChoice")?.wholeNumber.flatMap { Int(exactly: $0) } ?? 0 }
 
-    /// Chooses by position. What is not offered is passed over: the original has no way to refuse here.
-    public func setValue(_ value: Int) {
-        guard choices.indices.contains(value) else { return }
-        super.setValue(value)
+    /// Chooses by position, as a number or a text that spells one. What is not offered is passed over: the original has no way to
+    /// refuse here.
+    public override func setValue(_ value: Any?) {
+        guard let position = value as? Int ?? (value as? String).flatMap({ Int($0) }), choices.indices.contains(position) else {
+            return
+        }
+        super.setValue(position)
     }
 }
 
@@ -106,9 +109,9 @@ public final class PollingWaitCallback: Callback {
 }
 
 /// Carries data for the app.
-public final class MetadataCallback: Callback {
+public class MetadataCallback: Callback {
     /// The data.
-    public var data: [String: Any] { wire.output("data").map(LegacyJSON.dictionary) ?? [:] }
+    public final var data: [String: Any] { wire.output("data").map(LegacyJSON.dictionary) ?? [:] }
 }
 
 /// A callback whose value must keep rules that the server has announced.
@@ -169,54 +172,28 @@ public final class TermsAndConditionsCallback: SingleValueCallback {
 public final class KbaCreateCallback: MultipleValuesCallback {
     /// The questions that the server proposes.
     public var predefinedQuestions: [String] { wire.output("predefinedQuestions")?.array?.compactMap(\.string) ?? [] }
+    /// Whether a question of the person's own is taken.
+    public var allowUserDefinedQuestions: Bool { wire.output("allowUserDefinedQuestions")?.bool ?? false }
     /// Enters the question.
     public func setQuestion(_ question: String) { set("question", question) }
     /// Enters the answer.
     public func setAnswer(_ answer: String) { set("answer", answer) }
 }
 
-/// Asks with whose account to log in.
-public final class SelectIdPCallback: SingleValueCallback {
-    /// The names of the accounts that can be used.
-    public var providers: [String] { wire.output("providers")?.array?.compactMap { $0["provider"]?.string } ?? [] }
-    /// Chooses by name.
-    public func setProvider(_ provider: String) { setValue(provider) }
-}
-
-/// Asks to log in with another provider, and to bring what it gives.
-public final class IdPCallback: MultipleValuesCallback {
-    /// The provider's name.
-    public var provider: String { text("provider") }
-    /// Enters the token.
-    public func setToken(_ token: String) { set("token", token) }
-    /// Enters the type of the token: `id_token`, `access_token` or `authorization_code`.
-    public func setTokenType(_ type: String) { set("token_type", type) }
-}
-
-/// Asks for the proof that a person is there.
-public final class ReCaptchaCallback: SingleValueCallback {
-    /// The site's key.
-    public var recaptchaSiteKey: String { text("recaptchaSiteKey") }
-}
-
-/// Asks for the proof that a person is there, from reCAPTCHA Enterprise.
-public final class ReCaptchaEnterpriseCallback: MultipleValuesCallback {
-    /// The site's key.
-    public var recaptchaSiteKey: String { text("recaptchaSiteKey") }
-    /// Enters the proof.
-    public func setToken(_ token: String) { set("token", token) }
-    /// Says why there is none.
-    public func setClientError(_ error: String) { set("clientError", error) }
-    /// Enters more about it, as JSON.
-    public func setPayload(_ payload: String) { set("payload", payload) }
-}
-
-/// Asks what the device is and where.
-public final class DeviceProfileCallback: SingleValueCallback {
-    /// Whether to say what the device is.
-    public var metadataRequired: Bool { wire.output("metadata")?.bool ?? false }
-    /// Whether to say where it is.
-    public var locationRequired: Bool { wire.output("location")?.bool ?? false }
-    /// What to show meanwhile.
+/// Asks for consent to hand data on.
+public final class ConsentMappingCallback: SingleValueCallback {
+    /// The mapping's name.
+    public var name: String { text("name") }
+    /// Who gets the data, for people.
+    public var displayName: String { text("displayName") }
+    /// The address or the name of a picture.
+    public var icon: String { text("icon") }
+    /// How much is handed on.
+    public var accessLevel: String { text("accessLevel") }
+    /// Whether there is no way on without consent.
+    public var isRequired: Bool { wire.output("isRequired")?.bool ?? false }
+    /// What to ask, in the person's language.
     public var message: String { text("message") }
+    /// What is handed on.
+    public var fields: [String] { wire.output("fields")?.array?.compactMap(\.string) ?? [] }
 }

@@ -1,4 +1,5 @@
 import SignetCore
+import SignetJourney
 
 /// Which class a callback gets, by its type. A value here, with the original's classes in it; an app adds its own or replaces them.
 public struct CallbackFactory: Sendable {
@@ -21,7 +22,15 @@ public struct CallbackFactory: Sendable {
             "TermsAndConditionsCallback": TermsAndConditionsCallback.self, "KbaCreateCallback": KbaCreateCallback.self,
             "SelectIdPCallback": SelectIdPCallback.self, "IdPCallback": IdPCallback.self,
             "ReCaptchaCallback": ReCaptchaCallback.self, "ReCaptchaEnterpriseCallback": ReCaptchaEnterpriseCallback.self,
-            "DeviceProfileCallback": DeviceProfileCallback.self,
+            "ConsentMappingCallback": ConsentMappingCallback.self, "DeviceProfileCallback": DeviceProfileCallback.self,
+            "DeviceBindingCallback": DeviceBindingCallback.self,
+            "DeviceSigningVerifierCallback": DeviceSigningVerifierCallback.self,
+            "AppIntegrityCallback": FRAppIntegrityCallback.self,
+            "PingOneProtectInitializeCallback": PingOneProtectInitializeCallback.self,
+            "PingOneProtectEvaluationCallback": PingOneProtectEvaluationCallback.self,
+            // Metadata on the wire; these names are the classes'.
+            "WebAuthnRegistrationCallback": WebAuthnRegistrationCallback.self,
+            "WebAuthnAuthenticationCallback": WebAuthnAuthenticationCallback.self,
         ]
         supportedCallbacks = classes
     }
@@ -34,7 +43,24 @@ public struct CallbackFactory: Sendable {
     /// The callback in its class; a plain one when there is no class for it, or it lacks what its class cannot do without, so that no
     /// step is lost to a callback that is new.
     func callback(_ wire: JourneyCallback) throws -> Callback {
-        if let known = supportedCallbacks[wire.type], let callback = try? known.init(wire) { return callback }
+        for name in [Self.meaning(of: wire), wire.type].compactMap({ $0 }) {
+            if let known = supportedCallbacks[name], let callback = try? known.init(wire) { return callback }
+        }
         return try Callback(wire)
+    }
+
+    /// What metadata stands for (protocol/journey.md section 2.7); nil for metadata that only the app understands.
+    private static func meaning(of wire: JourneyCallback) -> String? {
+        guard wire.type == "MetadataCallback" else { return nil }
+        switch WebAuthnCallback.request(in: wire) {
+        case .registration?: return "WebAuthnRegistrationCallback"
+        case .authentication?: return "WebAuthnAuthenticationCallback"
+        case nil: break
+        }
+        return switch PingOneProtectCallback.request(in: wire) {
+        case .initialize?: "PingOneProtectInitializeCallback"
+        case .evaluate?: "PingOneProtectEvaluationCallback"
+        case nil: nil
+        }
     }
 }

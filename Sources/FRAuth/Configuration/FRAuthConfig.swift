@@ -21,6 +21,14 @@ enum FRAuthConfig {
         #endif
     }
 
+    /// On Apple's systems the bundle's identifier; elsewhere the program's file name.
+    static var applicationName: String {
+        #if canImport(Darwin)
+        if let name = Bundle.main.bundleIdentifier { return name }
+        #endif
+        return CommandLine.arguments.first?.split(separator: "/").last.map { String($0) } ?? "program"
+    }
+
     /// The settings of the first file that there is.
     /// - Throws: ``ConfigError/emptyConfiguration`` when there is none; ``ConfigError/invalidConfiguration(_:)`` when the one that there
     ///   is cannot be used.

@@ -109,15 +109,29 @@ extension FROptions {
     /// The settings by the keys of `FRAuthConfig.plist`, without those that are nil.
     public func optionsDictionary() -> [String: any Sendable] {
         var dictionary: [String: any Sendable] = [:]
-        for key in FROptionsKey.allCases {
-            switch key {
-            case .enableCookie: dictionary[key.rawValue] = enableCookie
-            case .sslPinningPublicKeyHashes: dictionary[key.rawValue] = sslPinningPublicKeyHashes
-            default:
-                if let path = key.text { dictionary[key.rawValue] = self[keyPath: path] }
-                if let path = key.optionalText, let text = self[keyPath: path] { dictionary[key.rawValue] = text }
+        for (name, value) in document.object ?? [:] {
+            switch value {
+            case .bool(let truth): dictionary[name] = truth
+            case .array(let elements): dictionary[name] = elements.compactMap(\.string)
+            default: dictionary[name] = value.string
             }
         }
         return dictionary
+    }
+
+    /// The same as a document; ``init(document:)`` reads it.
+    var document: JSONValue {
+        var members: [String: JSONValue] = [:]
+        for key in FROptionsKey.allCases {
+            switch key {
+            case .enableCookie: members[key.rawValue] = .bool(enableCookie)
+            case .sslPinningPublicKeyHashes:
+                members[key.rawValue] = sslPinningPublicKeyHashes.map { .array($0.map { .string($0) }) }
+            default:
+                if let path = key.text { members[key.rawValue] = .string(self[keyPath: path]) }
+                if let path = key.optionalText { members[key.rawValue] = self[keyPath: path].map { .string($0) } }
+            }
+        }
+        return .object(members)
     }
 }

@@ -17,6 +17,8 @@ extension FROptions {
                 profile.pins = pins
                 profile.authenticationService = authServiceName
                 profile.registrationService = registrationServiceName
+                profile.keepsCookies = enableCookie
+                profile.client = client
                 // Journeys of servers that were set up for the original may look for it.
                 profile.requestedWith = "forgerock-sdk"
             }
@@ -42,6 +44,38 @@ extension FROptions {
         }
     }
 
+    /// Why there is no OAuth 2.0 client in the settings; nil when there is one. It takes all three of its settings.
+    var missingClient: ConfigError? {
+        let settings: [(FROptionsKey, String?)] = [
+            (.oauthClientId, oauthClientId), (.oauthRedirectUri, oauthRedirectUri), (.oauthScope, oauthScope),
+        ]
+        let missing = settings.filter { $0.1?.trimmingWhitespace().isEmpty ?? true }.map(\.0.rawValue)
+        if missing.isEmpty { return nil }
+        return missing.count == settings.count
+            ? .invalidSDKState : .invalidConfiguration("an OAuth 2.0 client needs \(missing.joined(separator: " and ")), too")
+    }
+
+    /// The OAuth 2.0 client of the settings; nil when they have none.
+    private var client: OAuthClient? {
+        guard missingClient == nil, let oauthClientId, let oauthRedirectUri, let oauthScope else { return nil }
+        return OAuthClient(
+            clientID: oauthClientId, redirectURI: oauthRedirectUri, scopes: oauthScope.split(separator: " ").map { String($0) },
+            signOutRedirectURI: oauthSignoutRedirectUri.flatMap { $0.isEmpty ? nil : $0 })
+    }
+
+    /// The access group, checked; nil for a session of the app's own.
+    /// - Throws: ``ConfigError/invalidAccessGroup(_:)``.
+    var accessGroup: String? {
+        get throws(ConfigError) {
+            guard let keychainAccessGroup else { return nil }
+            let isPlain = keychainAccessGroup.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || "0123456789.-_".unicodeScalars.contains($0)
+            }
+            guard !keychainAccessGroup.isEmpty, isPlain else { throw .invalidAccessGroup(keychainAccessGroup) }
+            return keychainAccessGroup
+        }
+    }
+
     private func seconds(_ key: FROptionsKey, _ text: String) throws(ConfigError) -> Duration {
         guard let seconds = Double(text.trimmingWhitespace()), (0...86_400).contains(seconds) else {
             throw .invalidConfiguration("\(key.rawValue) must be a number of seconds, a day at most")
@@ -61,15 +95,21 @@ extension FROptions {
             guard let text = text?.trimmingWhitespace(), !text.isEmpty else { continue }
             overrides[endpoint] = String(text.drop { $0 == "/" })
         }
+        overrides[.discovery] = discoveryURL
         return overrides
     }
 
     /// Whether a session and tokens that were got with `old` may not be used with these settings: the six that the documents name. Two
     /// ways of writing one realm, or one address, are no change.
     package func endsSessions(of old: FROptions) -> Bool {
-        func address(_ url: String) -> String { String(url.reversed().drop { $0 == "/" }.reversed()) }
-        return address(url) != address(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
+        Self.place(url) != Self.place(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
             || oauthClientId != old.oauthClientId || oauthRedirectUri != old.oauthRedirectUri || oauthScope != old.oauthScope
+    }
+
+    /// Where a server is, however that is written.
+    private static func place(_ url: String) -> String {
+        let url = String(url.trimmingWhitespace().reversed().drop { $0 == "/" }.reversed())
+        return (try? Endpoint(unchecked: url))?.place ?? url
     }
 
     /// The settings with the addresses that an OpenID provider gives of itself; see `ServerProfile.discovering`. The original changes
@@ -79,14 +119,21 @@ extension FROptions {
     /// session is taken if it gives one.
     /// - Parameters:
     ///   - discoveryURL: where the document is.
-    ///   - transport: what the request goes through.
-    /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``.
-    public func discover(discoveryURL: String, transport: any HTTPTransport) async throws -> FROptions {
+    ///   - transport: what the request goes through; nil for a connection of its own. The settings' keys and time count for it.
+    /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``, ``OAuth2Error``, ``AuthApiError`` for what a server said in
+    ///   place of the document.
+    public func discover(discoveryURL: String, transport: (any HTTPTransport)? = nil) async throws -> FROptions {
+        let transport = transport ?? OwnTransport()
         var options = self
+        options.discoveryURL = discoveryURL
         do {
             let found: ServerProfile
             if url.isEmpty {
-                found = try await ServerProfile.discovered(at: discoveryURL, over: transport)
+                let (pins, timeout) = (try pins(), try seconds(.timeout, timeout))
+                found = try await ServerProfile.discovered(at: discoveryURL, over: transport) {
+                    $0.pins = pins
+                    $0.timeout = timeout
+                }
                 options.url = found.url.url
                 if realm.isEmpty { options.realm = found.realm.description }
             } else {

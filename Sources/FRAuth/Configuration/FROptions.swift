@@ -41,6 +41,9 @@ public struct FROptions: Sendable, Equatable {
     public var oauthScope: String?
     /// The keychain's access group, on Apple's systems.
     public var keychainAccessGroup: String?
+    /// Where the server describes itself, as ``discover(discoveryURL:transport:)`` was told: its keys are found there. No key of a
+    /// configuration stands for it.
+    var discoveryURL: String?
     /// The keys that the server may have: base64 of SHA-256 of a SubjectPublicKeyInfo. Nil and empty pin nothing.
     public var sslPinningPublicKeyHashes: [String]?
 

@@ -2,12 +2,13 @@ public import SignetJourney
 
 /// Why a journey did not go on for a reason of the app's or of the answer's form.
 public enum AuthError: FRAuthFailure, Hashable {
-    /// The server's answer has no token where one should be (1000006).
-    case invalidTokenResponse
-    /// A callback is not what its type says; which (1000007).
+    /// The server's answer has no token where one should be, or an id_token that does not hold; why (1000006).
+    case invalidTokenResponse(String)
+    /// A callback is not what its type says; which (1000007). A class of the app's own may throw it, and gets a plain ``Callback`` in its
+    /// place.
     case invalidCallbackResponse(String)
-    /// There is no class for a callback; its type (1000008). Here it is thrown only by what asks for a class by its type: a step with
-    /// such a callback is handed over with a plain ``Callback``.
+    /// There is no class for a callback; its type (1000008). Here nothing throws it, as a step with such a callback is handed over with a
+    /// plain ``Callback``; it is there for programs that switch over the original's errors.
     case unsupportedCallback(String)
     /// The server's answer is neither a step nor a session (1000009).
     case invalidAuthServiceResponse(String)
@@ -46,7 +47,7 @@ public enum AuthError: FRAuthFailure, Hashable {
     /// What is wrong, in words.
     public var description: String {
         switch self {
-        case .invalidTokenResponse: "the answer has no token"
+        case .invalidTokenResponse(let reason): "the answer has no token that can be taken: \(reason)"
         case .invalidCallbackResponse(let which): "a callback is not what its type says: \(which)"
         case .unsupportedCallback(let type): "there is no class for \(type)"
         case .invalidAuthServiceResponse(let reason): "the answer is neither a step nor a session: \(reason)"

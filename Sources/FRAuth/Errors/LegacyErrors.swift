@@ -1,3 +1,4 @@
+import SignetCore
 import SignetJourney
 import SignetNetwork
 
@@ -6,14 +7,23 @@ enum LegacyErrors {
     static func error(_ error: any Error) -> any Error {
         switch error {
         case let error as JourneyError: journey(error)
-        case let error as TransportError:
-            error.code == .invalidRequest
-                ? NetworkError.invalidRequest(error.description) : NetworkError.apiRequestFailure(error.description)
-        case let error as ProfileError: ConfigError.invalidConfiguration(error.description)
+        case let error as SignetJourney.TokenError: token(error)
+        case let error as OAuthError: oauth(error)
+        case let error as TransportError: network(error)
+        case let error as ProfileError: profile(error)
         case let error as CallbackError: AuthError.invalidCallbackResponse(error.description)
         case is CancellationError: AuthError.authenticationCancelled
         default: error
         }
+    }
+
+    private static func network(_ error: TransportError) -> NetworkError {
+        error.code == .invalidRequest ? .invalidRequest(error.description) : .apiRequestFailure(error.description)
+    }
+
+    private static func profile(_ error: ProfileError) -> any Error {
+        if case .refused(let refusal) = error.fault { return oauth(refusal) }
+        return ConfigError.invalidConfiguration(error.description)
     }
 
     private static func journey(_ error: JourneyError) -> any Error {
@@ -32,6 +42,44 @@ enum LegacyErrors {
             } else {
                 AuthApiError.apiRequestFailure(status: error.status ?? 0)
             }
+        }
+    }
+
+    private static func token(_ error: SignetJourney.TokenError) -> any Error {
+        switch (error.code, error.cause) {
+        case (.loginRequired, _): AuthError.userAuthenticationRequired
+        case (.cancelled, _): AuthError.authenticationCancelled
+        case (_, .server(let cause)?): oauth(cause)
+        case (_, .network(let cause)?): network(cause)
+        case (_, .idToken(let cause)?): AuthError.invalidTokenResponse(cause.description)
+        // The store says what is wrong and the way on better than a number of the original would.
+        case (_, .storage(let cause)?): cause
+        case (.notConfigured, .other(let reason)?): OAuth2Error.missingOrInvalidRedirectURI(reason)
+        default: OAuth2Error.other(error.description)
+        }
+    }
+
+    private static func oauth(_ error: OAuthError) -> any Error {
+        let words = error.description
+        switch error.code {
+        case .invalidRequest: return OAuth2Error.invalidAuthorizeRequest(words)
+        case .invalidClient: return OAuth2Error.invalidClient(words)
+        case .invalidGrant: return OAuth2Error.invalidGrant(words)
+        case .unauthorizedClient: return OAuth2Error.unauthorizedClient(words)
+        case .unsupportedGrantType: return OAuth2Error.unsupportedGrantType(words)
+        case .unsupportedResponseType: return OAuth2Error.unsupportedResponseType(words)
+        case .invalidScope: return OAuth2Error.invalidScope(words)
+        case .accessDenied: return OAuth2Error.accessDenied(words)
+        case .stateMismatch: return OAuth2Error.invalidPKCEState(words)
+        case .notRedirected: return OAuth2Error.missingOrInvalidRedirectURI(words)
+        case .noCode: return OAuth2Error.unknown(words)
+        case .loginRequired, .interactionRequired, .consentRequired: return AuthError.userAuthenticationRequired
+        case .failed: return AuthApiError.apiRequestFailure(status: error.status ?? 0)
+        case .unreadable: return NetworkError.invalidResponseDataType
+        case .notConfigured, .notOffered: return ConfigError.invalidConfiguration(words)
+        case .invalidToken, .authorizationPending, .slowDown, .expiredToken, .serverError, .temporarilyUnavailable, .other,
+            .issuerMismatch:
+            return OAuth2Error.other(words)
         }
     }
 }

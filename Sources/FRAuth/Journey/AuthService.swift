@@ -52,10 +52,10 @@ public struct AuthService: Sendable {
         return try await walk.result { try await $0.start(walk.index, options: walk.options) }
     }
 
-    func run<T: Sendable>(
-        _ completion: @escaping NodeCompletion<T>, _ request: @escaping @Sendable (Journey) async throws -> JourneyState
-    ) {
-        walk.run(completion, request)
+    /// Goes on with a journey that was suspended, at the link that its e-mail has.
+    public func resume<T: Sendable>(_ link: String, completion: @escaping NodeCompletion<T>) {
+        let walk = walk
+        walk.run(completion) { try await $0.resume(link, options: walk.options) }
     }
 
     /// Goes on with a journey that was suspended, at the link that its e-mail has.

@@ -1,4 +1,4 @@
-package import SignetCore
+public import SignetCore
 import SignetJourney
 
 /// Called once, with one of three: what the journey ended with, its next step, or why it did not go on. All three are nil when it came
@@ -28,6 +28,8 @@ public final class Node {
         self.walk = walk
         authServiceId = walk.id
         callbacks = try step.callbacks.map { try walk.factory.callback($0) }
+        let hidden = callbacks.compactMap { $0 as? HiddenValueCallback }
+        for case let protect as PingOneProtectCallback in callbacks { protect.hidden = hidden }
     }
 
     /// The step with what is filled in.
@@ -35,6 +37,18 @@ public final class Node {
         var step = step
         step.callbacks = callbacks.map(\.wire)
         return step
+    }
+
+    /// Fills in with what the engine has for a step as a whole: a passkey, a device's key, a device's profile.
+    ///
+    ///     try await node.answer { try await $0.answerDeviceBinding(with: binding) }
+    ///
+    /// - Parameter body: fills in. It may answer callbacks, and not add or remove any.
+    public func answer<R>(_ body: (inout JourneyStep) async throws -> R) async rethrows -> R {
+        var step = filled
+        let result = try await body(&step)
+        for (callback, wire) in zip(callbacks, step.callbacks) { callback.wire = wire }
+        return result
     }
 
     /// Sends what is filled in. The node may be sent again after a failure.
@@ -75,6 +89,7 @@ struct LegacyWalk: Sendable {
         _ request: @Sendable (Journey) async throws -> JourneyState
     ) async throws -> sending NodeResult<T> {
         do {
+            try await endings.settle()
             switch try await request(journeys) {
             case .step(let step): return .node(try Node(step, walk: self))
             case .loggedIn(let token): return .success(try await endings.result(of: token, as: T.self))
@@ -85,11 +100,17 @@ struct LegacyWalk: Sendable {
         }
     }
 
+    /// Tells why nothing was begun, from where every completion is called.
+    static func refuse<T: Sendable>(_ completion: @escaping NodeCompletion<T>, _ error: any Error) {
+        Task { completion(nil, nil, error) }
+    }
+
     func run<T: Sendable>(
         _ completion: @escaping NodeCompletion<T>, _ request: @escaping @Sendable (Journey) async throws -> JourneyState
     ) {
         Task {
             do {
+                try await endings.settle()
                 switch try await request(journeys) {
                 case .step(let step): completion(nil, try Node(step, walk: self), nil)
                 case .loggedIn(let token): completion(try await endings.result(of: token, as: T.self), nil, nil)
@@ -102,19 +123,22 @@ struct LegacyWalk: Sendable {
     }
 }
 
-/// What becomes of a session that a journey ended with: it is kept, and what was asked for is made of it.
+/// What a journey that has ended with a session gives: what was asked for is made of it.
 package protocol JourneyEndings: Sendable {
-    /// Keeps the session, and makes a `T` of it.
+    /// Waits for what must be over before a journey goes on.
+    /// - Throws: why it is not.
+    func settle() async throws
+    /// Makes a `T` of a session.
     /// - Throws: ``AuthError/invalidGenericType`` for a `T` that no journey ends with.
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T
 }
 
 /// Sessions that nobody keeps.
 struct PassingEndings: JourneyEndings {
+    func settle() async {}
+
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T {
-        guard let token = Token(token) as? T else {
-            throw type == Token.self ? AuthError.invalidTokenResponse : AuthError.invalidGenericType
-        }
+        guard let token = Token(token) as? T else { throw AuthError.invalidGenericType }
         return token
     }
 }

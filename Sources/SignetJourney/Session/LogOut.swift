@@ -31,6 +31,9 @@ public struct LogOutReport: Sendable, Hashable {
     /// The session that the id_token names.
     public internal(set) var openIDSession: Outcome = .notNeeded
 
+    /// The report of a log-out where there was nothing to do.
+    package static var nothing: LogOutReport { LogOutReport(local: .notNeeded) }
+
     /// Whether everything is gone, here and at the server.
     public var isComplete: Bool { local.isOver && tokens.isOver && session.isOver && openIDSession.isOver }
 }
@@ -43,59 +46,78 @@ extension TokenSource {
     /// - Parameter endsOpenIDSession: Whether the session that the id_token names is ended too where there was a session of a
     ///   journey. Where there was none, it always is.
     public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
-        let found = await clear()
-        async let tokens = outcome(of: found.token) { try await $0.revoke($1) }
-        async let ended = outcome(of: found.session) { try await $0.logOut($1, cookies: found.cookies) }
-        // A server that ends the session of an id_token may remove its tokens too: not both at once.
-        let revoked = await tokens
-        var openID = LogOutReport.Outcome.notNeeded
-        if endsOpenIDSession || !found.hadSession {
-            switch found.token.map({ $0?.idToken }) {
-            case .success(let idToken?): openID = await endOpenIDSession(idToken)
-            case .success(nil): break
-            case .failure(let error): openID = .failed(error)
-            }
-        }
-        return await LogOutReport(local: found.local, tokens: revoked, session: ended, openIDSession: openID)
+        await end(await takeOut(), endsOpenIDSession: endsOpenIDSession)
     }
 
-    /// What was stored. What could not be read was there, for all that is known.
-    private struct Found: Sendable {
-        let token: Result<AccessToken?, TokenError>
-        let session: Result<SSOToken?, TokenError>
-        let cookies: CookieJar
-        var local = LogOutReport.Outcome.done
+    /// What was stored on this machine, and is so no more. What could not be read was there, for all that is known.
+    package struct Leaving: Sendable {
+        fileprivate let token: Result<AccessToken?, TokenError>
+        fileprivate let session: Result<SSOToken?, TokenError>
+        fileprivate let cookies: CookieJar
+        /// How the removal went.
+        fileprivate var local = LogOutReport.Outcome.done
 
-        var hadSession: Bool { if case .success(_?) = session { true } else { false } }
+        /// Whether nothing of it is stored any more.
+        package var isGone: Bool { local.isOver }
+
+        fileprivate var hadSession: Bool { if case .success(_?) = session { true } else { false } }
     }
 
-    /// Takes out everything that is stored. Each of the three is removed even where another one cannot be.
-    private func clear() async -> Found {
+    /// The first half of a log-out: takes out everything that is stored. Each of the three is removed even where another one
+    /// cannot be.
+    package func takeOut() async -> Leaving {
         do throws(TokenError) {
-            return try await alone { () async throws(TokenError) in await clearNow() }
+            return try await alone { () async throws(TokenError) in await takeOutNow() }
         } catch {
             // Another process holds the turn and does not let go. Logged out is logged out.
-            return await clearNow()
+            return await takeOutNow()
         }
     }
 
-    private func clearNow() async -> Found {
-        var found = Found(
+    private func takeOutNow() async -> Leaving {
+        var leaving = Leaving(
             token: await reading { () async throws(StoreError) in try await store.token() },
             session: await reading { () async throws(StoreError) in try await store.session() },
             // They only help the request to the machine that knows the session.
             cookies: (try? await store.cookies()) ?? CookieJar())
-        do throws(StoreError) { try await store.removeToken() } catch { found.local = .failed(TokenError(error)) }
-        do throws(StoreError) { try await store.removeSession() } catch { found.local = .failed(TokenError(error)) }
-        do throws(StoreError) { try await store.removeCookies() } catch { found.local = .failed(TokenError(error)) }
+        do throws(StoreError) { try await store.removeToken() } catch { leaving.local = .failed(TokenError(error)) }
+        do throws(StoreError) { try await store.removeSession() } catch { leaving.local = .failed(TokenError(error)) }
+        do throws(StoreError) { try await store.removeCookies() } catch { leaving.local = .failed(TokenError(error)) }
         forget()
-        return found
+        return leaving
     }
 
     private func reading<Value>(_ body: () async throws(StoreError) -> Value) async -> Result<Value, TokenError> {
         do throws(StoreError) { return .success(try await body()) } catch { return .failure(TokenError(error)) }
     }
 
+    /// The report where nobody can be told, because it is not known which server it was.
+    package static func untold(_ leaving: Leaving) -> LogOutReport {
+        let why = LogOutReport.Outcome.failed(
+            TokenError(.notConfigured, .other("the settings that it was got with are not known any more")))
+        return LogOutReport(
+            local: leaving.local, tokens: leaving.token == .success(nil) ? .notNeeded : why,
+            session: leaving.session == .success(nil) ? .notNeeded : why)
+    }
+
+    /// The second half: tells the server.
+    package func end(_ leaving: Leaving, endsOpenIDSession: Bool) async -> LogOutReport {
+        async let tokens = outcome(of: leaving.token) { try await $0.revoke($1) }
+        async let ended = outcome(of: leaving.session) { try await $0.logOut($1, cookies: leaving.cookies) }
+        // A server that ends the session of an id_token may remove its tokens too: not both at once.
+        let revoked = await tokens
+        var openID = LogOutReport.Outcome.notNeeded
+        if endsOpenIDSession || !leaving.hadSession {
+            switch leaving.token.map({ $0?.idToken }) {
+            case .success(let idToken?): openID = await endOpenIDSession(idToken)
+            case .success(nil): break
+            case .failure(let error): openID = .failed(error)
+            }
+        }
+        return await LogOutReport(local: leaving.local, tokens: revoked, session: ended, openIDSession: openID)
+    }
+
+    /// What could not be read could not be ended, and may live on at the server.
     private func outcome<Value: Sendable>(
         of found: Result<Value?, TokenError>, _ end: @Sendable (OAuthServer, Value) async throws -> Void
     ) async -> LogOutReport.Outcome {

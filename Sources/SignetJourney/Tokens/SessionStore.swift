@@ -55,7 +55,7 @@ public actor SessionStore {
     }
 
     /// Beside the user's vault, under a name that any account can have.
-    private static func lockFile(for account: String) throws(StoreError) -> String {
+    package static func lockFile(for account: String) throws(StoreError) -> String {
         let digest = Hexadecimal.text(of: Array(SHA256.hash(data: Array(account.utf8))).prefix(8))
         return try VaultDirectory.usual().path + "/session-\(digest).lock"
     }
@@ -114,7 +114,7 @@ extension SessionStore {
     }
 
     /// How often what is stored was changed, as far as that can be known without asking it.
-    nonisolated var count: Int64 { lock?.count ?? changes.load(ordering: .acquiring) }
+    package nonisolated var count: Int64 { lock?.count ?? changes.load(ordering: .acquiring) }
 
     private func advance() {
         if let lock { lock.advance() } else { changes.add(1, ordering: .releasing) }

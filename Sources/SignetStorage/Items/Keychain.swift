@@ -76,7 +76,8 @@ public final class Keychain: Sendable {
     private func begin(with opener: @escaping Opener) -> (state: State, isOurs: Bool) {
         state.withLock { state in
             guard case .closed = state else { return (state, false) }
-            state = .opening(Task { await self.finish(opener) })
+            // Who waits for it may be blocking a thread of Swift's pool.
+            state = .opening(Task(executorPreference: Blocking.executor) { await self.finish(opener) })
             return (state, true)
         }
     }

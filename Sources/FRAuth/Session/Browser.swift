@@ -1,0 +1,140 @@
+import SignetCore
+import SignetJourney
+import Synchronization
+
+/// Which browser a login goes to, as the original has them. Where there is a desktop there is one: the person's own.
+public enum BrowserType: Int, Sendable, CaseIterable {
+    /// A window of the system for logins; on Apple's mobile systems.
+    case authSession = 0
+    /// The person's own browser.
+    case nativeBrowserApp = 1
+    /// A view inside the app; on Apple's mobile systems.
+    case sfViewController = 2
+    /// As ``authSession``, without what the browser remembers.
+    case ephemeralAuthSession = 3
+}
+
+extension FRUser {
+    /// Begins to make a login in a browser (RFC 8252). Nil when the SDK is not started, has no OAuth 2.0 client, or such a login is under
+    /// way.
+    public static func browser() -> BrowserBuilder? {
+        let process = FRAuthProcess.current
+        guard let started = process.started, started.options.missingClient == nil, process.browser == nil else { return nil }
+        return BrowserBuilder()
+    }
+}
+
+/// Says how a login in a browser is to be.
+public struct BrowserBuilder: Sendable {
+    private var type = BrowserType.nativeBrowserApp
+    private var parameters: [String: String] = [:]
+
+    init() {}
+
+    /// Which browser; ``BrowserType/nativeBrowserApp`` unless this is called. With one that is not here the login fails and says so: none
+    /// that remembers more takes its place.
+    public func set(browserType: BrowserType) -> BrowserBuilder {
+        var builder = self
+        builder.type = browserType
+        return builder
+    }
+
+    /// One more parameter of the authorization request, for example `acr_values`. What protects the request cannot be replaced.
+    public func setCustomParam(key: String, value: String) -> BrowserBuilder {
+        var builder = self
+        builder.parameters[key] = value
+        return builder
+    }
+
+    /// The login, ready to begin.
+    public func build() -> Browser { Browser(type, parameters, process: FRAuthProcess.current) }
+}
+
+/// A login in a browser. The redirect address of the client must be one of the loopback, such as `http://127.0.0.1/callback`.
+public final class Browser: Sendable {
+    private let type: BrowserType
+    private let parameters: [String: String]
+    private let process: FRAuthProcess
+    private let task = Mutex<Task<FRUser, any Error>?>(nil)
+    /// Why the browser could not be opened.
+    private let unopened = Mutex<String?>(nil)
+
+    init(_ type: BrowserType, _ parameters: [String: String], process: FRAuthProcess) {
+        self.type = type
+        self.parameters = parameters
+        self.process = process
+    }
+
+    /// The login that is under way; nil when none is.
+    public static var currentBrowser: Browser? { FRAuthProcess.current.browser }
+
+    /// Whether this login is under way.
+    public var isInProgress: Bool { process.browser === self }
+
+    /// Opens the browser, waits for the person to finish, and keeps the tokens.
+    /// - Throws: ``AuthError/userAlreadyAuthenticated(_:)``; ``BrowserError``; ``OAuth2Error``, with
+    ///   ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` for a redirect address that nobody here can listen at; ``NetworkError``;
+    ///   ``ConfigError``.
+    @discardableResult
+    public func login() async throws -> FRUser {
+        guard process.begin(self) else { throw BrowserError.externalUserAgentAuthenticationInProgress }
+        defer { process.end(self) }
+        let work = Task { try await self.logIn() }
+        task.withLock { $0 = work }
+        return try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
+        }
+    }
+
+    /// The same with a completion, called once.
+    public func login(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
+        Task {
+            do { completion(try await login(), nil) } catch { completion(nil, error) }
+        }
+    }
+
+    /// Gives the login up: it ends with ``BrowserError/externalUserAgentCancelled``. It is no error when it is not under way.
+    public func cancel() { task.withLock { $0 }?.cancel() }
+
+    private func logIn() async throws -> FRUser {
+        guard type == .nativeBrowserApp else {
+            throw BrowserError.externalUserAgentFailure(
+                "there is no \(type) here: use the person's own browser, nativeBrowserApp")
+        }
+        guard let started = process.started else { throw ConfigError.invalidSDKState }
+        if let missing = started.options.missingClient { throw missing }
+        let kept = try await started.session.current()
+        guard kept.token == nil else { throw AuthError.userAlreadyAuthenticated(true) }
+        let tokens = try tokens(of: started.session.client)
+        let open = process.settings.openBrowser
+        do {
+            _ = try await started.session.run { _ in
+                try await BrowserLogin(tokens) { address in
+                    do {
+                        try await open(address)
+                    } catch {
+                        self.unopened.withLock { $0 = "\(error)" }
+                        throw error
+                    }
+                }.logIn()
+            }
+        } catch {
+            if !Task.isCancelled, let reason = unopened.withLock({ $0 }) { throw BrowserError.externalUserAgentFailure(reason) }
+            throw error as? AuthError == .authenticationCancelled ? BrowserError.externalUserAgentCancelled : error
+        }
+        return FRUser(process)
+    }
+
+    /// The app's tokens, or where there are parameters of this login's own, others over the same store.
+    private func tokens(of client: IdentityClient) throws -> TokenSource {
+        guard !parameters.isEmpty, let known = client.profile.client else { return client.tokens }
+        var profile = client.profile
+        profile.client = OAuthClient(
+            clientID: known.clientID, redirectURI: known.redirectURI, scopes: known.scopes,
+            signOutRedirectURI: known.signOutRedirectURI,
+            authorizationParameters: known.authorizationParameters.merging(parameters) { $1 })
+        return try process.client(profile, client.tokens.store).tokens
+    }
+}

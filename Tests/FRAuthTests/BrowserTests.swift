@@ -1,0 +1,117 @@
+import FRAuth
+import SignetCore
+import SignetNetwork
+import SignetServer
+import SignetTesting
+import Testing
+
+import struct SignetJourney.LogOutReport
+
+@Suite("Browser", .serialized)
+struct BrowserTests {
+    /// A person at a browser in which somebody is logged in: opens the address, and goes where the server sends them.
+    private static func person(with session: Token, log: Log) -> @Sendable (String) async throws -> Void {
+        { address in
+            log.append(address)
+            try await AsyncHTTPTransport().use { transport in
+                let page = try await transport.send(
+                    HTTPRequest("GET", address, headers: ["Cookie": "iPlanetDirectoryPro=\(session.value.text)"]))
+                guard let location = page.headers["Location"] else { throw Unexpected() }
+                _ = try await transport.send(HTTPRequest("GET", location))
+            }
+        }
+    }
+
+    private func options(_ machine: Machine) -> FROptions {
+        var options = machine.options
+        options.oauthRedirectUri = "http://127.0.0.1/callback"
+        return options
+    }
+
+    /// A session in the browser, which no program knows.
+    private func browserSession(_ machine: Machine) async throws -> Token {
+        try await AsyncHTTPTransport().use { transport in
+            let service = try AuthService(name: "Login", options: machine.options, transport: transport)
+            guard case .node(let node) = try await service.next(Token.self) else { throw Unexpected() }
+            fill(node)
+            guard case .success(let token?) = try await node.next(Token.self) else { throw Unexpected() }
+            return token
+        }
+    }
+
+    @Test("logs in in the person's own browser, with the app's own parameters, and not twice")
+    func login() async throws {
+        try await Machine.with { machine in
+            let log = Log()
+            let session = try await browserSession(machine)
+            try await machine.program {
+                $0.openBrowser = Self.person(with: session, log: log)
+            } _: {
+                try FRAuth.start(options: options(machine))
+                let browser = try #require(FRUser.browser())
+                    .set(browserType: .nativeBrowserApp).setCustomParam(key: "acr_values", value: "strong").build()
+                let user = try await browser.login()
+                #expect(try await machine.takes(try #require(user.token)))
+                #expect(user.token?.sessionToken == nil)
+                #expect(FRUser.currentUser?.token == user.token && FRSession.currentSession == nil)
+                #expect(log.lines.count == 1 && log.lines[0].contains("acr_values=strong"))
+                #expect(!browser.isInProgress && Browser.currentBrowser == nil)
+                let again = try #require(FRUser.browser()).build()
+                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { try await again.login() }
+                try await user.refresh()
+                #expect(await user.logout().value.tokens == .done)
+            }
+        }
+    }
+
+    @Test("is given up, and there is one at a time")
+    func cancel() async throws {
+        try await Machine.with { machine in
+            let (opened, opening) = AsyncStream.makeStream(of: Void.self)
+            try await machine.program {
+                $0.openBrowser = { _ in opening.yield() }
+            } _: {
+                try FRAuth.start(options: options(machine))
+                let browser = try #require(FRUser.browser()).build()
+                let second = try #require(FRUser.browser()).build()
+                async let outcome: FRUser = browser.login()
+                // Nobody comes back from the browser.
+                _ = await opened.first { _ in true }
+                #expect(FRUser.browser() == nil && Browser.currentBrowser === browser)
+                await #expect(throws: BrowserError.externalUserAgentAuthenticationInProgress) { try await second.login() }
+                browser.cancel()
+                do {
+                    _ = try await outcome
+                    Issue.record("it ended well")
+                } catch {
+                    #expect(error as? BrowserError == .externalUserAgentCancelled)
+                }
+                #expect(Browser.currentBrowser == nil && FRUser.currentUser == nil)
+            }
+        }
+    }
+
+    @Test("says why it cannot begin: no browser, none of that kind, a redirect address that nobody here can listen at")
+    func refusals() async throws {
+        try await Machine.with { machine in
+            try await machine.program {
+                $0.openBrowser = { _ in throw Unexpected() }
+            } _: {
+                #expect(FRUser.browser() == nil)
+                try FRAuth.start(options: options(machine))
+                func error(_ browser: BrowserBuilder?) async throws -> Int? {
+                    do {
+                        _ = try await #require(browser).build().login()
+                        return nil
+                    } catch {
+                        return (error as? any FRAuthFailure)?.code
+                    }
+                }
+                #expect(try await error(FRUser.browser()) == 1_400_000)
+                #expect(try await error(FRUser.browser()?.set(browserType: .ephemeralAuthSession)) == 1_400_000)
+                try FRAuth.start(options: machine.options)
+                #expect(try await error(FRUser.browser()) == 1_500_008)
+            }
+        }
+    }
+}

@@ -1,0 +1,330 @@
+import FRAuth
+import Foundation
+import SignetCore
+import SignetNetwork
+import SignetServer
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+import struct FRAuth.AccessToken
+import class SignetJourney.SessionStore
+
+@Suite("FRUser")
+struct UserTests {
+    @Test("logs in, says who it is, renews, and logs out here and at the server")
+    func life() async throws {
+        try await Machine.with { machine in
+            try await machine.started {
+                let user = try await logIn()
+                let token = try #require(user.token)
+                #expect(token.scope == "openid profile email address" && token.tokenType == "Bearer" && !token.isExpired)
+                #expect(token.expiresIn == 3600 && token.refreshToken != nil && token.idToken != nil)
+                #expect(token.expiration.timeIntervalSince(token.authenticatedTimestamp) == 3600)
+                #expect(token.sessionToken == FRSession.currentSession?.sessionToken?.value)
+                #expect(user.buildAuthHeader() == "Bearer \(token.value.text)")
+                #expect(!"\(token)".contains(token.value.text))
+
+                let info = try await user.getUserInfo()
+                #expect(info.sub?.isEmpty == false && info.name == "Demo Person" && info.userInfo["sub"] as? String == info.sub)
+
+                try await user.refresh()
+                let renewed = try #require(user.token)
+                #expect(renewed.value != token.value && renewed.refreshToken != nil)
+                try await user.getAccessToken()
+                #expect(user.token == renewed)
+
+                let session = try #require(FRSession.currentSession?.sessionToken)
+                let leaving = user.logout()
+                #expect(FRUser.currentUser == nil && FRSession.currentSession == nil && user.token == nil)
+                #expect(await leaving.value.isComplete)
+                #expect(try await !machine.takes(renewed))
+                #expect(try await !machine.knows(session))
+            }
+        }
+    }
+
+    @Test("asks for what the original asks for, by its names")
+    func actions() async throws {
+        try await Machine.with { machine in
+            try await machine.started {
+                let user = try await logIn()
+                _ = try await user.getUserInfo()
+                _ = await user.logout().value
+            }
+            let names = machine.requests.names.filter { !["WELL_KNOWN", "KEYS"].contains($0) }
+            #expect(names.prefix(5) == ["START_AUTHENTICATE", "AUTHENTICATE", "AUTHORIZE", "EXCHANGE_TOKEN", "USER_INFO"])
+            #expect(names.dropFirst(5).sorted() == ["LOGOUT", "REVOKE_TOKEN"])
+        }
+    }
+
+    @Test("answers completions once each, and threads that block")
+    func forms() async throws {
+        try await Machine.with { machine in
+            try await machine.started {
+                let user = try await logIn()
+                func told<Value: Sendable>(
+                    _ ask: (@escaping @Sendable (Value?, (any Error)?) -> Void) -> Void
+                ) async throws -> Value {
+                    try await withCheckedThrowingContinuation { done in
+                        ask { value, error in done.resume(with: value.map { .success($0) } ?? .failure(error ?? Unexpected())) }
+                    }
+                }
+                let first = user.token
+                _ = try await told { user.getAccessToken(completion: $0) }
+                #expect(user.token == first)
+                _ = try await told { user.refresh(completion: $0) }
+                #expect(user.token != first)
+                let info: UserInfo = try await told { user.getUserInfo(completion: $0) }
+                #expect(info.name == "Demo Person")
+
+                let second = user.token
+                let isTheSame = try await onThread { try user.getAccessToken().token == second }
+                #expect(isTheSame)
+                let isAnother = try await onThread { try user.refreshSync().token != second }
+                #expect(isAnother)
+
+                _ = try await told { user.revokeAccessToken(completion: $0) } as FRUser
+                #expect(user.token == nil && FRSession.currentSession != nil)
+            }
+        }
+    }
+
+    /// Runs `body` where it may block.
+    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let process = FRAuthProcess.current
+        return try await withCheckedThrowingContinuation { done in
+            Thread.detachNewThread {
+                FRAuthProcess.$current.withValue(process) { done.resume(with: Result(catching: body)) }
+            }
+        }
+    }
+
+    @Test("logs in and registers by the settings' journeys, by completions too, and not twice")
+    func already() async throws {
+        try await Machine.with { machine in
+            try await machine.started {
+                let user = try await withCheckedThrowingContinuation { (done: CheckedContinuation<FRUser, any Error>) in
+                    FRUser.login { (_: FRUser?, node, error) in
+                        guard let node else { return done.resume(throwing: error ?? Unexpected()) }
+                        fill(node)
+                        node.next { (user: FRUser?, _, error) in
+                            done.resume(with: user.map { .success($0) } ?? .failure(error ?? Unexpected()))
+                        }
+                    }
+                }
+                #expect(user.token != nil)
+                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
+                try await user.revokeAccessToken()
+                await #expect(throws: AuthError.userAlreadyAuthenticated(false)) { _ = try await FRUser.register() }
+                let error = await withCheckedContinuation { (done: CheckedContinuation<(any Error)?, Never>) in
+                    FRUser.register { (_: FRUser?, _, error) in done.resume(returning: error) }
+                }
+                #expect((error as? AuthError)?.code == 1_000_020)
+                // The journey is begun as soon as the log-out is asked for, whatever the server takes.
+                user.logout()
+                _ = try? await FRUser.register()
+                #expect(machine.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=Register") == true)
+            }
+        }
+    }
+
+    @Test("a journey ends with a session, with tokens or with a user, as it is asked to")
+    func endings() async throws {
+        try await Machine.with { machine in
+            try await machine.started {
+                let token = try await logInForSession()
+                #expect(FRSession.currentSession?.sessionToken == token)
+                #expect(FRUser.currentUser?.token == nil && FRUser.currentUser != nil)
+                _ = await FRSession.currentSession?.logout().value
+                #expect(try await !machine.knows(token))
+                guard case .node(let node) = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login") else {
+                    throw Unexpected()
+                }
+                fill(node)
+                guard case .success(let access?) = try await node.next(AccessToken.self) else { throw Unexpected() }
+                #expect(try await machine.takes(access))
+            }
+        }
+    }
+
+    @Test("without an OAuth 2.0 client there are sessions and no tokens; half of a client is told by what is missing")
+    func noClient() async throws {
+        try await Machine.with { machine in
+            try await machine.program {
+                try FRAuth.start(options: FROptions(url: machine.url, realm: "alpha"))
+                let token = try await logInForSession()
+                let user = try #require(FRUser.currentUser)
+                await #expect(throws: ConfigError.invalidSDKState) { try await user.getAccessToken() }
+                _ = await user.logout().value
+                #expect(try await !machine.knows(token))
+                guard case .node(let node) = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login") else {
+                    throw Unexpected()
+                }
+                fill(node)
+                await #expect(throws: AuthError.invalidOAuth2Client) { _ = try await node.next(AccessToken.self) }
+                var half = machine.options
+                half.oauthScope = nil
+                try FRAuth.start(options: half)
+                #expect(FRUser.browser() == nil)
+                await #expect {
+                    _ = try await user.getUserInfo()
+                } throws: { ($0 as? ConfigError)?.description.contains("forgerock_oauth_scope") ?? false }
+            }
+        }
+    }
+
+    @Test("nobody logged in, and nothing started, have the original's errors")
+    func nobody() async throws {
+        try await Machine.with { machine in
+            try await machine.program {
+                #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
+                await #expect(throws: ConfigError.invalidSDKState) { _ = try await FRUser.login() }
+                try FRAuth.start(options: machine.options)
+                let user = try await logIn()
+                _ = await user.logout().value
+                await #expect(throws: TokenError.nullToken) { try await user.refresh() }
+                await #expect(throws: TokenError.nullToken) { _ = try await user.getUserInfo() }
+                #expect(await user.logout().value.isComplete)
+            }
+        }
+    }
+
+    @Test("a session that has ended at the server, with its tokens, asks for a login and is removed")
+    func ended() async throws {
+        try await Machine.with { machine in
+            try await machine.started {
+                let user = try await logIn()
+                let session = try #require(FRSession.currentSession?.sessionToken)
+                try await user.revokeAccessToken()
+                // Somebody ends it elsewhere.
+                try await AsyncHTTPTransport().use { transport in
+                    _ = try await transport.send(
+                        HTTPRequest(
+                            "POST", "\(machine.url)/json/realms/root/realms/alpha/sessions?_action=logout",
+                            headers: [
+                                "iPlanetDirectoryPro": session.value.text, "Accept-API-Version": "resource=3.1",
+                                "Content-Type": "application/json",
+                            ], body: Array("{}".utf8)))
+                }
+                await #expect(throws: AuthError.userAuthenticationRequired) { try await user.getAccessToken() }
+                #expect(FRUser.currentUser == nil)
+            }
+        }
+    }
+
+    @Test("a log-out without a network is one on this machine, and says what lives on")
+    func offline() async throws {
+        try await Machine.with { machine in
+            let isOffline = Mutex(false)
+            let network = AsyncHTTPTransport()
+            let transport = ScriptedTransport { (request) throws(TransportError) in
+                if isOffline.withLock({ $0 }) { throw TransportError(.connect, host: "am.example.test", "no route") }
+                return try await network.send(request)
+            }
+            try await machine.program {
+                $0.transport = { _ in transport }
+            } _: {
+                try FRAuth.start(options: machine.options)
+                let user = try await logIn()
+                let token = user.token
+                isOffline.withLock { $0 = true }
+                await #expect(throws: NetworkError.self) { try await user.refresh() }
+                #expect(user.token == token)
+                let report = await user.logout().value
+                #expect(report.local == .done && !report.tokens.isOver && !report.session.isOver)
+                #expect(FRUser.currentUser == nil)
+            }
+            await network.close()
+        }
+    }
+
+    @Test("a store of the app's own takes the place of the vault, and can be set only before the start")
+    func ownStore() async throws {
+        try await Machine.with { machine in
+            try await machine.program {
+                $0.keychain = Keychain { () throws(StoreError) in throw StoreError(.noVault, "open vault", "there is none") }
+            } _: {
+                try FRAuth.setStore(try SessionStore.memory())
+                try FRAuth.start(options: machine.options)
+                await FRAuth.shared?.ready()
+                #expect(FRUser.currentUser == nil)
+                let user = try await logIn()
+                let token = try #require(FRUser.currentUser?.token)
+                try await user.refresh()
+                #expect(FRUser.currentUser?.token != token && FRUser.currentUser?.token != nil)
+                let store = try SessionStore.memory()
+                #expect(throws: ConfigError.invalidSDKState) { try FRAuth.setStore(store) }
+                var options = machine.options
+                options.oauthScope = "openid"
+                try FRAuth.start(options: options)
+                #expect(FRUser.currentUser == nil)
+                #expect(await FRAuth.shared?.formerSession()?.isComplete == true)
+                #expect(try await !machine.takes(token))
+            }
+        }
+    }
+}
+
+/// protocol/journey.md section 4.8.
+@Suite("The errors about tokens")
+struct TokenErrorTests {
+    @Test(
+        "have the original's codes",
+        arguments: [
+            (400, #"{"error":"invalid_request"}"#, 1_500_001), (401, #"{"error":"invalid_client"}"#, 1_500_002),
+            (400, #"{"error":"unauthorized_client"}"#, 1_500_004), (400, #"{"error":"unsupported_grant_type"}"#, 1_500_005),
+            (400, #"{"error":"invalid_scope","error_description":"no"}"#, 1_500_007),
+            (403, #"{"error":"access_denied"}"#, 1_500_009), (400, #"{"error":"who_knows"}"#, 1_500_098),
+            (503, "", 1_300_000), (404, "<html>", 5_000_003),
+        ])
+    func codes(status: Int, body: String, code: Int) async throws {
+        try await Machine.with { machine in
+            try await machine.started { try await logIn() }
+            let network = AsyncHTTPTransport()
+            let transport = ScriptedTransport { (request) throws(TransportError) in
+                guard request.url.contains("access_token") || request.url.contains("authorize") else {
+                    return try await network.send(request)
+                }
+                return HTTPResponse(status: status, body: Array(body.utf8))
+            }
+            try await machine.program {
+                $0.transport = { _ in transport }
+            } _: {
+                try FRAuth.start(options: machine.options)
+                let user = try #require(FRUser.currentUser)
+                let token = user.token
+                do {
+                    try await user.refresh()
+                    Issue.record("it was renewed")
+                } catch {
+                    #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
+                }
+                #expect(user.token == token && FRSession.currentSession != nil)
+            }
+            await network.close()
+        }
+    }
+
+    @Test("have domains and numbers of their own")
+    func numbers() {
+        let reason = "r"
+        let errors: [any FRAuthFailure] = [
+            OAuth2Error.invalidAuthorizeRequest(reason), OAuth2Error.invalidClient(reason), OAuth2Error.invalidGrant(reason),
+            OAuth2Error.unauthorizedClient(reason), OAuth2Error.unsupportedGrantType(reason),
+            OAuth2Error.unsupportedResponseType(reason), OAuth2Error.invalidScope(reason),
+            OAuth2Error.missingOrInvalidRedirectURI(reason), OAuth2Error.accessDenied(reason),
+            OAuth2Error.invalidPKCEState(reason), OAuth2Error.other(reason), OAuth2Error.unknown(reason),
+            BrowserError.externalUserAgentFailure(reason), BrowserError.externalUserAgentAuthenticationInProgress,
+            BrowserError.externalUserAgentCancelled, TokenError.failToParseToken(reason), TokenError.nullRefreshToken,
+            TokenError.nullToken,
+        ]
+        #expect(
+            errors.map(\.code) == [
+                1_500_001, 1_500_002, 1_500_003, 1_500_004, 1_500_005, 1_500_006, 1_500_007, 1_500_008, 1_500_009, 1_500_010,
+                1_500_098, 1_500_099, 1_400_000, 1_400_001, 1_400_002, 3_000_000, 3_000_001, 3_000_002,
+            ])
+        #expect(errors.allSatisfy { !$0.description.isEmpty && type(of: $0).domain.hasPrefix("com.forgerock.ios.") })
+    }
+}

@@ -1,0 +1,108 @@
+import FRAuth
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+import struct SignetJourney.LogOutReport
+
+/// The document on dynamic configuration: its example word for word, and each of its sentences about what happens.
+@Suite("The document on dynamic configuration")
+struct DynamicConfigurationSamples {
+    /// The example.
+    private func start() throws {
+        // swift-format-ignore
+        let options = FROptions(url: "https://tenant.forgeblocks.com/am",
+                                realm: "alpha",
+                                cookieName: "46b42b4229cd7a3",
+                                oauthClientId: "iosClient",
+                                oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
+                                oauthScope: "openid profile email address",
+                                authServiceName: "Login",
+                                registrationServiceName: "Register")
+        try FRAuth.start(options: options)
+    }
+
+    @Test("the example starts the SDK, and people log in with it")
+    func example() async throws {
+        try await Tenant.with { tenant in
+            try await tenant.program {
+                try start()
+                try await personLogsIn()
+                #expect(FRUser.currentUser?.token?.scope == "openid profile email address")
+            }
+        }
+    }
+
+    @Test("the settings are the same as the properties in FRAuthConfig.plist, which is read when no object is present")
+    func propertyList() async throws {
+        try await Tenant.with { tenant in
+            let plist: [String: Any] = [
+                "forgerock_url": "https://tenant.forgeblocks.com/am", "forgerock_realm": "alpha",
+                "forgerock_cookie_name": "46b42b4229cd7a3", "forgerock_oauth_client_id": "iosClient",
+                "forgerock_oauth_redirect_uri": "frauth://com.forgerock.ios.frexample",
+                "forgerock_oauth_scope": "openid profile email address", "forgerock_auth_service_name": "Login",
+                "forgerock_registration_service_name": "Register", "forgerock_oauth_threshold": "60",
+                "forgerock_timeout": "60",
+            ]
+            try PropertyListSerialization.data(fromPropertyList: plist, format: .xml, options: 0)
+                .write(to: URL(filePath: tenant.directory.file("FRAuthConfig.plist")))
+            try await tenant.program {
+                try FRAuth.start()
+                try await personLogsIn()
+                // The same, by the way of an object, is no change.
+                try FRAuth.start(options: FROptions(config: plist))
+                #expect(FRUser.currentUser != nil)
+            }
+        }
+    }
+
+    @Test("the first start does not log the user out if an existing session is present")
+    func firstStart() async throws {
+        try await Tenant.with { tenant in
+            try await tenant.program {
+                try start()
+                try await personLogsIn()
+            }
+            try await tenant.program {
+                try start()
+                #expect(FRUser.currentUser?.token != nil && FRSession.currentSession != nil)
+            }
+        }
+    }
+
+    @Test("another start with a changed configuration removes and revokes existing sessions and tokens")
+    func secondStart() async throws {
+        try await Tenant.with { tenant in
+            try await tenant.program {
+                try start()
+                try await personLogsIn()
+                tenant.network.clear()
+                let options = FROptions(
+                    url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3",
+                    oauthClientId: "iosClient", oauthRedirectUri: "frauth://com.forgerock.ios.frexample", oauthScope: "openid")
+                try FRAuth.start(options: options)
+                #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
+                #expect(await FRAuth.shared?.formerSession()?.isComplete == true)
+                #expect(tenant.network.asked.sorted() == ["LOGOUT", "REVOKE_TOKEN"])
+            }
+        }
+    }
+
+    @Test("dynamic configuration applies to core configuration, not to request interception and callback overrides")
+    func extensions() async throws {
+        final class NamePrompt: SingleValueCallback {}
+        try await Tenant.with { tenant in
+            try await tenant.program {
+                CallbackFactory.shared.registerCallback(callbackType: "NameCallback", callbackClass: NamePrompt.self)
+                try start()
+                var options = try #require(FRAuth.shared?.options)
+                options.timeout = "70"
+                try FRAuth.start(options: options)
+                guard case .node(let node) = try await FRUser.login() else { throw CancellationError() }
+                #expect(node.callbacks.first is NamePrompt)
+                #expect(tenant.network.asked == ["START_AUTHENTICATE"])
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import FRAuth
+import HummingbirdTesting
+import Logging
+import SignetCore
+import SignetNetwork
+import SignetServer
+import SignetStorage
+import SignetTesting
+import Synchronization
+
+import protocol FRAuth.RequestInterceptor
+
+/// The documents' server, `https://tenant.forgeblocks.com/am`: a real one of this machine, to which the requests for that address go, and a
+/// machine with a vault on which programs use it.
+struct Tenant: Sendable {
+    let clock: ManualClock
+    let network = TenantNetwork()
+    private let port: Int
+    private let keychain: Keychain
+    let directory: TemporaryDirectory
+
+    static let host = "https://tenant.forgeblocks.com"
+    static let password = "correct horse"
+
+    /// - Parameter refreshTokens: what the client gets to renew its tokens with.
+    static func with(
+        refreshTokens: RegisteredClient.RefreshTokens = .rotated(), _ body: @escaping @Sendable (Tenant) async throws -> Void
+    ) async throws {
+        let configuration = ServerConfiguration {
+            $0.port = 0
+            $0.publicURL = "\(host)/am"
+            $0.cookieName = "46b42b4229cd7a3"
+            $0.users = [User(name: "demo", password: Secret(password.utf8), realm: "/alpha")]
+            $0.clients = [
+                RegisteredClient(id: "iosClient", redirectURIs: ["frauth://com.forgerock.ios.frexample"]) {
+                    $0.realm = "/alpha"
+                    $0.scopes = ["openid", "profile", "email", "address"]
+                    $0.refreshTokens = refreshTokens
+                }
+            ]
+            $0.lifetimes = TokenLifetimes {
+                $0.accessToken = 600
+                $0.refreshToken = 900
+            }
+        }
+        let clock = ManualClock(SystemWallClock().now)
+        let server = DeskServer(
+            configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let memory = MemoryStore()
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            try await server.application().test(.live) { client in
+                guard let port = client.port else { throw CancellationError() }
+                try await body(
+                    Tenant(
+                        clock: clock, port: port, keychain: Keychain { () throws(StoreError) in memory }, directory: directory))
+            }
+        }
+    }
+
+    private init(clock: ManualClock, port: Int, keychain: Keychain, directory: TemporaryDirectory) {
+        (self.clock, self.port, self.keychain, self.directory) = (clock, port, keychain, directory)
+    }
+
+    /// Sends a request that is no program's.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await AsyncHTTPTransport().use { connections in
+            try await Tunnel(connections: connections, port: port, network: network).send(request)
+        }
+    }
+
+    /// Runs a program from its start to its end.
+    @discardableResult
+    func program<R>(application: String = "app", _ body: () async throws -> R) async throws -> R {
+        try await AsyncHTTPTransport().use { connections in
+            let tunnel = Tunnel(connections: connections, port: port, network: network)
+            let settings = LegacyAuthSettings {
+                $0.keychain = keychain
+                $0.application = application
+                $0.lockFile = directory.file("lock")
+                $0.folders = [directory.path]
+                $0.transport = { _ in tunnel }
+                $0.clock = clock
+            }
+            return try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
+                RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [network])
+                return try await body()
+            }
+        }
+    }
+}
+
+/// The way to the tenant: what was asked for on it, and whether it is cut.
+final class TenantNetwork: RequestInterceptor {
+    private let state = Mutex((asked: [String](), isCut: false))
+
+    /// The original's names of what was asked for, in order, without what the server says of itself.
+    var asked: [String] { state.withLock { $0.asked.filter { !["WELL_KNOWN", "KEYS"].contains($0) } } }
+
+    func clear() { state.withLock { $0.asked = [] } }
+    func cut() { state.withLock { $0.isCut = true } }
+    var isCut: Bool { state.withLock { $0.isCut } }
+
+    func intercept(request: Request, action: Action) -> Request {
+        state.withLock { $0.asked.append(action.type) }
+        return request
+    }
+}
+
+/// Takes requests for the documents' server to the one of this machine.
+private struct Tunnel: HTTPTransport {
+    let connections: AsyncHTTPTransport
+    let port: Int
+    let network: TenantNetwork
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        guard !network.isCut, request.url.hasPrefix(Tenant.host) else {
+            throw TransportError(.connect, host: "tenant.forgeblocks.com", "there is no network")
+        }
+        var request = request
+        request.url = "http://127.0.0.1:\(port)" + request.url.dropFirst(Tenant.host.count)
+        var response = try await connections.send(request)
+        // The server's clock is the test's; what serves HTTP for it knows only the machine's.
+        response.headers.set("Date", "")
+        return response
+    }
+
+    func stream(
+        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse { try await send(request) }
+}
+
+/// The screen of the samples: name and password, as a person types them.
+func type(into node: Node) {
+    for callback in node.callbacks {
+        if let name = callback as? NameCallback { name.setValue("demo") }
+        if let password = callback as? PasswordCallback { password.setValue(Tenant.password) }
+    }
+}
+
+/// A person logs in at the app's screen.
+func personLogsIn() async throws {
+    let _: FRUser = try await withCheckedThrowingContinuation { done in
+        FRUser.login { (_: FRUser?, node, error) in
+            guard let node else { return done.resume(throwing: error ?? CancellationError()) }
+            type(into: node)
+            node.next { (user: FRUser?, _, error) in
+                done.resume(with: user.map { .success($0) } ?? .failure(error ?? CancellationError()))
+            }
+        }
+    }
+}
