@@ -92,7 +92,9 @@ struct ConfigurationReader {
         server.webAuthnRelyingParty = reader.optionalText("webAuthnRelyingParty", standard: "the host, or `localhost`")
         server.webAuthnOrigins = reader.optionalTexts("webAuthnOrigins") ?? []
         server.lifetimes = lifetimes(&reader, server.lifetimes)
-        server.defaultJourney = journey("defaultJourney", server.defaultJourney, &reader)
+        let names = server.journeys.names
+        let first = names.contains(server.defaultJourney) ? server.defaultJourney : names.first ?? server.defaultJourney
+        server.defaultJourney = journey("defaultJourney", first, &reader)
         server.transactionJourney = journey("transactionJourney", server.defaultJourney, &reader)
         configuration = server
         problems += reader.finished()
@@ -101,7 +103,7 @@ struct ConfigurationReader {
     /// Seconds: a century.
     private static let longest = 3_153_600_000
 
-    /// The name of a journey that somebody can begin. One that is not named must not be there either: who asks for it is told.
+    /// The name of a journey that somebody can begin.
     private func journey(_ name: String, _ standard: String, _ reader: inout SectionReader) -> String {
         let given = reader.optionalText(name, kind: "the name of a journey", standard: "`\(standard)`")
         let names = configuration.journeys.names

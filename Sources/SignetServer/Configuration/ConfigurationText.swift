@@ -62,7 +62,7 @@ enum ConfigurationText {
         var canBegin = true
         var rest = Substring(text).unicodeScalars
         while let scalar = rest.popFirst() {
-            if canBegin, scalar == "&" || scalar == "*" {
+            if canBegin, scalar == "&" || scalar == "*", rest.first?.isInAnchor == true {
                 let name = String(String.UnicodeScalarView(rest.prefix(while: \.isInAnchor)))
                 if scalar == "&" {
                     anchors.insert(name)

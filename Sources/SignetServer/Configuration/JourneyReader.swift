@@ -202,22 +202,38 @@ struct JourneyReader {
     // MARK: The whole
 
     private func tree(_ draft: Draft) -> JourneyTree {
-        let ends = draft.nodes.reduce(into: ["success": NodeTarget.success, "failure": .failure]) { ends, node in
-            if node.kind is SuccessNode { ends[node.id] = .success }
-            if let failure = node.kind as? FailureNode, failure.refusal == nil { ends[node.id] = .failure }
-        }
         let nodes = draft.nodes.map { node in
             let given = Dictionary(node.ways.map { ($0.outcome, $0.target) }, uniquingKeysWith: { first, _ in first })
             let targets = node.kind.outcomes.compactMap { outcome -> (NodeOutcome, NodeTarget)? in
-                guard let target = given[outcome.rawValue] ?? node.otherwise?.target else { return nil }
-                return (outcome, ends[target] ?? .node(target))
+                (given[outcome.rawValue] ?? node.otherwise?.target).map { (outcome, NodeTarget($0)) }
             }
-            return (node.id, JourneyNode(node.kind, Dictionary(targets, uniquingKeysWith: { first, _ in first })))
+            return (
+                node.id,
+                JourneyNode(node.kind, Dictionary(targets + node.kind.ends, uniquingKeysWith: { first, _ in first }))
+            )
         }
         var tree = JourneyTree(
             draft.name, entry: draft.entry, nodes: Dictionary(nodes, uniquingKeysWith: { first, _ in first }))
         tree.isInner = draft.isInner
         tree.realms = draft.realms
         return tree
+    }
+}
+
+extension NodeTarget {
+    /// A target as a file names it.
+    fileprivate init(_ name: String) {
+        switch name {
+        case "success": self = .success
+        case "failure": self = .failure
+        default: self = .node(name)
+        }
+    }
+}
+
+extension NodeKind {
+    /// Where a node leads that is itself an end.
+    fileprivate var ends: [(NodeOutcome, NodeTarget)] {
+        self is SuccessNode ? [(.outcome, .success)] : self is FailureNode ? [(.outcome, .failure)] : []
     }
 }

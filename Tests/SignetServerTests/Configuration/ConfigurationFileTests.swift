@@ -150,6 +150,43 @@ struct ConfigurationFileTests {
         }
     }
 
+    @Test("Who names no journey gets the one that the file says, otherwise Login, otherwise the first")
+    func defaultJourney() throws {
+        func journey(_ name: String) -> String {
+            "  \(name): {nodes: {n: {type: UsernameCollectorNode, outcomes: {outcome: success}}}}\n"
+        }
+        let (one, login) = (journey("One"), journey("Login"))
+        #expect(try ServerConfiguration(yaml: "journeys:\n" + one + login).defaultJourney == "Login")
+        #expect(try ServerConfiguration(yaml: "journeys:\n" + one).defaultJourney == "One")
+        let named = try ServerConfiguration(yaml: "server: {defaultJourney: One}\njourneys:\n" + login + one)
+        #expect(named.defaultJourney == "One" && named.transactionJourney == "One")
+    }
+
+    @Test("An ampersand and a star in a text are no anchor and no alias")
+    func stars() throws {
+        let file = try ServerConfiguration(yaml: "server: {issuer: Tom & Jerry * Spike}\nusers: [{name: '*', password: '& *'}]\n")
+        #expect(file.issuer == "Tom & Jerry * Spike" && file.users[0].name == "*")
+    }
+
+    @Test("A journey may begin with its end")
+    func ends() async throws {
+        let journeys = """
+            Nothing: {nodes: {end: {type: SuccessNode}}}
+            Never: {nodes: {end: {type: FailureNode}}}
+            J:
+              nodes:
+                never: {type: InnerTreeEvaluatorNode, tree: Never, outcomes: {true: failure, false: nothing}}
+                nothing: {type: InnerTreeEvaluatorNode, tree: Nothing, outcomes: {true: login, false: failure}}
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {otherwise: success}}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let reply = try await desk.logIn("J")
+            #expect(reply.isLoggedIn)
+            #expect(try await desk.start("Never").message == "Login failure")
+            #expect(try await desk.start("Nothing").message == "Login failure", "nobody has said who they are")
+        }
+    }
+
     @Test("A scrypt hash lets in who knows the password, the second time too")
     func passwordHash() async throws {
         // hashlib.scrypt(b"correct horse", salt=b"0123456789abcdef", n=1024, r=8, p=1, dklen=32)

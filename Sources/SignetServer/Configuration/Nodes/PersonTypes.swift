@@ -21,7 +21,7 @@ extension NodeType {
         ) { _ in PatchObjectNode() },
         .node(
             "SetSessionPropertiesNode", "Set Session Properties",
-            "Notes texts in the session that the journey ends in, which `getSessionInfo` tells, and says how long it is good for."
+            "Notes texts in the session that the journey ends in, which `getSessionInfo` tells, and says how many minutes a new one is good for."
         ) { reader in
             let properties = reader.pairs("properties").map { ($0.key, $0.value.text ?? "") }
             let minutes = 1...1_000_000

@@ -69,18 +69,15 @@ struct PassThroughNode: NodeKind {
     }
 }
 
-/// Goes on to the end of the journey.
+/// Ends the journey in success. That its one outcome does so is in every tree.
 struct SuccessNode: NodeKind {
     var name: String { "SuccessNode" }
     var outcomes: [NodeOutcome] { [] }
 
-    /// Nothing leads on from here, and the reader makes every way here a way to ``NodeTarget/success``.
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        .fail("this node is never come to")
-    }
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction { .leave(.outcome) }
 }
 
-/// Ends the login, in words of its own if it has any.
+/// Ends the journey in failure, or the whole login in words of its own if it has any.
 struct FailureNode: NodeKind {
     var refusal: Refusal?
 
@@ -88,6 +85,6 @@ struct FailureNode: NodeKind {
     var outcomes: [NodeOutcome] { [] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        refusal.map { .refuse($0) } ?? .fail("the journey says so")
+        refusal.map { .refuse($0) } ?? .leave(.outcome)
     }
 }
