@@ -105,6 +105,9 @@ package final class TestProcess: Sendable {
         state.withLock { if $0.status == nil { _ = kill(group ? -identifier : identifier, number) } }
     }
 
+    /// Writes to an input that was left open, as somebody who types.
+    package func type(_ text: String) { state.withLock { _ = $0.input?.write(Array(text.utf8)[...]) } }
+
     /// Ends an input that was left open.
     package func closeInput() { state.withLock { $0.input = nil } }
 
