@@ -117,15 +117,18 @@ let package = Package(
                 "SignetCore", crypto, cryptoExtras, jwtKit, hummingbird, httpTypes, nioCore, logging, lifecycle, unixSignals,
                 yams,
             ],
+            resources: [
+                .embedInCode("Pages/Assets/face.css"), .embedInCode("Pages/Assets/face.js"),
+                .embedInCode("Pages/Assets/face.svg"),
+            ],
             swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the verbs that need them.
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
-        .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
         .executableTarget(
             name: "signet",
             dependencies: [
                 "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetJourney", "SignetServer",
-                "CPNG", "CQREncode", arguments, logging, nioCore,
+                "CPNG", arguments, logging, nioCore,
             ],
             swiftSettings: rules),
         .executableTarget(
@@ -204,6 +207,14 @@ let package = Package(
             ],
             swiftSettings: rules),
         .testTarget(name: "SignetTestingTests", dependencies: ["SignetTesting"], swiftSettings: rules),
+        // The server's pages in Chromium.
+        .testTarget(
+            name: "SignetPagesTests",
+            dependencies: [
+                "SignetServer", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "signet",
+                logging,
+            ],
+            swiftSettings: rules),
         .testTarget(
             name: "SignetServerTests",
             dependencies: [

@@ -12,10 +12,11 @@ import Foundation
 final class Desk: Sendable {
     let configuration: ServerConfiguration
     let contextPath: String
-    let clock: any WallClock
+    let clock: DeskClock
+    let journal = Journal()
     let logger: Logger
     let signer: TokenSigner
-    private let realms: Set<RealmPath>
+    let realms: Set<RealmPath>
     private let state: Mutex<DeskState>
 
     init(_ configuration: ServerConfiguration, clock: any WallClock, logger: Logger) {
@@ -33,19 +34,22 @@ final class Desk: Sendable {
         configuration.clients = []
         configuration.signingKey = nil
         self.configuration = configuration
-        self.clock = clock
+        self.clock = DeskClock(clock)
         self.logger = logger
     }
 
     func has(_ realm: RealmPath) -> Bool { realms.contains(realm) }
 
-    /// Runs one transaction, at the present moment.
+    /// Runs one transaction, at the present moment, and then tells of the letters that it sent: who is told may take its time.
     func transact<R: Sendable, E: Error>(_ body: (inout DeskState, Moment) throws(E) -> R) throws(E) -> R {
         let now = clock.now
-        return try state.withLock { (state: inout DeskState) throws(E) -> R in
+        let (value, letters) = try state.withLock { (state: inout DeskState) throws(E) -> (R, [Letter]) in
             let moment = Moment(now: now, configuration: configuration, baseURL: state.baseURL)
-            return try body(&state, moment)
+            let value = try body(&state, moment)
+            return (value, configuration.onLetter == nil ? [] : state.outbox.takeUndelivered())
         }
+        for letter in letters { configuration.onLetter?(letter) }
+        return value
     }
 
     /// The address clients reach the server at, with the context path.

@@ -14,6 +14,8 @@ import UnixSignals
 public struct DeskServer: Sendable {
     let desk: Desk
 
+    init(desk: Desk) { self.desk = desk }
+
     /// A server that has not been started.
     /// - Parameters:
     ///   - configuration: how it behaves, and who can log in.

@@ -18,6 +18,8 @@ struct DeskState: Sendable {
     var pushes = PushLedger()
     var journeys = ExpiringTable<String, JourneyState>(capacity: 10_000)
     var suspensions = ExpiringTable<BearerKey, JourneyState>(capacity: 10_000)
+    var walks = ExpiringTable<String, Walk>(capacity: 10_000)
+    var console = ConsoleDoor()
     var outbox = Outbox()
     var nonces = NonceBook()
     var streams = StreamRegistry()

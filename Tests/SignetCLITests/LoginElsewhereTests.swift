@@ -70,6 +70,29 @@ struct LoginElsewhereTests {
         }
     }
 
+    @Test(
+        "In a real browser: the page asks, the answer comes back, and there are tokens here",
+        .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"))
+    func chromium() async throws {
+        try await withServer { _, url, _, place in
+            let login = try place.start(
+                ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(place, opens: true))
+            let said = try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }.errors
+            let address = try #require(said.firstMatch(of: /\n  (http\S+)/)).1
+            try await Chromium.with { browser in
+                let page = try await browser.page()
+                try await page.open(String(address))
+                try await page.waitForHeading("Sign In")
+                try await page.fill("[autocomplete=username]", "demo")
+                try await page.fill("[type=password]", Self.password)
+                try await page.click("button[type=submit]")
+                try await page.wait(for: "document.body.textContent.includes('You can close this window')")
+            }
+            #expect(try await login.end().succeeds().json["subject"]?.string == "demo")
+            try await place.signet("token").succeeds()
+        }
+    }
+
     @Test("Ctrl-C while the browser is open: 130, nothing is kept, and the port is closed")
     func interruptedBrowser() async throws {
         try await withServer { _, url, transport, place in

@@ -24,6 +24,12 @@ struct PictureTests {
         #expect(try QRScanner.singleCode(in: PictureReader.read(file)) == text)
     }
 
+    @Test("A code of every size is read back", arguments: [1, 14] + Array(stride(from: 26, through: 2331, by: 58)))
+    func sizes(length: Int) throws {
+        let text = String(repeating: "aZ9/", count: length / 4 + 1).prefix(length)
+        #expect(try QRScanner.singleCode(in: QRDrawing(text: String(text)).image(scale: 4)) == text)
+    }
+
     @Test("A text too long for level M is drawn with level L; one too long for any code is refused")
     func longTexts() throws {
         let longest = String(repeating: "x", count: 2953)

@@ -89,7 +89,7 @@ public struct Journey: Sendable {
         _ step: JourneyStep, of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
         try await post(
-            query: options.query, body: JSON.encode(step.echoed(to: profile.dialect)), for: .authenticate(index), options)
+            query: options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), for: .authenticate(index), options)
     }
 
     /// Goes on with a step that had sent the person elsewhere (``RedirectCallback``), when they come back.
@@ -105,7 +105,7 @@ public struct Journey: Sendable {
         let parameters = FormCoding.query(of: address)
         let carried = Self.carriedBack.compactMap { name in parameters[name].map { (name: name, value: $0) } }
         return try await post(
-            query: carried + options.query, body: JSON.encode(step.echoed(to: profile.dialect)), for: .authenticate(index),
+            query: carried + options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), for: .authenticate(index),
             options)
     }
 

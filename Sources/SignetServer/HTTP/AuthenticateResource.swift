@@ -21,37 +21,10 @@ struct AuthenticateResource: Sendable {
         } else if let token = reader.query("suspendedId") {
             reply = try desk.transact { state, moment throws(Refusal) in try state.resume(token, in: realm, moment) }
         } else {
-            let start = try start(reader, realm: realm)
+            let start = try JourneyStart(reader, realm: realm, desk.configuration)
             reply = try desk.transact { state, moment throws(Refusal) in try state.begin(start, moment) }
         }
-        deliverLetters()
         return try respond(reply, realm: realm)
-    }
-
-    /// Tells of the letters that were sent, outside of the transaction: who is told may take its time.
-    private func deliverLetters() {
-        guard let deliver = desk.configuration.onLetter else { return }
-        for letter in desk.transact({ state, _ in state.outbox.takeUndelivered() }) { deliver(letter) }
-    }
-
-    /// What a request without a handle asks for.
-    private func start(_ reader: RequestReader, realm: RealmPath) throws(Refusal) -> JourneyStart {
-        var start = JourneyStart(
-            realm: realm, tree: reader.query("authIndexValue"), indexType: reader.query("authIndexType") ?? "service",
-            noSession: reader.flag("noSession"), userAgent: reader.header("user-agent").map { String($0.prefix(256)) },
-            isForced: reader.flag("ForceAuth"), sessionTokens: reader.sessionTokens(desk.configuration.cookieName))
-        switch start.indexType {
-        case "service": break
-        case "composite_advice":
-            switch try PolicyAdvice(start.tree ?? "") {
-            case .service(let name): start.tree = name
-            case .transaction:
-                start.tree = desk.configuration.transactionJourney
-                start.isForced = true
-            }
-        default: throw Refusal(.badRequest, "This server has no authentication index but service and composite_advice.")
-        }
-        return start
     }
 
     private func respond(_ reply: JourneyReply, realm: RealmPath) throws -> Response {
@@ -79,6 +52,27 @@ struct AuthenticateResource: Sendable {
             if let token, !token.isEmpty { headers.append(cookie.set(token)) }
             if let routing = desk.configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }
             return headers
+        }
+    }
+}
+
+extension JourneyStart {
+    /// What a request without a handle asks for.
+    init(_ reader: RequestReader, realm: RealmPath, _ configuration: ServerConfiguration) throws(Refusal) {
+        self.init(
+            realm: realm, tree: reader.query("authIndexValue"), indexType: reader.query("authIndexType") ?? "service",
+            noSession: reader.flag("noSession"), userAgent: reader.header("user-agent").map { String($0.prefix(256)) },
+            isForced: reader.flag("ForceAuth"), sessionTokens: reader.sessionTokens(configuration.cookieName))
+        switch indexType {
+        case "service": break
+        case "composite_advice":
+            switch try PolicyAdvice(tree ?? "") {
+            case .service(let name): tree = name
+            case .transaction:
+                tree = configuration.transactionJourney
+                isForced = true
+            }
+        default: throw Refusal(.badRequest, "This server has no authentication index but service and composite_advice.")
         }
     }
 }

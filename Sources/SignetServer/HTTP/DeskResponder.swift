@@ -1,11 +1,24 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 import SignetCore
 
-/// What Hummingbird tells about a connection; nothing of it is needed.
+/// What Hummingbird tells about a connection that is needed.
 struct DeskContext: InitializableFromSource {
-    init(source: ApplicationRequestContextSource) {}
+    /// Whether the client is on this machine. One that has no address is in this process.
+    let isLocal: Bool
+
+    init(source: ApplicationRequestContextSource) {
+        isLocal = source.channel.remoteAddress.map { Self.isLoopback($0) } ?? true
+    }
+
+    private static func isLoopback(_ address: SocketAddress) -> Bool {
+        switch address {
+        case .unixDomainSocket: true
+        case .v4, .v6: address.ipAddress.map { EndpointPolicy.isLoopback($0) } ?? false
+        }
+    }
 }
 
 /// Finds the resource that a request is for, and turns refusals into answers.
@@ -13,15 +26,29 @@ struct DeskResponder: HTTPResponder {
     let desk: Desk
 
     func respond(to request: Request, context: DeskContext) async throws -> Response {
-        let response = try await answer(request)
+        let (began, moment) = (ContinuousClock.now, desk.clock.now)
+        let response = try await answer(request, context)
+        let path = journalPath(request.uri.path)
+        // Who looks at the journal does not want to see that.
+        if !path.hasPrefix("\(desk.contextPath)/console") {
+            desk.journal.add(request.method, path, response.status, at: moment, took: .now - began)
+        }
         guard request.method == .head else { return response }
         return response.createHeadResponse()
     }
 
-    private func answer(_ request: Request) async throws -> Response {
+    /// A path without what nobody may read: there are addresses with a session's token in them.
+    private func journalPath(_ path: String) -> String {
+        let readable = path.contains("%") ? path.percentDecoded() ?? path : path
+        guard let start = readable.firstRange(of: "/sessions/")?.upperBound else { return path }
+        return readable[..<start] + "..."
+    }
+
+    private func answer(_ request: Request, _ context: DeskContext) async throws -> Response {
         var version: APIVersion?
         do {
-            return try await route(RequestReader(request: request, largestBody: desk.configuration.largestBody), &version)
+            return try await route(
+                RequestReader(request: request, largestBody: desk.configuration.largestBody), context, &version)
         } catch let refusal as Refusal {
             if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
             return try JSONReply.make(refusal, version: version)
@@ -34,13 +61,22 @@ struct DeskResponder: HTTPResponder {
         }
     }
 
-    private func route(_ reader: RequestReader, _ version: inout APIVersion?) async throws -> Response {
+    private func route(
+        _ reader: RequestReader, _ context: DeskContext, _ version: inout APIVersion?
+    ) async throws -> Response {
         let full = reader.request.uri.path
         guard full.hasPrefix(desk.contextPath + "/") else { throw Refusal.resourceNotFound }
         let path = full.dropFirst(desk.contextPath.count)
         if path == "/health" {
             try reader.require(.get)
             return try JSONReply.make(.ok, JSONValue.object([:]))
+        }
+        if path == "/console" || path.hasPrefix("/console/") {
+            return try await ConsolePages(desk: desk)
+                .respond(to: reader, path: path.dropFirst("/console".count), isLocal: context.isLocal)
+        }
+        if path == "/XUI" || path.hasPrefix("/XUI/") {
+            return try await LoginPages(desk: desk).respond(to: reader, path: path.dropFirst("/XUI".count))
         }
         guard let address = ResourceAddress(path: path, realmParameter: reader.query("realm")) else {
             throw Refusal.resourceNotFound

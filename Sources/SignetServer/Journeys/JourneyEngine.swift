@@ -186,6 +186,11 @@ struct Outbox: Sendable {
 
     subscript(user: UserKey) -> [String] { links[user] ?? [] }
 
+    /// Everybody's links, the newest last.
+    var all: [(user: UserKey, link: String)] {
+        links.sorted { $0.key.name < $1.key.name }.flatMap { user, links in links.map { (user, $0) } }
+    }
+
     mutating func send(_ link: String, to user: UserKey) {
         links[user] = ((links[user] ?? []) + [link]).suffix(Self.size)
         undelivered = (undelivered + [Letter(user: user.name, realm: user.realm.description, link: link)]).suffix(Self.size)

@@ -16,8 +16,9 @@ struct AuthorizeResource: Sendable {
     /// What becomes of a request that is whole.
     private enum Outcome: Sendable {
         case code(String)
-        case login
-        case consent(csrf: String)
+        /// To log in; `isForced` though there is a session.
+        case login(isForced: Bool)
+        case consent(ShownSession, csrf: String)
         case refused(AuthorizationRefusal)
     }
 
@@ -47,10 +48,13 @@ struct AuthorizeResource: Sendable {
             desk.logger.info("authorization refused", metadata: ["client": "\(target.client.id)", "error": "\(refusal.code)"])
             return OAuthReply.redirect(
                 to: target.location([("error", refusal.code), ("error_description", refusal.message)]))
-        case .login:
-            return OAuthReply.redirect(to: loginPage(reader, request, realm))
-        case .consent(let csrf):
-            return HTMLPage.consent(client: target.client.id, scopes: request.words("scope"), csrf: csrf).response
+        case .login(let isForced):
+            return OAuthReply.redirect(to: loginPage(request, realm, isForced: isForced))
+        case .consent(let shown, let csrf):
+            return HTMLPage.consent(
+                client: target.client, user: shown.session.user, scopes: request.words("scope"), csrf: csrf,
+                target: target.redirectURI
+            ).response(below: desk.contextPath)
         }
     }
 
@@ -81,11 +85,10 @@ struct AuthorizeResource: Sendable {
             return .refused(error)
         }
         let isSilent = request.prompts.contains(.none)
-        guard let shown = state.session(tokens, in: client.key.realm, at: moment.now),
-            !request.wantsLogin(shown.session, at: moment.now)
-        else {
+        let present = state.session(tokens, in: client.key.realm, at: moment.now)
+        guard let shown = present, !request.wantsLogin(shown.session, at: moment.now) else {
             let refusal = AuthorizationRefusal(code: "login_required", message: "The request requires login.")
-            return isSilent ? .refused(refusal) : .login
+            return isSilent ? .refused(refusal) : .login(isForced: present != nil)
         }
         if client.asksConsent || request.prompts.contains(.consent) {
             let user = shown.session.user
@@ -99,7 +102,7 @@ struct AuthorizeResource: Sendable {
                 if decision.saves { state.consents.save(request.scopes, by: client.key, of: user) }
             } else if !isKnown {
                 let refusal = AuthorizationRefusal(code: "consent_required", message: "The request requires consent.")
-                return isSilent ? .refused(refusal) : .consent(csrf: state.csrf(of: shown.token))
+                return isSilent ? .refused(refusal) : .consent(shown, csrf: state.csrf(of: shown.token))
             }
         }
         let grant = Grant(
@@ -112,10 +115,10 @@ struct AuthorizeResource: Sendable {
     }
 
     /// Where a person logs in, to come back to the same request. It does not ask to log in a second time.
-    private func loginPage(_ reader: RequestReader, _ request: Parameters, _ realm: RealmPath) -> String {
+    private func loginPage(_ request: Parameters, _ realm: RealmPath, isForced: Bool) -> String {
         let address = "\(desk.baseURL)\(ResourceAddress(.authorize, realm: realm).path)"
         let goto = "\(address)?\(request.encoded(without: ["prompt", "max_age", "decision", "csrf", "save_consent"]))"
-        return "\(desk.baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())#login/"
+        return LoginPages.address(desk.baseURL, realm, goto: goto, isForced: isForced)
     }
 }
 

@@ -73,33 +73,20 @@ struct DeviceUserResource: Sendable {
             return true
         }
         guard isDone else { throw OAuthRefusal(.badRequest, "not_found", "The user code is invalid or has expired") }
-        return HTMLPage(
-            title: answer == "allow" ? "Allowed" : "Denied", paragraphs: ["You can go back to your device now."]
-        ).response
+        return HTMLPage.deviceAnswered(answer == "allow").response(below: desk.contextPath)
     }
 
     private func question(_ userCode: String?, _ realm: RealmPath, _ csrf: String) -> Response {
         let device = desk.transact { state, moment in
             userCode.flatMap { state.deviceCodes.device(showing: $0, in: realm, at: moment.now) }
         }
-        guard let device else {
-            return HTMLPage(
-                title: "Connect a device", paragraphs: userCode == nil ? [] : ["There is no such code, or it has expired."],
-                field: ("user_code", "Code on the device"), buttons: [("", "Continue")]
-            ).response
-        }
-        return HTMLPage(
-            title: "Allow \(device.client.id)?",
-            paragraphs: [
-                "A device that shows the code \(device.userCode) asks for: \(device.scopes.joined(separator: ", "))",
-                "Allow it only if that is the code you see.",
-            ], hidden: [("csrf", csrf), ("user_code", device.userCode)], buttons: [("allow", "Allow"), ("deny", "Deny")]
-        ).response
+        let page = device.map { HTMLPage.device($0, csrf: csrf) } ?? HTMLPage.deviceCode(isWrong: userCode != nil)
+        return page.response(below: desk.contextPath)
     }
 
     private func loginPage(_ userCode: String?, _ realm: RealmPath) -> String {
         let query = userCode.map { "?user_code=\($0.percentEncoded())" } ?? ""
         let goto = "\(desk.baseURL)\(ResourceAddress(.deviceUser, realm: realm).path)\(query)"
-        return "\(desk.baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())#login/"
+        return LoginPages.address(desk.baseURL, realm, goto: goto)
     }
 }

@@ -29,6 +29,9 @@ struct Parameters: Sendable, Hashable {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// A parameter as it came, be it empty; nil when it is missing.
+    func given(_ name: String) -> String? { values[name] }
+
     /// The parameters in the coding of a query, in the order of the alphabet.
     func encoded(without names: Set<String> = []) -> String {
         values.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }

@@ -20,6 +20,9 @@ struct PushLedger: Sendable {
         pushes.value(for: messageID, at: now)
     }
 
+    /// All messages, answered ones included, in no order.
+    func all(at now: Date) -> [PendingPush] { pushes.values(at: now) }
+
     /// Whether a message can be added without another one being lost.
     mutating func hasRoom(for mechanismUID: String, at now: Date) -> Bool {
         retained(for: mechanismUID, after: nil, at: now).count < Self.mailboxSize && !pushes.isFull(at: now)

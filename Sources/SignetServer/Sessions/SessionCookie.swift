@@ -21,6 +21,16 @@ struct SessionCookie: Sendable {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes)")
     }
 
+    /// As ``set(_:)``, for a browser that this server shows pages to: other sites' forms do not carry it.
+    func setForPages(_ token: String) -> HTTPField {
+        HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes); SameSite=Lax")
+    }
+
+    /// A cookie that only this server's pages below `path` see.
+    func own(_ name: String, _ value: String, path: String, sameSite: String = "Lax") -> HTTPField {
+        HTTPField(name: .setCookie, value: "\(name)=\(value); Path=\(path); HttpOnly; SameSite=\(sameSite)\(security)")
+    }
+
     /// Another cookie, `name=value`, that is no secret.
     func plain(_ cookie: String) -> HTTPField {
         HTTPField(name: .setCookie, value: "\(cookie); Path=/\(security)")
@@ -35,11 +45,15 @@ extension RequestReader {
     /// The session tokens that the request shows: in the header that is named like the cookie, then in cookies.
     func sessionTokens(_ cookieName: String) -> [String] {
         let own = header(cookieName.lowercased())
-        let cookies = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair -> String? in
+        return ([own].compactMap { $0 } + cookies(cookieName)).filter { !$0.isEmpty }
+    }
+
+    /// The values of the cookies of a name, in the order they came.
+    func cookies(_ cookieName: String) -> [String] {
+        request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair -> String? in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, parts[0].trimming(" \t") == cookieName[...] else { return nil }
             return String(parts[1].trimming(" \t\""))
         }
-        return ([own].compactMap { $0 } + cookies).filter { !$0.isEmpty }
     }
 }

@@ -54,6 +54,11 @@ struct SessionLedger: Sendable {
         return token
     }
 
+    /// All sessions, in no order.
+    func all(at now: Date) -> [(key: BearerKey, session: SSOSession)] {
+        sessions.entries(at: now).map { ($0.key, $0.value) }
+    }
+
     /// A session, without using it.
     func look(_ key: BearerKey, at now: Date) -> SSOSession? {
         sessions.value(for: key, at: now)

@@ -29,6 +29,14 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slot.value
     }
 
+    /// The values that are there, in no order.
+    func values(at now: Date) -> [Value] { entries(at: now).map(\.value) }
+
+    /// The values that are there, each with its key, in no order.
+    func entries(at now: Date) -> [(key: Key, value: Value)] {
+        slots.filter { now < $0.value.expiresAt }.map { ($0.key, $0.value.value) }
+    }
+
     mutating func insert(_ value: Value, for key: Key, until expiresAt: Date, at now: Date) {
         if slots[key] == nil, slots.count >= nextSweep { makeRoom(at: now) }
         slots[key] = Slot(value: value, expiresAt: expiresAt)

@@ -50,6 +50,9 @@ struct Directory: Sendable {
 
     subscript(user: UserKey) -> Person? { people[user] }
 
+    /// Everybody, by realm and name.
+    var users: [UserKey] { people.keys.sorted { ($0.realm.description, $0.name) < ($1.realm.description, $1.name) } }
+
     private static func password(of user: User, _ key: Secret) -> Person.Password {
         if let password = user.password { return .digest(digest(password, key: key)) }
         return user.passwordHash.map { .hash($0) } ?? .missing

@@ -105,8 +105,20 @@ package final class TestProcess: Sendable {
         state.withLock { if $0.status == nil { _ = kill(group ? -identifier : identifier, number) } }
     }
 
-    /// Writes to an input that was left open, as somebody who types.
-    package func type(_ text: String) { state.withLock { _ = $0.input?.write(Array(text.utf8)[...]) } }
+    /// Writes to an input that was left open. Who does not read it is waited for.
+    package func send(_ bytes: [UInt8]) {
+        guard let input = state.withLock({ $0.input }) else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty { rest = input.write(rest) }
+    }
+
+    /// Takes away what was written to standard output until now.
+    package func takeOutput() -> [UInt8] {
+        state.withLock { state in
+            defer { state.output = [] }
+            return state.output
+        }
+    }
 
     /// Ends an input that was left open.
     package func closeInput() { state.withLock { $0.input = nil } }

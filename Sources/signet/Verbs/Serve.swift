@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Stop when standard input ends, as it does when the program that started this one is gone.")
     var attached = false
 
-    @Flag(help: "Print one line of JSON when ready: url, users with the password that was made up, clients, realms.")
+    @Flag(help: "Print one line of JSON when ready: url, users with the password that was made up, clients, realms, console.")
     var json = false
 
     @Option(
@@ -105,7 +105,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await server.run(gracefulShutdownSignals: true) { url in
                 isListening.store(true, ordering: .relaxed)
-                announce(url, users, configuration.clients, realms)
+                announce(url, users, configuration.clients, realms, console: server.consoleLink())
             }
         } catch let error where !isListening.load(ordering: .relaxed) {
             throw cannotListen(error)
@@ -164,7 +164,9 @@ struct Serve: AsyncParsableCommand {
         Console.line(JSONText.line(.object(["letter": .object(members)])))
     }
 
-    private func announce(_ url: String, _ users: [UserEntry], _ clients: [RegisteredClient], _ realms: [String]) {
+    private func announce(
+        _ url: String, _ users: [UserEntry], _ clients: [RegisteredClient], _ realms: [String], console: String
+    ) {
         if json {
             let users = users.map { user in
                 JSONText.object([
@@ -179,7 +181,7 @@ struct Serve: AsyncParsableCommand {
             }
             let members: [String: JSONValue] = [
                 "url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users),
-                "clients": .array(clients),
+                "clients": .array(clients), "console": .string(console),
             ]
             Console.line(JSONText.line(.object(members)))
             return
@@ -196,6 +198,8 @@ struct Serve: AsyncParsableCommand {
                 "Client: \(client.id)" + (client.realm == "/" ? "" : " in \(client.realm)")
                     + "  redirect: \(client.redirectURIs.joined(separator: ", "))")
         }
+        Console.line("Sign in with a browser: \(url)/XUI/")
+        Console.line("Console, once, on this machine: \(console)")
         Console.line("Stop with Ctrl-C.")
     }
 }

@@ -1,0 +1,235 @@
+import SignetCore
+
+/// One callback as a part of a page.
+struct CallbackView: Sendable {
+    let callback: JourneyCallback
+    let index: Int
+    let facts: StepFacts
+    /// Whether the page opens with the focus here.
+    var isFocused = false
+
+    /// The name of the plain input, which is also the id of its field.
+    var id: String { callback.inputIndex("").flatMap { callback.input?[$0].name } ?? "callback\(index)" }
+
+    var prompt: String { text("prompt") ?? text("name") ?? callback.type }
+
+    /// What the server does not like about the value.
+    var errors: [String] {
+        (callback.output("failedPolicies")?.array ?? []).compactMap(\.string).map { PolicyText.sentence(forFailure: $0) }
+    }
+
+    /// Whether there is something to fill in.
+    var isField: Bool {
+        switch callback.type {
+        case "NameCallback", "PasswordCallback", "TextInputCallback", "ChoiceCallback", "ValidatedCreateUsernameCallback",
+            "ValidatedCreatePasswordCallback", "StringAttributeInputCallback", "NumberAttributeInputCallback",
+            "BooleanAttributeInputCallback", "TermsAndConditionsCallback", "ConsentMappingCallback", "KbaCreateCallback",
+            "ReCaptchaCallback", "IdPCallback":
+            true
+        default: false
+        }
+    }
+
+    var markup: Markup {
+        switch callback.type {
+        case "NameCallback", "PasswordCallback", "TextInputCallback", "ValidatedCreateUsernameCallback",
+            "ValidatedCreatePasswordCallback", "StringAttributeInputCallback", "NumberAttributeInputCallback":
+            FieldView(view: self).markup
+        case "BooleanAttributeInputCallback": check(prompt, isOn: callback.output("value")?.bool ?? false)
+        case "ChoiceCallback": choice
+        case "TextOutputCallback", "SuspendedTextOutputCallback": message
+        case "HiddenValueCallback": hiddenValue
+        case "TermsAndConditionsCallback": terms
+        case "ConsentMappingCallback": consent
+        case "KbaCreateCallback": QuestionView(view: self).markup
+        case "ConfirmationCallback": (text("prompt") ?? "").isEmpty ? .nothing : tag("p") { prompt }
+        // These say nothing themselves, or are said by the whole page.
+        case "PollingWaitCallback", "MetadataCallback", "PingOneProtectInitializeCallback", "PingOneProtectEvaluationCallback",
+            "SelectIdPCallback":
+            .nothing
+        default: OtherView(view: self).markup
+        }
+    }
+
+    /// The buttons that it leads on with; they stand at the end of the page.
+    var buttons: Markup {
+        switch callback.type {
+        case "ConfirmationCallback": confirmation
+        case "SelectIdPCallback": providers
+        case "DeviceBindingCallback", "DeviceSigningVerifierCallback", "AppIntegrityCallback":
+            errorInput.map { PagePart.button("Go on without", name: $0, value: "Unsupported") } ?? .nothing
+        default: .nothing
+        }
+    }
+
+    // MARK: Reading
+
+    func text(_ name: String) -> String? { callback.output(name)?.string }
+
+    private func texts(_ name: String) -> [String] { (callback.output(name)?.array ?? []).compactMap(\.string) }
+
+    private func number(_ name: String) -> Int { callback.output(name)?.wholeNumber.flatMap { Int(exactly: $0) } ?? 0 }
+
+    private var errorInput: String? { callback.inputIndex("clientError").flatMap { callback.input?[$0].name } }
+
+    // MARK: Parts
+
+    private var message: Markup {
+        let text = text("message") ?? ""
+        switch self.text("messageType") {
+        case "1": return tag("div", ["class": "note warning", "role": "note"]) { tag("p") { text } }
+        case "2": return tag("div", ["class": "note error", "role": "alert"]) { tag("p") { text } }
+        case "4":
+            if let codes = facts.recoveryCodes, ShownRecoveryCodes(script: text) == codes { return recovery(codes) }
+            guard !facts.explainsScripts else { return .nothing }
+            return tag("p", ["class": "quiet"]) { "This step has a script for browsers. This page runs none but its own." }
+        default:
+            // A page that waits says it once.
+            guard text != facts.waitMessage else { return .nothing }
+            guard callback.type == "SuspendedTextOutputCallback" else { return tag("p") { text } }
+            return tag("p") { text }
+                + tag("p", ["class": "quiet"]) { "At a desk no letter leaves the server: its link is in the console." }
+        }
+    }
+
+    private func recovery(_ codes: ShownRecoveryCodes) -> Markup {
+        tag("p") { "Each of these signs you in once, when your device is gone. You will not see them again." }
+            + tag("ul", ["class": "codes"]) { for code in codes.codes { tag("li") { tag("code") { code } } } }
+            + tag("label", ["class": "check"]) {
+                void("input", ["type": "checkbox", "required": "", "autofocus": ""])
+                tag("span") { "I have copied the codes to a safe place" }
+            }
+    }
+
+    private var hiddenValue: Markup {
+        guard let value = text("value") else { return .nothing }
+        if value == facts.registration { return RegistrationView(uri: value).markup }
+        switch text("id") {
+        case "pushChallengeNumber": return tag("p", ["class": "number"]) { value }
+        // The page's script fills it in. Its name comes with what sends it, so that a browser without scripts sends it once.
+        case "webAuthnOutcome": return void("input", ["type": "hidden", "id": id])
+        // What was said is sent back, as AM's page does.
+        default: return void("input", ["type": "hidden", "name": id, "value": value])
+        }
+    }
+
+    /// A box to tick, with what is wrong about it.
+    func check(_ label: String, isOn: Bool, isRequired: Bool = false) -> Markup {
+        tag("div", ["class": "field"]) {
+            tag("label", ["class": "check"]) {
+                void(
+                    "input",
+                    [
+                        "type": "checkbox", "id": id, "name": id, "value": "true", "checked": Markup.flag(isOn),
+                        "required": Markup.flag(isRequired), "autofocus": Markup.flag(isFocused),
+                        "aria-describedby": errors.isEmpty ? nil : "\(id)-errors",
+                    ])
+                tag("span") { label }
+            }
+            ErrorList(id: id, errors: errors).markup
+        }
+    }
+
+    private var choice: Markup {
+        let choices = texts("choices")
+        let standard = number("defaultChoice")
+        guard choices.count <= 5 else {
+            return tag("div", ["class": "field"]) {
+                tag("label", ["for": id]) { prompt }
+                tag("select", ["id": id, "name": id, "autofocus": Markup.flag(isFocused)]) {
+                    for (index, choice) in choices.enumerated() {
+                        tag("option", ["value": String(index), "selected": Markup.flag(index == standard)]) { choice }
+                    }
+                }
+            }
+        }
+        return tag("fieldset", ["class": "field"]) {
+            tag("legend") { prompt }
+            for (index, choice) in choices.enumerated() {
+                tag("label", ["class": "check"]) {
+                    void(
+                        "input",
+                        [
+                            "type": "radio", "name": id, "value": String(index), "checked": Markup.flag(index == standard),
+                            "autofocus": Markup.flag(isFocused && index == standard),
+                        ])
+                    tag("span") { choice }
+                }
+            }
+        }
+    }
+
+    private var terms: Markup {
+        let day = (text("createDate") ?? "").prefix(10)
+        return tag("div", ["class": "terms", "tabindex": "0", "role": "region", "aria-label": "Terms and conditions"]) {
+            for paragraph in (text("terms") ?? "").split(separator: "\n") { tag("p") { String(paragraph) } }
+        }
+            + tag("p", ["class": "quiet"]) { "Version \(text("version") ?? "")\(day.isEmpty ? "" : " of \(day)")" }
+            + check("I accept these terms", isOn: false, isRequired: true)
+    }
+
+    private var consent: Markup {
+        tag("p") { text("message") ?? "" }
+            + tag("dl") {
+                tag("dt") { "With" }
+                tag("dd") { text("displayName") ?? text("name") ?? "" }
+                tag("dt") { "What" }
+                tag("dd") { texts("fields").joined(separator: ", ") }
+                tag("dt") { "Access" }
+                tag("dd") { text("accessLevel") ?? "" }
+            }
+            + check("I agree", isOn: false, isRequired: callback.output("isRequired")?.bool ?? false)
+    }
+
+    private var confirmation: Markup {
+        let options = Self.options(texts("options"), type: number("optionType"))
+        let standard = number("defaultOption")
+        return options.map { label, value in
+            tag(
+                "button",
+                [
+                    "type": "submit", "name": id, "value": String(value), "formnovalidate": Markup.flag(options.count > 1),
+                    "class": (value == standard || options.count == 1) && facts.waitMessage == nil ? nil : "plain",
+                ]
+            ) { label }
+        }.reduce(.nothing, +)
+    }
+
+    /// The labels of buttons and what they stand for: the index, or where there are none AM's constants.
+    private static func options(_ labels: [String], type: Int) -> [(String, Int)] {
+        guard labels.isEmpty else { return labels.enumerated().map { ($1, $0) } }
+        switch type {
+        case 0: return [("Yes", 0), ("No", 1)]
+        case 1: return [("Yes", 0), ("No", 1), ("Cancel", 2)]
+        case 2: return [("OK", 3), ("Cancel", 2)]
+        default: return [("OK", 3)]
+        }
+    }
+
+    private var providers: Markup {
+        (callback.output("providers")?.array ?? []).compactMap { provider in
+            provider["provider"]?.string.map { name in
+                let isLocal = name == "localAuthentication"
+                let known = provider["uiConfig"]?["buttonDisplayName"]?.string
+                return tag(
+                    "button",
+                    [
+                        "type": "submit", "name": id, "value": name, "formnovalidate": Markup.flag(!isLocal),
+                        "class": isLocal ? nil : "plain",
+                    ]
+                ) { known ?? (isLocal ? "Continue here" : "Continue with \(name.prefix(1).uppercased() + name.dropFirst())") }
+            }
+        }.reduce(.nothing, +)
+    }
+}
+
+/// What is wrong with one field.
+struct ErrorList: Sendable {
+    let id: String
+    let errors: [String]
+
+    var markup: Markup {
+        errors.isEmpty
+            ? .nothing : tag("ul", ["class": "errors", "id": "\(id)-errors"]) { for error in errors { tag("li") { error } } }
+    }
+}

@@ -1,0 +1,174 @@
+import SignetCore
+
+/// A callback that asks for one text or number.
+struct FieldView: Sendable {
+    let view: CallbackView
+
+    var markup: Markup {
+        tag("div", ["class": "field"]) {
+            tag("label", ["for": view.id]) { view.prompt }
+            void("input", attributes + kind)
+            ErrorList(id: view.id, errors: view.errors).markup
+        }
+    }
+
+    private var attributes: Markup.Attributes {
+        let isWrong = !view.errors.isEmpty
+        return [
+            "id": view.id, "name": view.id, "required": Markup.flag(isRequired), "autofocus": Markup.flag(view.isFocused),
+            "aria-invalid": isWrong ? "true" : nil, "aria-describedby": isWrong ? "\(view.id)-errors" : nil,
+        ]
+    }
+
+    private var isRequired: Bool {
+        switch view.callback.type {
+        case "NameCallback", "PasswordCallback", "ValidatedCreateUsernameCallback", "ValidatedCreatePasswordCallback": true
+        default: view.callback.output("required")?.bool ?? false
+        }
+    }
+
+    /// What the browser has to know to be of help, and the value that is there.
+    private var kind: Markup.Attributes {
+        let value = view.text("value") ?? ""
+        switch view.callback.type {
+        case "PasswordCallback": return ["type": "password", "autocomplete": "current-password"]
+        case "ValidatedCreatePasswordCallback": return ["type": "password", "autocomplete": "new-password"]
+        case "NameCallback" where view.prompt.lowercased().contains("code"):
+            return ["autocomplete": "one-time-code", "inputmode": "numeric", "spellcheck": "false"]
+        case "NameCallback", "ValidatedCreateUsernameCallback":
+            return [
+                "autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "value": value.isEmpty ? nil : value,
+            ]
+        case "TextInputCallback": return ["value": view.text("defaultText")]
+        case "NumberAttributeInputCallback":
+            return ["inputmode": "decimal", "value": view.callback.output("value").map { JSON.text(of: $0) }]
+        default:
+            let name = view.text("name")
+            let completion = ["mail": "email", "givenName": "given-name", "sn": "family-name", "telephoneNumber": "tel"]
+            return [
+                "type": name == "mail" ? "email" : nil, "autocomplete": name.flatMap { completion[$0] },
+                "value": value.isEmpty ? nil : value,
+            ]
+        }
+    }
+}
+
+/// Asks for a question and its answer.
+struct QuestionView: Sendable {
+    let view: CallbackView
+
+    var markup: Markup {
+        let question = name("question")
+        let answer = name("answer")
+        let questions = (view.callback.output("predefinedQuestions")?.array ?? []).compactMap(\.string)
+        let allowsOwn = view.callback.output("allowUserDefinedQuestions")?.bool ?? false
+        return tag("fieldset", ["class": "field"]) {
+            tag("legend") { view.prompt }
+            tag("label", ["for": question]) { allowsOwn ? "Question: choose one, or write your own" : "Question" }
+            if allowsOwn {
+                void(
+                    "input",
+                    [
+                        "id": question, "name": question, "list": "\(question)-list", "required": "", "autocomplete": "off",
+                        "value": questions.first, "autofocus": Markup.flag(view.isFocused),
+                    ])
+                tag("datalist", ["id": "\(question)-list"]) { for text in questions { void("option", ["value": text]) } }
+            } else {
+                tag("select", ["id": question, "name": question, "autofocus": Markup.flag(view.isFocused)]) {
+                    for text in questions { tag("option", ["value": text]) { text } }
+                }
+            }
+            tag("label", ["for": answer]) { "Answer" }
+            void("input", ["id": answer, "name": answer, "required": "", "autocomplete": "off"])
+        }
+    }
+
+    private func name(_ ending: String) -> String {
+        view.callback.inputIndex(ending).flatMap { view.callback.input?[$0].name } ?? "\(view.id)\(ending)"
+    }
+}
+
+/// How a device is added: a QR code for another one, a link for this one.
+struct RegistrationView: Sendable {
+    let uri: String
+
+    var markup: Markup {
+        tag("figure", ["class": "code"]) {
+            if let code = try? QRCode(text: uri) { Self.drawing(of: code) }
+        }
+            + tag("p") { tag("a", ["href": uri, "class": "button plain"]) { "Open on this device" } }
+            + tag("details") {
+                tag("summary") { "The link as text" }
+                tag("code", ["id": "registration"]) { uri }
+            }
+    }
+
+    /// Dark on light whatever the page's colours: most readers know nothing else.
+    private static func drawing(of code: QRCode) -> Markup {
+        let frame = QRCode.quietZone
+        let side = code.side + 2 * frame
+        return tag(
+            "svg",
+            [
+                "viewBox": "0 0 \(side) \(side)", "shape-rendering": "crispEdges", "role": "img",
+                "aria-label": "QR code that adds your authenticator",
+            ]
+        ) {
+            tag("rect", ["width": String(side), "height": String(side), "fill": "#fff"])
+            tag("path", ["fill": "#000", "d": code.outline(offset: frame)])
+        }
+    }
+}
+
+/// A callback that a page cannot do the work of, or that it does not know: what it says is shown, and what it asks for can be
+/// filled in by hand.
+struct OtherView: Sendable {
+    let view: CallbackView
+
+    var markup: Markup {
+        switch view.callback.type {
+        case "DeviceBindingCallback", "DeviceSigningVerifierCallback", "AppIntegrityCallback":
+            tag("p") { view.text("title") ?? "This step needs an app." }
+                + tag("p", ["class": "quiet"]) { "Only an app on a device can do this, with a key that never leaves it." }
+        case "DeviceProfileCallback": tag("p") { view.text("message") ?? "" }
+        case "RedirectCallback": redirect
+        case "ReCaptchaCallback", "ReCaptchaEnterpriseCallback":
+            tag("p", ["class": "quiet"]) { "Google's check does not run here: nothing is loaded from elsewhere." } + fields
+        default: said + fields
+        }
+    }
+
+    private var redirect: Markup {
+        guard let address = view.text("redirectUrl"), CSPSource(address)?.text.hasPrefix("http") == true else { return said }
+        return tag("p") { "This step goes on elsewhere:" }
+            + tag("p") {
+                tag("a", ["href": address, "class": "button plain", "rel": "noreferrer"]) { CSPSource(address)?.text ?? "" }
+            }
+    }
+
+    /// The outputs, by their names.
+    private var said: Markup {
+        tag("p", ["class": "quiet"]) { "\(view.callback.type): this page has no better way to show it." }
+            + tag("dl") {
+                for output in view.callback.output {
+                    tag("dt") { output.name }
+                    tag("dd") { output.value.string ?? JSON.text(of: output.value) }
+                }
+            }
+    }
+
+    private var fields: Markup {
+        tag("div", ["class": "field"]) {
+            // What is no text stays as the server sent it.
+            for input in view.callback.input ?? [] where input.value.object == nil && input.value.array == nil {
+                tag("label", ["for": input.name]) { input.name }
+                void(
+                    "input",
+                    [
+                        "id": input.name, "name": input.name, "autocomplete": "off",
+                        "value": input.value.string ?? input.value.wholeNumber.map { String($0) },
+                    ])
+            }
+        }
+    }
+}

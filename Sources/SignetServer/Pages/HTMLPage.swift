@@ -1,0 +1,142 @@
+import Crypto
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SignetCore
+
+/// A page for a person with a browser: one column with a heading, and around it what all pages have.
+struct HTMLPage: Sendable {
+    var title: String
+    var status = HTTPResponse.Status.ok
+    /// What stands below the heading.
+    var content = Markup.nothing
+    /// A page with tables wants more room than a form.
+    var isWide = false
+    /// Where the answer to a form of this page may send the browser besides this server: sources of a Content-Security-Policy.
+    var formTargets: [String] = []
+    /// After how many seconds a browser without scripts asks for the page again; nil for never.
+    var refresh: Int?
+    var headers: HTTPFields = [:]
+
+    /// The page as an answer of a server with this context path.
+    func response(below contextPath: String) -> Response {
+        let bytes = Array(Markup.document(document(contextPath)).utf8)
+        var fields = headers
+        fields[.contentType] = "text/html; charset=UTF-8"
+        fields[.contentLength] = String(bytes.count)
+        fields[.cacheControl] = "no-store"
+        fields.setPageSecurity(formTargets: formTargets)
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    private func document(_ contextPath: String) -> Markup {
+        tag("html", ["lang": "en"]) {
+            tag("head") {
+                void("meta", ["charset": "utf-8"])
+                void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
+                void("meta", ["name": "color-scheme", "content": "light dark"])
+                tag("title") { title }
+                void("link", ["rel": "stylesheet", "href": PageAsset.style.path(below: contextPath)])
+                void("link", ["rel": "icon", "type": "image/svg+xml", "href": PageAsset.icon.path(below: contextPath)])
+                tag("script", ["src": PageAsset.script.path(below: contextPath), "defer": ""])
+                if let refresh {
+                    tag("noscript") { void("meta", ["http-equiv": "refresh", "content": String(refresh)]) }
+                }
+            }
+            tag("body", ["class": isWide ? "wide" : nil]) {
+                tag("main") {
+                    tag("h1") { title }
+                    content
+                }
+                tag("footer") { "Signet desk server: for desks and tests" }
+            }
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Everything comes from this server, nothing is inline, and no other page can frame it or be told where it was.
+    mutating func setPageSecurity(formTargets: [String] = []) {
+        let targets = (["'self'"] + formTargets).joined(separator: " ")
+        set(
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "form-action \(targets); base-uri 'none'; frame-ancestors 'none'")
+        set("X-Content-Type-Options", "nosniff")
+        set("X-Frame-Options", "DENY")
+        set("Referrer-Policy", "no-referrer")
+    }
+}
+
+/// What the pages need besides themselves, below `/XUI`.
+enum PageAsset: String, CaseIterable {
+    case style = "face.css"
+    case script = "face.js"
+    case icon = "face.svg"
+
+    private var bytes: [UInt8] {
+        switch self {
+        case .style: PackageResources.face_css
+        case .script: PackageResources.face_js
+        case .icon: PackageResources.face_svg
+        }
+    }
+
+    private var type: String {
+        switch self {
+        case .style: "text/css; charset=UTF-8"
+        case .script: "text/javascript; charset=UTF-8"
+        case .icon: "image/svg+xml"
+        }
+    }
+
+    /// The address. It changes with the content, so that a browser may keep what it got.
+    func path(below contextPath: String) -> String {
+        "\(contextPath)/XUI/\(rawValue)?v=\(Self.versions[self] ?? "")"
+    }
+
+    private static let versions = Dictionary(
+        uniqueKeysWithValues: allCases.map { asset in
+            (asset, Base64.encode(Array(SHA256.hash(data: asset.bytes).prefix(9)), as: .url))
+        })
+
+    var response: Response {
+        let bytes = bytes
+        var headers: HTTPFields = [
+            .contentType: type, .contentLength: String(bytes.count), .cacheControl: "public, max-age=31536000, immutable",
+        ]
+        headers.setPageSecurity()
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
+/// Parts that several pages have.
+enum PagePart {
+    static func hidden(_ name: String, _ value: String) -> Markup {
+        void("input", ["type": "hidden", "name": name, "value": value])
+    }
+
+    static func button(_ label: String, name: String? = nil, value: String? = nil, isMain: Bool = true) -> Markup {
+        tag("button", ["type": "submit", "name": name, "value": value, "class": isMain ? nil : "plain"]) { label }
+    }
+
+    static func link(_ label: String, to address: String) -> Markup {
+        tag("p") { tag("a", ["href": address, "class": "button"]) { label } }
+    }
+
+    /// What the person has to know before anything else. The focus goes there.
+    static func alert(_ text: String) -> Markup {
+        tag("div", ["class": "note error", "role": "alert", "tabindex": "-1", "autofocus": ""]) { tag("p") { text } }
+    }
+}
+
+extension DeskState {
+    /// What a form of a session carries, so that nobody else can send it: bound to the session, and no use anywhere else.
+    func csrf(of token: String) -> String { proof("csrf \(token)") }
+
+    /// A keyed digest of a text: what only this server can make.
+    func proof(_ text: String) -> String {
+        let mac = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: authIDKey.key)
+        return mac.withUnsafeBytes { Base64.encode($0, as: .url) }
+    }
+}

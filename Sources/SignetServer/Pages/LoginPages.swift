@@ -1,0 +1,248 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `/XUI/`: where people sign in with a browser, at the address and with the parameters that AM has.
+struct LoginPages: Sendable {
+    static let cookieName = "signet-browser"
+    let desk: Desk
+
+    /// The address that a browser is sent to.
+    static func address(_ baseURL: String, _ realm: RealmPath, goto: String, isForced: Bool = false) -> String {
+        let force = isForced ? "&ForceAuth=true" : ""
+        return "\(baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())\(force)#login/"
+    }
+
+    /// Answers a request for a page; what is refused is refused with a page.
+    /// - Parameter path: what follows `/XUI`.
+    func respond(to reader: RequestReader, path: Substring) async throws -> Response {
+        do {
+            return try await answer(reader, path)
+        } catch let refusal as Refusal {
+            if let reason = refusal.reason { desk.logger.info("page refused", metadata: ["reason": "\(reason)"]) }
+            return refusal.page(again: nil).response(below: desk.contextPath)
+        } catch let refusal as OAuthRefusal {
+            return Refusal(refusal.status, refusal.message).page(again: nil).response(below: desk.contextPath)
+        }
+    }
+
+    private func answer(_ reader: RequestReader, _ path: Substring) async throws -> Response {
+        if let asset = PageAsset(rawValue: String(path.dropFirst())) {
+            try reader.require(.get)
+            return asset.response
+        }
+        let realm = RealmPath(reader.query("realm") ?? "/")
+        guard desk.has(realm) else { throw Refusal.unknownRealm(realm) }
+        switch path {
+        case "", "/":
+            if reader.request.method == .post { return try await take(reader) }
+            try reader.require(.get)
+            guard let id = reader.query("walk") else { return try begin(reader, realm) }
+            return try show(id, reader)
+        case "/wait":
+            try reader.require(.get)
+            return try wait(reader)
+        case "/session":
+            try reader.require(.get)
+            return SessionPages(desk: desk).show(reader, realm)
+        case "/logout":
+            try reader.require(.post)
+            return try await SessionPages(desk: desk).logOut(reader, realm)
+        default: throw Refusal(.notFound, "There is no such page.")
+        }
+    }
+
+    // MARK: A walk
+
+    private func begin(_ reader: RequestReader, _ realm: RealmPath) throws -> Response {
+        let query = (reader.request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("suspendedId=") }
+        var start = WalkStart(
+            kind: .letter(token: ""), realm: realm, query: query.joined(separator: "&"), goto: reader.query("goto"))
+        if let token = reader.query("suspendedId") {
+            start.kind = .letter(token: token)
+        } else {
+            var journey = try JourneyStart(reader, realm: realm, desk.configuration)
+            // AM's short form.
+            if journey.tree == nil { journey.tree = reader.query("service") }
+            start.kind = .journey(journey)
+        }
+        let known = reader.browser
+        let browser = known ?? RandomID.token()
+        let (id, cookies) = try desk.transact { [start] state, moment throws(Refusal) in
+            let id = try state.begin(start, browser: BearerKey(browser), realms: desk.realms, moment)
+            let cookie = SessionCookie(moment)
+            let routing = desk.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
+            let own = known == nil ? [cookie.own(Self.cookieName, browser, path: "\(desk.contextPath)/XUI")] : []
+            return (id, own + routing)
+        }
+        return Self.redirect(to: address(of: id), cookies)
+    }
+
+    private func show(_ id: String, _ reader: RequestReader) throws -> Response {
+        guard let browser = reader.browser.map({ BearerKey($0) }),
+            let (walk, csrf) = desk.transact({ state, moment in
+                state.walk(id, of: browser, moment).map { ($0, state.csrf(of: id, page: $0.page, browser: browser)) }
+            })
+        else {
+            var page = Refusal(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
+                .page(again: "\(desk.contextPath)/XUI/")
+            page.title = "There is nothing here"
+            return page.response(below: desk.contextPath)
+        }
+        let again = "\(desk.contextPath)/XUI/?\(walk.query)"
+        switch walk.state {
+        case .done(let end): return finish(walk, end, again)
+        case .failed(let refusal):
+            if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
+            return refusal.page(again: again).response(below: desk.contextPath)
+        case .invited:
+            var page = invitation(form(walk, csrf))
+            page.formTargets = walk.destination?.formTargets ?? []
+            return page.response(below: desk.contextPath)
+        case .open(let step, let due):
+            let left = due.map { max(0, Int(($0.timeIntervalSince(desk.clock.now) * 1000).rounded(.up))) }
+            let view = StepView(
+                step: step, form: form(walk, csrf), wait: left, pollAddress: "\(desk.contextPath)/XUI/wait?walk=\(id)")
+            var page = view.page
+            page.formTargets = walk.destination?.formTargets ?? []
+            return page.response(below: desk.contextPath)
+        }
+    }
+
+    private func form(_ walk: Walk, _ csrf: String) -> FormHandle {
+        FormHandle(action: address(of: walk.id), walk: walk.id, page: walk.page, csrf: csrf)
+    }
+
+    private func invitation(_ form: FormHandle) -> HTMLPage {
+        HTMLPage(
+            title: "Go on signing in",
+            content: tag("p") { "You came with the link in a letter, which is good once." }
+                + form.markup(stage: nil) {
+                    tag("div", ["class": "buttons"]) { PagePart.button("Continue") }
+                })
+    }
+
+    private func finish(_ walk: Walk, _ end: WalkEnd, _ again: String) -> Response {
+        guard let token = end.token else {
+            return HTMLPage(
+                title: "Done",
+                content: tag("p") { "\(end.user.name) has walked \(end.tree) to its end. It opens no session." }
+                    + PagePart.link("Once more", to: again)
+            ).response(below: desk.contextPath)
+        }
+        let cookie = desk.transact { state, moment in
+            state.sessions.look(BearerKey(token.text), at: moment.now).map { _ in SessionCookie(moment).setForPages(token.text) }
+        }
+        guard let cookie else { return SessionPages.none(again).response(below: desk.contextPath) }
+        desk.logger.info(
+            "logged in", metadata: ["journey": "\(end.tree)", "realm": "\(walk.realm)", "user": "\(end.user.name)"])
+        let own = "\(desk.contextPath)/XUI/session?realm=\(walk.realm.description.percentEncoded())"
+        return Self.redirect(to: walk.destination?.location ?? own, [cookie])
+    }
+
+    /// Takes what was filled in, and sends the browser to the page that follows: so that to ask for that one again sends nothing
+    /// twice.
+    private func take(_ reader: RequestReader) async throws -> Response {
+        let form = try await reader.form()
+        guard let browser = reader.browser.map({ BearerKey($0) }), let id = form["walk"],
+            let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"]
+        else { throw Refusal.foreignForm }
+        let userAgent = reader.header("user-agent").map { String($0.prefix(256)) }
+        try desk.transact { state, moment throws(Refusal) in
+            guard ConstantTime.areEqual(csrf, state.csrf(of: id, page: page, browser: browser)) else { throw .foreignForm }
+            state.answer(id, page: page, of: browser, form: form, userAgent: userAgent, moment)
+        }
+        return Self.redirect(to: address(of: id))
+    }
+
+    /// What a page's script asks: whether there is something new to see.
+    private func wait(_ reader: RequestReader) throws -> Response {
+        guard let browser = reader.browser.map({ BearerKey($0) }), let id = reader.query("walk"),
+            let (walk, now) = desk.transact({ state, moment in
+                state.walk(id, of: browser, moment).map { ($0, moment.now) }
+            })
+        else { throw Refusal.resourceNotFound }
+        var body: [String: JSONValue] = ["page": .integer(Int64(walk.page))]
+        if case .open(_, let due?) = walk.state {
+            body["wait"] = .integer(Int64(max(0, (due.timeIntervalSince(now) * 1000).rounded(.up))))
+        }
+        var response = try JSONReply.make(.ok, JSONValue.object(body))
+        response.headers[.cacheControl] = "no-store"
+        response.headers.setPageSecurity()
+        return response
+    }
+
+    private func address(of walk: String) -> String { "\(desk.contextPath)/XUI/?walk=\(walk)" }
+
+    static func redirect(to location: String, _ cookies: [HTTPField] = []) -> Response {
+        var headers: HTTPFields = [.location: location, .cacheControl: "no-store", .contentLength: "0"]
+        for cookie in cookies { headers.append(cookie) }
+        headers.set("Referrer-Policy", "no-referrer")
+        return Response(status: .seeOther, headers: headers)
+    }
+}
+
+extension RequestReader {
+    /// The browser's own cookie; what it says is this server's only if something is found under it.
+    fileprivate var browser: String? { cookies(LoginPages.cookieName).first { !$0.isEmpty && $0.utf8.count <= 64 } }
+}
+
+/// What a form of a walk sends along.
+struct FormHandle: Sendable {
+    let action: String
+    let walk: String
+    let page: Int
+    let csrf: String
+
+    func markup(
+        stage: String?, _ attributes: Markup.Attributes = [:], @MarkupBuilder _ content: () -> Markup
+    ) -> Markup {
+        tag("form", ["method": "post", "action": action, "data-page": String(page), "data-stage": stage] + attributes) {
+            PagePart.hidden("walk", walk)
+            PagePart.hidden("page", String(page))
+            PagePart.hidden("csrf", csrf)
+            content()
+        }
+    }
+}
+
+extension Refusal {
+    /// What went wrong, for a person, and another try if there is one.
+    func page(again: String?) -> HTMLPage {
+        let (title, text) = explanation
+        return HTMLPage(
+            title: title, status: status,
+            content: PagePart.alert(text) + policies + (again.map { PagePart.link("Try again", to: $0) } ?? .nothing),
+            headers: headers)
+    }
+
+    private var explanation: (String, String) {
+        if isTimeout { return ("Time is up", "The sign-in took too long, so it ended. Nothing was changed.") }
+        if self == .suspensionNotFound {
+            return ("The link is not good", "A link in a letter works once, and for a while. Sign in again to get another.")
+        }
+        if self == .lockedOut { return ("Locked", "This account is locked. Somebody who looks after it can unlock it.") }
+        if message == "Login failure" {
+            return ("Not signed in", "You could not be signed in. Check what you entered, and try again.")
+        }
+        return (status == .notFound ? "There is nothing here" : "That did not work", message)
+    }
+
+    /// The policies that something did not comply with.
+    private var policies: Markup {
+        let failures = (detail?["failedPolicyRequirements"]?.array ?? []).flatMap { failure in
+            (failure["policyRequirements"]?.array ?? []).map { (failure["property"]?.string ?? "", $0) }
+        }
+        guard !failures.isEmpty else { return .nothing }
+        return tag("ul", ["class": "errors"]) {
+            for (property, requirement) in failures { tag("li") { "\(property): \(PolicyText.sentence(for: requirement))" } }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import SignetCore
+
+/// The pages of OAuth 2.0 that ask a person something.
+extension HTMLPage {
+    /// Asks whether a client may have what it asks for.
+    static func consent(client: RegisteredClient, user: UserKey, scopes: [String], csrf: String, target: String) -> HTMLPage {
+        HTMLPage(
+            title: "Allow \(client.id)?",
+            content: list(scopes, "\(client.id) asks to be allowed:")
+                + tag("p", ["class": "quiet"]) { "You are signed in as \(user.name)." } + question(["csrf": csrf], saves: true),
+            formTargets: CSPSource(target).map { [$0.text] } ?? [])
+    }
+
+    /// Asks for the code that a device shows.
+    static func deviceCode(isWrong: Bool) -> HTMLPage {
+        HTMLPage(
+            title: "Connect a device",
+            content: (isWrong ? PagePart.alert("There is no such code, or it has expired.") : .nothing)
+                + tag("form", ["method": "get"]) {
+                    tag("div", ["class": "field"]) {
+                        tag("label", ["for": "user_code"]) { "Code on the device" }
+                        void(
+                            "input",
+                            [
+                                "id": "user_code", "name": "user_code", "required": "", "autocomplete": "off",
+                                "autocapitalize": "characters", "spellcheck": "false", "autofocus": Markup.flag(!isWrong),
+                            ])
+                    }
+                    PagePart.button("Continue")
+                })
+    }
+
+    /// Asks whether a device may have what it asks for.
+    static func device(_ device: DeviceAuthorization, csrf: String) -> HTMLPage {
+        HTMLPage(
+            title: "Allow \(device.client.id)?",
+            content: tag("p") { "A device shows this code. Allow it only if it is the one that you see:" }
+                + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, "It asks to be allowed:")
+                + question(["csrf": csrf, "user_code": device.userCode], saves: false))
+    }
+
+    static func deviceAnswered(_ isAllowed: Bool) -> HTMLPage {
+        HTMLPage(
+            title: isAllowed ? "Allowed" : "Denied", content: tag("p") { "You can go back to your device now." })
+    }
+
+    private static func list(_ scopes: [String], _ introduction: String) -> Markup {
+        guard !scopes.isEmpty else { return tag("p") { "It asks for everything that it is registered for." } }
+        return tag("p") { introduction } + tag("ul") { for scope in scopes { tag("li") { meaning(of: scope) } } }
+    }
+
+    /// What the standard scopes stand for (OpenID Connect Core 1.0 section 5.4).
+    private static func meaning(of scope: String) -> String {
+        switch scope {
+        case "openid": "to know who you are (openid)"
+        case "profile": "to read your name and profile (profile)"
+        case "email": "to read your e-mail address (email)"
+        case "address": "to read your postal address (address)"
+        case "phone": "to read your telephone number (phone)"
+        default: scope
+        }
+    }
+
+    private static func question(_ hidden: KeyValuePairs<String, String>, saves: Bool) -> Markup {
+        tag("form", ["method": "post"]) {
+            for (name, value) in hidden { PagePart.hidden(name, value) }
+            if saves {
+                tag("label", ["class": "check"]) {
+                    void("input", ["type": "checkbox", "name": "save_consent", "value": "on"])
+                    tag("span") { "Do not ask me again" }
+                }
+            }
+            tag("div", ["class": "buttons"]) {
+                PagePart.button("Allow", name: "decision", value: "allow")
+                PagePart.button("Deny", name: "decision", value: "deny", isMain: false)
+            }
+        }
+    }
+}
+
+/// The place of an address, as a Content-Security-Policy names it: an origin, or for an app's own scheme the scheme.
+struct CSPSource: Sendable, Hashable {
+    let text: String
+
+    /// Nil when the address has no place that such a policy could name.
+    init?(_ address: String) {
+        guard let colon = address.firstIndex(of: ":") else { return nil }
+        let scheme = address[..<colon].lowercased()
+        guard scheme.first?.isLetter == true,
+            scheme.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) })
+        else { return nil }
+        guard scheme == "http" || scheme == "https" else {
+            text = "\(scheme):"
+            return
+        }
+        let rest = address[address.index(after: colon)...]
+        let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
+        guard rest.hasPrefix("//"), !authority.isEmpty,
+            authority.utf8.allSatisfy({
+                (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || "-.:[]".utf8.contains($0)
+            })
+        else { return nil }
+        text = "\(scheme)://\(authority)"
+    }
+}

@@ -1,0 +1,85 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `/XUI/session` and `/XUI/logout`: what a person sees who signed in without an app to go back to.
+struct SessionPages: Sendable {
+    let desk: Desk
+
+    /// The session of the browser. To look at it is no use of it.
+    func show(_ reader: RequestReader, _ realm: RealmPath) -> Response {
+        let tokens = reader.cookies(desk.configuration.cookieName)
+        let found = desk.transact { state, moment -> (SSOSession, String)? in
+            for token in tokens {
+                guard let session = state.sessions.look(BearerKey(token), at: moment.now), session.user.realm == realm else {
+                    continue
+                }
+                return (session, state.csrf(of: token))
+            }
+            return nil
+        }
+        let login = "\(desk.contextPath)/XUI/?realm=\(realm.description.percentEncoded())"
+        guard let (session, csrf) = found else { return Self.none(login).response(below: desk.contextPath) }
+        let action = "\(desk.contextPath)/XUI/logout?realm=\(realm.description.percentEncoded())"
+        return HTMLPage(
+            title: "You are signed in",
+            content: tag("dl") {
+                tag("dt") { "Name" }
+                tag("dd") { session.user.name }
+                tag("dt") { "Realm" }
+                tag("dd") { realm.description }
+                tag("dt") { "Journeys" }
+                tag("dd") { session.trees.sorted().joined(separator: ", ") }
+                tag("dt") { "Signed in" }
+                tag("dd") { Self.time(session.authenticatedAt) }
+                tag("dt") { "Good until" }
+                tag("dd") { Self.time(session.end) }
+                tag("dt") { "Unused until" }
+                tag("dd") { Self.time(session.idleEnd) }
+            }
+                + tag("form", ["method": "post", "action": action]) {
+                    PagePart.hidden("csrf", csrf)
+                    tag("div", ["class": "buttons"]) { PagePart.button("Sign out", isMain: false) }
+                }
+        ).response(below: desk.contextPath)
+    }
+
+    /// Ends the browser's session.
+    /// - Throws: ``Refusal/foreignForm`` for a form of another session.
+    func logOut(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
+        let form = try await reader.form()
+        let tokens = reader.cookies(desk.configuration.cookieName)
+        let (ended, cookie) = try desk.transact { state, moment throws(Refusal) in
+            guard let shown = state.session(tokens, in: realm, at: moment.now) else {
+                return (nil as SSOSession?, SessionCookie(moment))
+            }
+            guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, state.csrf(of: shown.token)) else { throw .foreignForm }
+            return (state.sessions.end(BearerKey(shown.token), at: moment.now), SessionCookie(moment))
+        }
+        if let ended { desk.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
+        return LoginPages.redirect(
+            to: "\(desk.contextPath)/XUI/session?realm=\(realm.description.percentEncoded())", [cookie.expired])
+    }
+
+    /// Nobody is signed in.
+    static func none(_ login: String) -> HTMLPage {
+        HTMLPage(
+            title: "You are not signed in",
+            content: tag("p") { "There is no session in this browser." }
+                + PagePart.link("Sign in", to: login))
+    }
+
+    /// A moment for people, in UTC, to the second.
+    static func time(_ date: Date) -> Markup {
+        let text = date.ISO8601Format()
+        let readable = text.replacing("T", with: " ").replacing("Z", with: " UTC")
+        return tag("time", ["datetime": text]) { readable }
+    }
+}

@@ -1,0 +1,193 @@
+import SignetCore
+
+/// A step of any journey as a page.
+///
+/// Everything works without scripts that can: a browser without them asks for a page that waits again by itself. A callback that
+/// no page can do the work of (a key on a phone, another system's check) says so, and offers to go on without.
+struct StepView: Sendable {
+    let step: JourneyStep
+    let form: FormHandle
+    /// Milliseconds until the step is to be sent again; nil when it does not wait.
+    let wait: Int?
+    /// Where a script asks whether the wait is over.
+    let pollAddress: String
+
+    var page: HTMLPage {
+        HTMLPage(title: title, content: description + summary + body, refresh: wait.map { max(1, ($0 + 999) / 1000) })
+    }
+
+    // MARK: Words
+
+    private var title: String {
+        if let header = step.header, !header.isEmpty { return header }
+        if facts.challengeNumber != nil { return "Choose this number" }
+        if facts.registration != nil { return "Add your device" }
+        if facts.recoveryCodes != nil { return "Your recovery codes" }
+        if facts.webAuthn != nil { return "Use a passkey" }
+        if step.callback("SuspendedTextOutputCallback") != nil { return "Look in your mail" }
+        return wait != nil ? "Please wait" : "Sign in"
+    }
+
+    private var description: Markup {
+        guard let description = step.description, !description.isEmpty else { return .nothing }
+        return tag("p", ["class": "quiet"]) { description }
+    }
+
+    /// What is wrong, before all else, with a way to each field.
+    private var summary: Markup {
+        let wrong = views.filter { !$0.errors.isEmpty }
+        guard !wrong.isEmpty else { return .nothing }
+        return tag(
+            "div", ["class": "note error", "role": "alert", "tabindex": "-1", "autofocus": "", "aria-labelledby": "summary"]
+        ) {
+            tag("p", ["id": "summary"]) { "Please look at this again:" }
+            tag("ul") {
+                for view in wrong {
+                    tag("li") {
+                        tag("a", ["href": "#\(view.id)"]) { "\(view.prompt): \(view.errors.joined(separator: " "))" }
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    private var facts: StepFacts { StepFacts(step) }
+
+    private var views: [CallbackView] {
+        let facts = facts
+        var hasFocus = false
+        let all = step.callbacks.enumerated().map { CallbackView(callback: $1, index: $0, facts: facts) }
+        let isWrong = all.contains { !$0.errors.isEmpty }
+        return all.map { view in
+            var view = view
+            if !isWrong, !hasFocus, view.isField { (view.isFocused, hasFocus) = (true, true) }
+            return view
+        }
+    }
+
+    private var body: Markup {
+        let views = views
+        let buttons = views.map(\.buttons).reduce(.nothing, +)
+        return form.markup(stage: step.pageStage, facts.webAuthn?.attributes ?? [:]) {
+            let shown = views.map(\.markup).reduce(.nothing, +)
+            shown
+            if shown.isInvisible, buttons == .nothing, wait == nil, facts.webAuthn == nil {
+                tag("p") { "There is nothing to do here but to go on." }
+            }
+            if wait != nil { waiting }
+            if facts.webAuthn != nil { passkey }
+            if buttons != .nothing || needsButton {
+                tag("div", ["class": "buttons"]) {
+                    if buttons == .nothing { PagePart.button(label) } else { buttons }
+                }
+            }
+        }
+    }
+
+    /// Where neither buttons of its own, nor time, nor a letter lead on from a step, a button does.
+    private var needsButton: Bool {
+        guard step.callback("SuspendedTextOutputCallback") == nil, facts.webAuthn == nil else { return false }
+        return wait == nil || views.contains(where: \.isField)
+    }
+
+    private var label: String { step.callback("PasswordCallback") != nil ? "Sign in" : "Continue" }
+
+    /// A passkey is asked for by the page's script; without scripts there is only one way on.
+    private var passkey: Markup {
+        tag("p", ["hidden": "", "data-scripted": ""]) { "Your browser or your device will ask you for it." }
+            + tag("div", ["class": "note warning", "role": "alert", "hidden": "", "data-problem": ""]) {
+                tag("p") {
+                    "Passkeys do not work at this address. Open the page under the name that they are made for, for example "
+                        + "localhost in place of 127.0.0.1."
+                }
+            }
+            + tag("noscript") {
+                tag("p") { "A passkey needs scripts, and this browser runs none." }
+                tag("div", ["class": "buttons"]) {
+                    PagePart.button("Go on without", name: facts.webAuthn?.input, value: "unsupported", isMain: false)
+                }
+            }
+            + tag("div", ["class": "buttons", "hidden": "", "data-scripted": ""]) {
+                tag("button", ["type": "button", "data-start": "", "autofocus": ""]) { "Use a passkey" }
+                tag("button", ["type": "button", "class": "plain", "data-skip": ""]) { "Go on without" }
+            }
+    }
+
+    private var waiting: Markup {
+        tag(
+            "div",
+            [
+                "class": "wait", "role": "status", "aria-live": "polite", "data-wait": wait.map { String($0) },
+                "data-poll": pollAddress,
+            ]
+        ) {
+            tag("span", ["class": "pulse", "aria-hidden": "true"])
+            tag("span") { facts.waitMessage ?? "Waiting" }
+        }
+    }
+}
+
+/// What the callbacks of a step mean together.
+struct StepFacts: Sendable {
+    /// The content of a QR code for an authenticator.
+    let registration: String?
+    /// The number to choose on the device.
+    let challengeNumber: String?
+    let waitMessage: String?
+    let recoveryCodes: ShownRecoveryCodes?
+    let webAuthn: WebAuthnRequest?
+
+    /// The links that an authenticator opens: a page links to no others.
+    private static let schemes = ["otpauth://", "pushauth://", "mfauth://"]
+
+    init(_ step: JourneyStep) {
+        let hidden = step.callbacks.filter { $0.type == "HiddenValueCallback" }.compactMap { $0.output("value")?.string }
+        registration = hidden.first { value in Self.schemes.contains { value.hasPrefix($0) } }
+        challengeNumber = step.hiddenValue("pushChallengeNumber")
+        waitMessage = step.callback("PollingWaitCallback")?.output("message")?.string
+        let scripts = step.callbacks.filter(\.isScript).compactMap { $0.output("message")?.string }
+        recoveryCodes = scripts.lazy.compactMap { ShownRecoveryCodes(script: $0) }.first
+        webAuthn = WebAuthnRequest(step, scripts: scripts)
+    }
+
+    /// Whether the scripts of the step only do what the page does by itself.
+    var explainsScripts: Bool { registration != nil || recoveryCodes != nil || webAuthn != nil || challengeNumber != nil }
+}
+
+extension JourneyCallback {
+    /// A text that is a script for browsers. No page of this server runs one.
+    var isScript: Bool { type == "TextOutputCallback" && output("messageType")?.string == "4" }
+}
+
+/// Codes for the day when the device is gone, which a person sees once.
+struct ShownRecoveryCodes: Sendable, Hashable {
+    let codes: [String]
+
+    /// AM hands them over inside of a script for browsers, as texts that end in a new line (protocol/journey.md section 2.7).
+    init?(script: String) {
+        guard script.lowercased().contains("recovery codes") else { return nil }
+        codes = script.split(separator: "\\n").dropLast().compactMap { part in
+            let code = part.suffix(while: { !"\"'".contains($0) })
+            let isWord = code.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+            return code.isEmpty || !isWord ? nil : String(code)
+        }
+        guard !codes.isEmpty else { return nil }
+    }
+}
+
+extension Substring {
+    /// The longest end of which every character satisfies `condition`.
+    fileprivate func suffix(while condition: (Character) -> Bool) -> Substring {
+        guard let last = lastIndex(where: { !condition($0) }) else { return self }
+        return self[index(after: last)...]
+    }
+}

@@ -1,0 +1,190 @@
+import HTTPTypes
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A browser's way through a journey.
+///
+/// The journey's handle stays here, and the browser gets the number of a walk that only its own cookie opens (docs/server.md says
+/// why). So a page can be asked for again, and an answer that comes twice counts once.
+struct Walk: Sendable {
+    enum State: Sendable {
+        /// Somebody came with the link in a letter. It is good once, and programs look at links as well: a person has to press a
+        /// button.
+        case invited(token: Secret)
+        case open(JourneyStep, due: Date?)
+        case done(WalkEnd)
+        case failed(Refusal)
+    }
+
+    let id: String
+    /// The browser's cookie.
+    let browser: BearerKey
+    let realm: RealmPath
+    /// The query of the address that it began with: what leads to another try.
+    let query: String
+    let destination: ReturnAddress?
+    let noSession: Bool
+    let expiresAt: Date
+    /// Counts the pages: an answer names the one that it is to.
+    var page = 1
+    var state: State
+}
+
+/// How a walk ended well.
+struct WalkEnd: Sendable {
+    let user: UserKey
+    let tree: String
+    /// The session; nil when there is none.
+    let token: Secret?
+}
+
+/// What a browser wants to begin.
+struct WalkStart: Sendable {
+    enum Kind: Sendable {
+        case journey(JourneyStart)
+        case letter(token: String)
+    }
+
+    var kind: Kind
+    var realm: RealmPath
+    var query: String
+    /// Where to go afterwards, as it was asked for.
+    var goto: String?
+}
+
+extension DeskState {
+    /// Begins a walk, and returns its id. What goes wrong on the way belongs to the walk.
+    /// - Throws: ``Refusal/foreignReturn``.
+    mutating func begin(
+        _ start: WalkStart, browser: BearerKey, realms: Set<RealmPath>, _ moment: Moment
+    ) throws(Refusal) -> String {
+        var destination: ReturnAddress?
+        if let goto = start.goto {
+            destination = ReturnAddress(goto, in: start.realm, realms: realms, self, moment)
+            guard destination != nil else { throw .foreignReturn }
+        }
+        let state: Walk.State
+        var noSession = false
+        switch start.kind {
+        case .letter(let token):
+            state = .invited(token: Secret(token.utf8))
+            if destination == nil { destination = destinationOfSuspended(browser, start.realm, moment) }
+        case .journey(let journey):
+            noSession = journey.noSession
+            state = advance(moment) { (desk) throws(Refusal) in try desk.begin(journey, moment) }
+        }
+        let walk = Walk(
+            id: RandomID.token(), browser: browser, realm: start.realm, query: start.query, destination: destination,
+            noSession: noSession, expiresAt: moment.walkEnd, state: state)
+        walks.insert(walk, for: walk.id, until: walk.expiresAt, at: moment.now)
+        return walk.id
+    }
+
+    /// A browser's walk as it is now. A wait that is over has been gone on with.
+    mutating func walk(_ id: String, of browser: BearerKey, _ moment: Moment) -> Walk? {
+        guard var walk = walks.value(for: id, at: moment.now), walk.browser == browser else { return nil }
+        if case .open(let step, let due?) = walk.state, moment.now >= due {
+            move(&walk, from: step, callbacks: nil, moment)
+        }
+        return walk
+    }
+
+    /// Takes the answer to a page. An answer to a page that is not the present one changes nothing: the person pressed twice, or
+    /// went back.
+    mutating func answer(_ id: String, page: Int, of browser: BearerKey, form: Parameters, userAgent: String?, _ moment: Moment) {
+        guard var walk = walks.value(for: id, at: moment.now), walk.browser == browser, walk.page == page else { return }
+        switch walk.state {
+        case .open(let step, _):
+            let answers = StepAnswers(step, browser: browser, userAgent: userAgent)
+            move(&walk, from: step, callbacks: answers.callbacks(form), moment)
+        case .invited(let token):
+            let realm = walk.realm
+            walk.page += 1
+            walk.state = advance(moment) { (desk) throws(Refusal) in try desk.resume(token.text, in: realm, moment) }
+            walks.insert(walk, for: walk.id, until: walk.expiresAt, at: moment.now)
+        case .done, .failed: break
+        }
+    }
+
+    private mutating func move(_ walk: inout Walk, from step: JourneyStep, callbacks: JSONValue?, _ moment: Moment) {
+        let request = JourneyContinuation(
+            realm: walk.realm, authID: step.authId, callbacks: callbacks, noSession: walk.noSession)
+        walk.state = advance(moment) { (desk) throws(Refusal) in try desk.proceed(request, moment) }
+        // Who waits goes on seeing the same page; a button on it is still good.
+        let goesOnWaiting =
+            if case .open(let next, _) = walk.state { callbacks == nil && next.isSamePage(as: step) } else { false }
+        if !goesOnWaiting { walk.page += 1 }
+        walks.insert(walk, for: walk.id, until: walk.expiresAt, at: moment.now)
+    }
+
+    private mutating func advance(
+        _ moment: Moment, _ body: (inout DeskState) throws(Refusal) -> JourneyReply
+    ) -> Walk.State {
+        do throws(Refusal) {
+            switch try body(&self) {
+            case .step(let step):
+                return .open(
+                    step, due: step.waitMilliseconds.map { moment.now.addingTimeInterval(Double(max($0, 250)) / 1000) })
+            case .loggedIn(let user, let tree, let token):
+                let token = token.flatMap { $0.isEmpty ? nil : Secret($0.utf8) }
+                return .done(WalkEnd(user: user, tree: tree, token: token))
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// The link in a letter does not say where the person wanted to go: the walk of the same browser that waits for it does.
+    private func destinationOfSuspended(_ browser: BearerKey, _ realm: RealmPath, _ moment: Moment) -> ReturnAddress? {
+        walks.values(at: moment.now).filter { walk in
+            guard walk.browser == browser, walk.realm == realm, case .open(let step, _) = walk.state else { return false }
+            return step.callback("SuspendedTextOutputCallback") != nil
+        }.max { $0.expiresAt < $1.expiresAt }?.destination
+    }
+
+    /// What a form of a walk carries: bound to the browser's cookie, the walk and the page.
+    func csrf(of walk: String, page: Int, browser: BearerKey) -> String {
+        proof("walk \(walk) \(page) \(browser.text)")
+    }
+}
+
+extension Moment {
+    /// A walk may have to wait for a letter, and then walk all of a journey. Who comes back to the page later than that learns for
+    /// another two hours that time is up, and can try again from where they came.
+    fileprivate var walkEnd: Date {
+        let seconds = max(1, configuration.journeyTimeout) + max(1, configuration.suspensionTimeout) + 7200
+        return now.addingTimeInterval(Double(seconds))
+    }
+}
+
+extension Refusal {
+    static let foreignReturn = Refusal(
+        .badRequest, "The address to return to is none of this server's, and no client of the realm has registered it.")
+    /// The form is not one that this browser was given.
+    static let foreignForm = Refusal(
+        .forbidden, "The form was not made for this browser. Cookies must be allowed to sign in here.")
+
+    var isTimeout: Bool { detail?["errorCode"] == .string("110") }
+}
+
+extension JourneyStep {
+    /// Whether a person sees the same in both, up to how long to wait.
+    func isSamePage(as other: JourneyStep) -> Bool {
+        (stage, header, description) == (other.stage, other.header, other.description)
+            && callbacks.map(\.withoutWait) == other.callbacks.map(\.withoutWait)
+    }
+}
+
+extension JourneyCallback {
+    fileprivate var withoutWait: JourneyCallback {
+        guard type == "PollingWaitCallback" else { return self }
+        var same = self
+        same.output.removeAll { $0.name == "waitTime" }
+        return same
+    }
+}

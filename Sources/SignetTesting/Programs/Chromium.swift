@@ -1,0 +1,222 @@
+#if os(Linux)
+import Foundation
+package import SignetCore
+
+/// Chromium without a window (Debian's `chromium-headless-shell`), told what to do through the DevTools protocol over pipes: no port,
+/// and it ends when we do, however we end.
+package actor Chromium {
+    private static let program = "chromium-headless-shell"
+
+    /// Whether it is on this machine.
+    package static var isPossible: Bool { Programs.missing([program]).isEmpty }
+
+    /// What the browser does not do.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private let process: TestProcess
+    private var bytes: [UInt8] = []
+    private var replies: [Int64: JSONValue] = [:]
+    private var lastID: Int64 = 0
+
+    private init(_ process: TestProcess) { self.process = process }
+
+    /// Runs `body` with a new browser, and ends it afterwards.
+    /// - Throws: ``Failure``, ``CannotStart``, or what `body` throws.
+    package static func with<R>(_ body: (Chromium) async throws -> R) async throws -> R {
+        try await TemporaryDirectory.with { directory in
+            // The pipes are its descriptors 3 and 4.
+            let script = "exec \(program) \"$@\" 3<&0 4>&1 </dev/null >&2"
+            let options = [
+                "--headless", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage",
+                "--hide-scrollbars",
+                "--user-data-dir=\(directory.file("profile"))", "about:blank",
+            ]
+            let process = try TestProcess("sh", ["-c", script, "sh"] + options, input: .open, ownGroup: true)
+            let browser = Chromium(process)
+            let result: Result<R, any Error>
+            do { result = .success(try await body(browser)) } catch { result = .failure(error) }
+            process.closeInput()
+            process.signal(SIGKILL, group: true)
+            _ = await process.end(within: .seconds(10))
+            return try result.get()
+        }
+    }
+
+    /// A page of its own, with no cookies.
+    package func page() async throws -> ChromiumPage {
+        let context = try await call("Target.createBrowserContext")
+        let target = try await call(
+            "Target.createTarget", ["url": .string("about:blank"), "browserContextId": context["browserContextId"] ?? .null])
+        let session = try await call(
+            "Target.attachToTarget", ["targetId": target["targetId"] ?? .null, "flatten": .bool(true)])
+        let page = ChromiumPage(browser: self, session: session["sessionId"]?.string ?? "")
+        try await page.call("Page.enable")
+        try await page.call("Emulation.setFocusEmulationEnabled", ["enabled": .bool(true)])
+        return page
+    }
+
+    /// Runs a command of the protocol.
+    package func call(
+        _ method: String, _ parameters: [String: JSONValue] = [:], session: String? = nil
+    ) async throws -> JSONValue {
+        lastID += 1
+        let id = lastID
+        var message: [String: JSONValue] = ["id": .integer(id), "method": .string(method), "params": .object(parameters)]
+        message["sessionId"] = session.map { .string($0) }
+        process.send(JSON.encode(.object(message)) + [0])
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            let isLast = process.hasEnded || ContinuousClock.now > deadline
+            read()
+            if let reply = replies.removeValue(forKey: id) {
+                if let error = reply["error"] { throw Failure(description: "\(method): \(JSON.text(of: error))") }
+                return reply["result"] ?? .null
+            }
+            if isLast { throw Failure(description: "\(method): no answer; \(process.soFar.errors.suffix(500))") }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// Takes in what the browser said; what it says unasked is of no interest.
+    private func read() {
+        bytes += process.takeOutput()
+        while let end = bytes.firstIndex(of: 0) {
+            if let message = try? JSON.value(of: bytes[..<end]), let id = message["id"]?.wholeNumber { replies[id] = message }
+            bytes.removeSubrange(...end)
+        }
+    }
+}
+
+/// A page in the browser.
+package struct ChromiumPage: Sendable {
+    let browser: Chromium
+    let session: String
+
+    @discardableResult
+    package func call(_ method: String, _ parameters: [String: JSONValue] = [:]) async throws -> JSONValue {
+        try await browser.call(method, parameters, session: session)
+    }
+
+    // MARK: How it looks
+
+    package func setSize(width: Int, height: Int) async throws {
+        try await call(
+            "Emulation.setDeviceMetricsOverride",
+            [
+                "width": .integer(Int64(width)), "height": .integer(Int64(height)), "deviceScaleFactor": .integer(1),
+                "mobile": .bool(false),
+            ])
+    }
+
+    package func setDark(_ isDark: Bool) async throws {
+        let feature: JSONValue = .object([
+            "name": .string("prefers-color-scheme"), "value": .string(isDark ? "dark" : "light"),
+        ])
+        try await call("Emulation.setEmulatedMedia", ["features": .array([feature])])
+    }
+
+    /// Whether pages run scripts, from the next page on.
+    package func setScripts(_ areOn: Bool) async throws {
+        try await call("Emulation.setScriptExecutionDisabled", ["value": .bool(!areOn)])
+    }
+
+    /// The whole page as a PNG.
+    package func picture() async throws -> [UInt8] {
+        let reply = try await call(
+            "Page.captureScreenshot", ["format": .string("png"), "captureBeyondViewport": .bool(true)])
+        return try Base64.decode(reply["data"]?.string ?? "")
+    }
+
+    // MARK: What it does
+
+    package func open(_ url: String) async throws {
+        let reply = try await call("Page.navigate", ["url": .string(url)])
+        // What is no page, an app's own scheme or an answer without a body, is not gone to.
+        if let error = reply["errorText"]?.string, error != "net::ERR_ABORTED" { throw Chromium.Failure(description: error) }
+        try await wait(for: "document.readyState === 'complete'")
+    }
+
+    /// The value of an expression, which scripts that are switched off do not touch.
+    package func evaluate(_ expression: String) async throws -> JSONValue {
+        let reply = try await call(
+            "Runtime.evaluate",
+            ["expression": .string(expression), "returnByValue": .bool(true), "awaitPromise": .bool(true)])
+        if let error = reply["exceptionDetails"] { throw Chromium.Failure(description: JSON.text(of: error)) }
+        return reply["result"]?["value"] ?? .null
+    }
+
+    /// Waits until an expression is true, from one page to the next.
+    package func wait(for expression: String, within patience: Duration = .seconds(60)) async throws {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            let isLast = ContinuousClock.now > deadline
+            // While a page goes away there is nothing to ask.
+            if (try? await evaluate("!!(\(expression))")) == .bool(true) { return }
+            if isLast {
+                let seen = (try? await evaluate("location.href + ' ' + document.body.innerText"))?.string ?? "nothing"
+                throw Chromium.Failure(description: "it did not come true: \(expression); the page is \(seen)")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Waits for a page with this heading, as a whole.
+    package func waitForHeading(_ text: String) async throws {
+        try await wait(
+            for: "document.readyState === 'complete' && document.querySelector('h1')?.textContent === \(Self.literal(text))")
+    }
+
+    package func text(_ selector: String = "main") async throws -> String {
+        try await evaluate("document.querySelector(\(Self.literal(selector)))?.innerText ?? ''").string ?? ""
+    }
+
+    /// Puts the focus into a field, and types in place of what is there.
+    package func fill(_ selector: String, _ text: String) async throws {
+        let field = Self.literal(selector)
+        guard
+            try await evaluate("(e => { e?.focus(); e?.select?.(); return !!e })(document.querySelector(\(field)))")
+                == .bool(true)
+        else { throw Chromium.Failure(description: "there is no \(selector)") }
+        try await call("Input.insertText", ["text": .string(text)])
+    }
+
+    /// Presses what is there with the mouse.
+    package func click(_ selector: String) async throws {
+        let place = try await evaluate(
+            """
+            (e => {
+              if (!e) return null
+              e.scrollIntoView({ block: 'center', behavior: 'instant' })
+              const r = e.getBoundingClientRect()
+              return [Math.round(r.x + r.width / 2), Math.round(r.y + r.height / 2)]
+            })(document.querySelector(\(Self.literal(selector))))
+            """)
+        guard let place = place.array, place.count == 2 else { throw Chromium.Failure(description: "there is no \(selector)") }
+        for type in ["mousePressed", "mouseReleased"] {
+            try await call(
+                "Input.dispatchMouseEvent",
+                [
+                    "type": .string(type), "x": place[0], "y": place[1], "button": .string("left"), "clickCount": .integer(1),
+                ])
+        }
+    }
+
+    /// Presses a key: `Tab`, `Enter` or ` `.
+    package func press(_ key: String) async throws {
+        let codes: [String: (Int64, String?)] = ["Tab": (9, nil), "Enter": (13, "\r"), " ": (32, " ")]
+        let (code, text) = codes[key] ?? (0, key)
+        for type in ["keyDown", "keyUp"] {
+            var parameters: [String: JSONValue] = [
+                "type": .string(type), "key": .string(key), "code": .string(key == " " ? "Space" : key),
+                "windowsVirtualKeyCode": .integer(code),
+            ]
+            if type == "keyDown" { parameters["text"] = text.map { .string($0) } }
+            try await call("Input.dispatchKeyEvent", parameters)
+        }
+    }
+
+    private static func literal(_ text: String) -> String { JSON.text(of: .string(text)) }
+}
+#endif

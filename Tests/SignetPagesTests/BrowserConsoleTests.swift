@@ -1,0 +1,49 @@
+import SignetAuthenticator
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite(
+    "The console in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    .timeLimit(.minutes(10)))
+struct BrowserConsoleTests {
+    @Test("The link opens it; a session is ended in it, and time goes by")
+    func console() async throws {
+        try await PageDesk.run { desk, page in
+            try await page.open(desk.login("EmailLogin"))
+            try await page.wait(for: "document.querySelector('[autocomplete=username]')")
+            try await page.fill("[autocomplete=username]", "demo")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("Look in your mail")
+            try await page.open(desk.login())
+            try await page.signIn()
+            try await page.waitForHeading("You are signed in")
+
+            try await page.open(desk.server.consoleLink())
+            try await page.waitForHeading("Console")
+            try await page.look("console")
+            try await page.click("[aria-label='End the session of demo']")
+            try await page.wait(for: "!document.querySelector('[aria-label^=\"End the session\"]')")
+            try await page.open("\(desk.url)/XUI/session")
+            try await page.waitForHeading("You are not signed in")
+
+            // A login that waits is too late when the clock has been moved.
+            let other = try await desk.browser.page()
+            try await other.open(desk.login())
+            try await other.waitForHeading("Sign In")
+            try await page.open("\(desk.url)/console")
+            try await page.click("button[value='3600']")
+            try await page.wait(for: "document.body.innerText.includes('moved by +3600')")
+            try await other.signIn()
+            try await other.waitForHeading("Time is up")
+
+            // The link is used up.
+            try await page.click("a[href*='suspendedId']")
+            try await page.waitForHeading("Go on signing in")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("The link is not good")
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite(
+    "A browser and a device", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    .timeLimit(.minutes(10)))
+struct BrowserDeviceTests {
+    private struct Enough: Error {}
+
+    /// A desktop authenticator in this process.
+    private func withAuthenticator(_ body: (Authenticator) async throws -> Void) async throws {
+        try await AsyncHTTPTransport().use { transport in
+            try await body(
+                Authenticator(
+                    store: AccountRecords(unsealed: MemoryStore()), transport: transport,
+                    device: PushDevice(token: "token-1", name: "Mira's desk")))
+        }
+    }
+
+    /// Waits at the desk for a message.
+    private func message(_ authenticator: Authenticator, _ mechanism: Mechanism) async throws -> PushNotification {
+        do {
+            try await DeskListener(authenticator, mechanismUID: mechanism.uid).run { event in
+                if case .received = event { throw Enough() }
+            }
+        } catch is Enough {}
+        return try #require(try await authenticator.notifications().last)
+    }
+
+    @Test("The number on the page is chosen on the device, and the page goes on by itself", arguments: [true, false])
+    func number(scripts: Bool) async throws {
+        try await withAuthenticator { authenticator in
+            try await PageDesk.run { desk, page in
+                try await page.setScripts(scripts)
+                let mechanism = try await desk.registerPhone(authenticator, page)
+                try await page.open(desk.login("PushNumberLogin", "&ForceAuth=true&goto=\(desk.authorize().percentEncoded())"))
+                try await page.signIn()
+                try await page.waitForHeading("Choose this number")
+                if scripts { try await page.look("number") }
+                let number = try #require(Int(try await page.text(".number")))
+                #expect(try await page.evaluate("document.querySelector('.wait').getAttribute('aria-live')") == "polite")
+                let notification = try await message(authenticator, mechanism)
+                _ = try await authenticator.approve(notification.id, number: number)
+                try await page.waitForHeading("The app")
+            }
+        }
+    }
+
+    @Test("What the device denies is denied on the page")
+    func deny() async throws {
+        try await withAuthenticator { authenticator in
+            try await PageDesk.run { desk, page in
+                let mechanism = try await desk.registerPhone(authenticator, page)
+                try await page.open(desk.login("PushLogin", "&ForceAuth=true"))
+                try await page.signIn()
+                try await page.waitForHeading("Please wait")
+                try await page.look("wait")
+                _ = try await authenticator.deny(try await message(authenticator, mechanism).id)
+                try await page.waitForHeading("Not signed in")
+            }
+        }
+    }
+
+    @Test("The QR code on the page, read by zbar from a picture of it, registers an authenticator, in light and in dark")
+    func picture() async throws {
+        try await TemporaryDirectory.with { directory in
+            try await PageDesk.run { desk, page in
+                let signet = Programs.built("signet")
+                for (journey, isDark) in [("CombinedRegistration", true), ("PushRegistration", false)] {
+                    try await page.open(desk.login(journey, "&ForceAuth=true"))
+                    try await page.signIn()
+                    try await page.waitForHeading("Add your device")
+                    try await page.look("register-\(journey)")
+                    try await page.setDark(isDark)
+                    let home = ["SIGNET_HOME": directory.file(journey), "HOME": directory.path]
+                    let environment = ProcessInfo.processInfo.environment.merging(home) { $1 }
+                    let made = try await TestProcess.run(signet, ["init", "--protect", "keyfile"], environment: environment)
+                    try #require(made.status == 0, "\(made.errors)")
+                    let file = directory.file("\(journey).png")
+                    try Data(try await page.picture()).write(to: URL(filePath: file))
+                    let enrolled = try await TestProcess.run(signet, ["enroll", file], environment: environment)
+                    try #require(enrolled.status == 0, "\(enrolled.errors)")
+                    try await page.waitForHeading("You are signed in")
+                    let accounts = try await TestProcess.run(signet, ["accounts", "--json"], environment: environment)
+                    #expect(accounts.output.contains("demo"))
+                }
+            }
+        }
+    }
+
+    @Test("A one-time code is registered and asked for")
+    func code() async throws {
+        try await withAuthenticator { authenticator in
+            try await PageDesk.run { desk, page in
+                try await page.open(desk.login("OATHRegistration"))
+                try await page.signIn()
+                try await page.waitForHeading("Add your device")
+                let mechanism = try await authenticator.enroll(uri: try await page.registrationURI).mechanisms[0]
+                try await page.click("button[type=submit]")
+                try await page.wait(for: "document.querySelector('[autocomplete=one-time-code]')")
+                try await page.look("code")
+                try await page.fill("[autocomplete=one-time-code]", "1")
+                try await page.click("button[type=submit]")
+                try await page.wait(for: "document.querySelector('[autocomplete=one-time-code]')?.value === ''")
+                let code = try await authenticator.code(for: mechanism.uid)
+                try await page.fill("[autocomplete=one-time-code]", code.digits)
+                try await page.click("button[type=submit]")
+                try await page.waitForHeading("You are signed in")
+            }
+        }
+    }
+
+    @Test("Recovery codes are shown once, and nobody goes on without saying that they are kept")
+    func recoveryCodes() async throws {
+        let script =
+            "var codes = \"iZmEtxvQ00\\n\" + \"3VPW6o5-gl\\n\" + 'Ab_cdefg12\\n'; var title = \"Your Recovery Codes\"; \"<em>My key</em>\";"
+        let tree = JourneyTree.afterPassword(
+            "Recovery",
+            (
+                .node("codes"),
+                [
+                    "codes": JourneyNode(
+                        CollectorNode(
+                            collector: ScriptedCollector(
+                                attribute: "seen", shown: [.text(script, type: 4), .confirmation("Done")])), [.outcome: .success])
+                ]
+            ))
+        try await PageDesk.run(trees: [tree]) { desk, page in
+            try await page.open(desk.login("Recovery"))
+            try await page.signIn()
+            try await page.waitForHeading("Your recovery codes")
+            try await page.look("recovery")
+            let codes = try await page.evaluate("[...document.querySelectorAll('.codes code')].map(e => e.textContent).join()")
+            #expect(codes == "iZmEtxvQ00,3VPW6o5-gl,Ab_cdefg12")
+            try await page.click("button[type=submit]")
+            #expect(try await page.evaluate("document.forms[0].checkValidity()") == .bool(false))
+            try await page.click("[type=checkbox]")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("You are signed in")
+            _ = try await page.evaluate("history.back()")
+            try await page.waitForHeading("You are signed in")
+        }
+    }
+
+    @Test("A passkey is made and used, in each of AM's three forms", arguments: ["", "70", "65"])
+    func passkey(form: String) async throws {
+        try await PageDesk.run(host: "localhost") { desk, page in
+            try await page.call("WebAuthn.enable")
+            try await page.call(
+                "WebAuthn.addVirtualAuthenticator",
+                [
+                    "options": .object([
+                        "protocol": "ctap2", "transport": "internal", "hasResidentKey": .bool(true),
+                        "hasUserVerification": .bool(true), "isUserVerified": .bool(true),
+                        "automaticPresenceSimulation": .bool(true),
+                    ])
+                ])
+            for journey in ["WebAuthnRegistration", "WebAuthnLogin"] {
+                try await page.open(desk.login("\(journey)\(form)", "&ForceAuth=true"))
+                try await page.signIn()
+                try await page.waitForHeading("Use a passkey")
+                if form.isEmpty { try await page.look("passkey-\(journey)") }
+                try await page.click("[data-start]")
+                try await page.waitForHeading("You are signed in")
+            }
+        }
+    }
+
+    @Test("At an address that passkeys do not work at the page says so, and there is a way on; without scripts as well")
+    func noPasskey() async throws {
+        try await PageDesk.run { desk, page in
+            for scripts in [true, false] {
+                try await page.setScripts(scripts)
+                try await page.open(desk.login("WebAuthnRegistration", "&ForceAuth=true"))
+                try await page.signIn()
+                try await page.waitForHeading("Use a passkey")
+                if scripts {
+                    try await page.click("[data-start]")
+                    try await page.wait(for: "!document.querySelector('[data-problem]').hidden")
+                    try await page.look("passkey-address")
+                    try await page.click("[data-skip]")
+                } else {
+                    try await page.click("noscript button")
+                }
+                try await page.waitForHeading("Not signed in")
+            }
+        }
+    }
+
+    @Test("A device without a browser shows a code; the person with the browser signs in and allows it")
+    func deviceCode() async throws {
+        try await PageDesk.run { desk, page in
+            try await page.open("\(desk.url)/oauth2/device/user")
+            try await page.signIn()
+            try await page.waitForHeading("Connect a device")
+            try await page.fill("#user_code", "none")
+            try await page.click("button[type=submit]")
+            try await page.wait(for: "document.querySelector('[role=alert]')")
+            try await page.look("device")
+            try await page.fill("#user_code", try await desk.userCode())
+            try await page.press("Enter")
+            try await page.waitForHeading("Allow app?")
+            try await page.look("device-question")
+            try await page.click("button[value=allow]")
+            try await page.waitForHeading("Allowed")
+        }
+    }
+}

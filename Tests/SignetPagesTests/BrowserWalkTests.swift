@@ -1,0 +1,91 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite(
+    "Every callback in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    .timeLimit(.minutes(10)))
+struct BrowserWalkTests {
+    /// Fills in what a page asks for, in a way that is right for every callback of the catalogue.
+    private static let fill = """
+        (() => {
+          const values = { mail: 'demo@example.test', 'one-time-code': '123456', 'new-password': 'Secret12', username: 'somebody' }
+          for (const field of document.forms[0].elements) {
+            if (field.type === 'checkbox') field.checked = true
+            if (field.type === 'email') field.value = values.mail
+            if (field.type === 'password') field.value = values['new-password']
+            if (field.inputMode === 'decimal') field.value = '42'
+            if (field.type === 'text' && !field.value) field.value = values[field.autocomplete] ?? 'a text'
+          }
+          return 1
+        })()
+        """
+
+    @Test("The journey with every callback is walked to its end, with scripts and without", arguments: [true, false])
+    func everything(scripts: Bool) async throws {
+        try await PageDesk.run { desk, page in
+            try await page.setScripts(scripts)
+            try await page.open(desk.login("Everything"))
+            try await page.signIn()
+            var seen = 0
+            while seen < 40 {
+                try await page.wait(
+                    for: "document.readyState === 'complete' && document.querySelector('h1')?.textContent !== 'Sign In'")
+                if try await page.text("h1") == "You are signed in" { break }
+                seen += 1
+                let present = try #require(try await page.evaluate("document.forms[0].dataset.page").string)
+                if scripts { try await page.look("callback-\(seen < 10 ? "0" : "")\(seen)") }
+                // Every field has a name that is read out.
+                let nameless = try await page.evaluate(
+                    """
+                    [...document.querySelectorAll('input:not([type=hidden]), select')]
+                      .filter(e => !e.labels?.length && !e.ariaLabel).map(e => e.name).join()
+                    """)
+                #expect(nameless == "")
+                _ = try await page.evaluate(Self.fill)
+                if try await page.evaluate("!!document.querySelector('main form button')") == .bool(true) {
+                    try await page.click("main form button[type=submit]")
+                }
+                try await page.wait(
+                    for: "document.readyState === 'complete' && document.forms[0]?.dataset.page !== '\(present)'")
+            }
+            #expect(try await page.text("h1") == "You are signed in")
+            #expect(seen >= 20)
+        }
+    }
+
+    @Test("Somebody new: what does not comply is said in a summary, at the field, and to those who listen")
+    func registration() async throws {
+        try await PageDesk.run { desk, page in
+            try await page.open(desk.login("Registration"))
+            try await page.waitForHeading("Sign Up")
+            try await page.look("registration")
+            _ = try await page.evaluate("document.forms[0].noValidate = true")
+            try await page.fill("#IDToken1", "de")
+            try await page.fill("#IDToken2", "short")
+            try await page.fill("#IDToken4", "nobody")
+            try await page.fill("#IDToken5answer", "Rex")
+            try await page.click("[type=checkbox]")
+            try await page.click("button[type=submit]")
+            try await page.wait(for: "document.querySelector('[role=alert]')")
+            try await page.look("registration-refused")
+            #expect(try await page.evaluate("document.activeElement.getAttribute('role')") == "alert")
+            #expect(try await page.evaluate("document.querySelectorAll('[aria-invalid]').length") == .integer(4))
+            let described = try await page.evaluate(
+                "document.getElementById(document.getElementById('IDToken2').getAttribute('aria-describedby')).innerText")
+            #expect(described.string?.contains("at least 8 characters") == true)
+            try await page.fill("#IDToken1", "newcomer")
+            try await page.fill("#IDToken2", "Secret12")
+            try await page.fill("#IDToken3", "New")
+            try await page.fill("#IDToken4", "new@example.test")
+            try await page.fill("#IDToken5answer", "Rex")
+            try await page.click("[type=checkbox]")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("You are signed in")
+            #expect(try await page.text("dd") == "newcomer")
+        }
+    }
+}

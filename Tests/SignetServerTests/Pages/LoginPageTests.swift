@@ -1,0 +1,329 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("The login pages")
+struct LoginPageTests {
+    static let xui = "/am/XUI/?realm=/"
+
+    @Test("A browser without a session is led from authorize through the login page to the app's address")
+    func login() async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.get(try await desk.authorizeAddress())
+            #expect(page.status == 200)
+            #expect(page.heading == "Sign In")
+            let reply = try await browser.signIn(page)
+            #expect(reply.status == 302)
+            #expect(reply.header("Location")?.hasPrefix("\(TestDesk.redirectURI)?code=") == true)
+            let code = try #require(try reply.location["code"])
+            #expect(try await desk.exchange(code).status == 200)
+        }
+    }
+
+    @Test("Every page says that nothing is inline, framed, kept or told to others")
+    func headers() async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let login = try await browser.get(Self.xui)
+            let session = try await browser.signIn(login)
+            let pages = [
+                login, session, try await browser.get("\(Self.xui)&authIndexValue=Nothing&ForceAuth=true"),
+                try await browser.get("/am/XUI/nothing"), try await browser.get("/am/XUI/?realm=/nowhere"),
+                try await browser.get("/am/oauth2/device/user"),
+                try await desk.authorize(browser.cookies["iPlanetDirectoryPro"], client: "asking"),
+            ]
+            for page in pages {
+                let policy = try #require(page.header("Content-Security-Policy"))
+                for part in [
+                    "default-src 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'", "base-uri 'none'",
+                ] {
+                    #expect(policy.contains(part))
+                }
+                #expect(!policy.contains("unsafe"))
+                #expect(page.header("X-Content-Type-Options") == "nosniff")
+                #expect(page.header("X-Frame-Options") == "DENY")
+                #expect(page.header("Referrer-Policy") == "no-referrer")
+                #expect(page.header("Cache-Control") == "no-store")
+                #expect(page.header("Content-Type") == "text/html; charset=UTF-8")
+                #expect(page.text.captures("(<script(?! src=)|<style|style=|\\son[a-z]+=)").isEmpty)
+                #expect(page.text.captures("(?:src|href)=\"(https?:[^\"]*)\"").isEmpty)
+            }
+        }
+    }
+
+    @Test("Cookies are for this server's pages: HttpOnly and SameSite, Secure where the address is https")
+    func cookies() async throws {
+        for (publicURL, isSecure) in [(nil, false), ("https://login.example.test/am", true)] {
+            try await TestDesk.run(.sample { $0.publicURL = publicURL }) { desk in
+                let start = try await desk.send(.get, Self.xui, headers: [:])
+                #expect(start.status == 303)
+                let own = try #require(start.cookies.first { $0.hasPrefix("signet-browser=") })
+                #expect(own.contains("; Path=/am/XUI; HttpOnly; SameSite=Lax") && own.hasSuffix("; Secure") == isSecure)
+                let browser = PageBrowser(desk)
+                let page = try await browser.get(Self.xui)
+                let answer = try await browser.send(
+                    .post, try #require(page.formAction),
+                    TestDesk.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 }))
+                #expect(answer.status == 303)
+                let end = try await browser.send(.get, try #require(answer.header("Location")))
+                let session = try #require(end.cookies.first { $0.hasPrefix("iPlanetDirectoryPro=") })
+                #expect(session.contains("; HttpOnly") && session.contains("; SameSite=Lax"))
+                #expect(session.contains("; Secure") == isSecure)
+            }
+        }
+    }
+
+    @Test(
+        "A form that another browser was given, or nobody, is refused",
+        arguments: [
+            ["csrf": "x"], ["csrf": nil], ["walk": "x"], ["walk": nil], ["page": "2"], ["page": "x"], ["page": nil],
+        ] as [[String: String?]])
+    func foreignForm(changes: [String: String?]) async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.get(Self.xui)
+            let fields = page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 }
+            let reply = try await browser.post(try #require(page.formAction), fields.merging(changes) { $1 })
+            #expect(reply.status == 403)
+            #expect(browser.cookies["iPlanetDirectoryPro"] == nil)
+            // The form itself is still good.
+            #expect(try await browser.signIn(page).heading == "You are signed in")
+        }
+    }
+
+    @Test("A walk is the browser's that began it")
+    func foreignBrowser() async throws {
+        try await TestDesk.run { desk in
+            let (browser, other) = (PageBrowser(desk), PageBrowser(desk))
+            let page = try await browser.get(Self.xui)
+            _ = try await other.get(Self.xui)
+            let address = try #require(page.formAction)
+            #expect(try await other.get(address).status == 404)
+            #expect(try await other.signIn(page).status == 403)
+            #expect(try await desk.send(.get, address, headers: [:]).status == 404)
+        }
+    }
+
+    @Test(
+        "The login page leads to no address that is not this server's or registered",
+        arguments: [
+            "https://evil.example.test/", "//evil.example.test/", "/\\evil.example.test/", "\\\\evil.example.test",
+            "http://127.0.0.1:8080.evil.example.test/am/oauth2/authorize",
+            "http://127.0.0.1:8080@evil.example.test/am/oauth2/authorize",
+            "javascript:alert(1)", "/am/json/authenticate", "/am/XUI/session", "/am/../evil", "/am/oauth2/../../evil/authorize",
+            "http://127.0.0.1:8080/am/oauth2/realms/root/realms/nowhere/authorize", "https://web.example.test/cb?x=1&y=2",
+            "/am/oauth2/authorize\r\nX: y", "data:text/html,x",
+        ])
+    func openRedirect(goto: String) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await PageBrowser(desk).get("\(Self.xui)&goto=\(goto.percentEncoded())")
+            #expect(reply.status == 400)
+            #expect(reply.header("Location") == nil)
+        }
+    }
+
+    @Test(
+        "It does lead to authorize, to device codes, and to what a client registered",
+        arguments: [
+            "http://127.0.0.1:8080/am/oauth2/authorize?client_id=x", "/am/oauth2/realms/root/realms/alpha/authorize?x=y",
+            "/am/oauth2/device/user?user_code=AAAA-BBBB", "https://web.example.test/cb?x=1", "https://app.example.test/bye",
+            TestDesk.redirectURI,
+        ])
+    func goodReturn(goto: String) async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.get("\(Self.xui)&goto=\(goto.percentEncoded())")
+            #expect(page.heading == "Sign In")
+            let answer = try await browser.send(
+                .post, try #require(page.formAction),
+                TestDesk.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 }))
+            let end = try await browser.send(.get, try #require(answer.header("Location")))
+            #expect(end.header("Location") == goto.replacingOccurrences(of: "http://127.0.0.1:8080", with: ""))
+        }
+    }
+
+    @Test("Whatever a journey, a client or a person is called, it is text")
+    func escaping() async throws {
+        let name = "\"><script>alert('1')</script>&amp;"
+        let configuration = ServerConfiguration.sample {
+            $0.users.append(User(name: name, password: Secret(TestDesk.password.utf8)))
+            $0.clients.append(RegisteredClient(id: name, redirectURIs: [TestDesk.redirectURI]) { $0.asksConsent = true })
+        }
+        try await TestDesk.run(configuration) { desk in
+            let browser = PageBrowser(desk)
+            let session = try await browser.signIn(try await browser.get(Self.xui), name: name)
+            #expect(session.heading == "You are signed in")
+            #expect(session.text.contains("&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;"))
+            let consent = try await desk.authorize(browser.cookies["iPlanetDirectoryPro"], client: name)
+            let query = "\"'><svg onload=alert(1)>"
+            let odd = try await browser.get("\(Self.xui)&authIndexValue=\(query.percentEncoded())&x=\(query)&ForceAuth=true")
+            for page in [session, consent, odd] {
+                #expect(!page.text.contains("<script>") && !page.text.contains("<svg onload"))
+            }
+        }
+    }
+
+    @Test("An answer that comes twice, or to a page that is gone, changes nothing and leads to the present page")
+    func twice() async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=ChoiceCallback")
+            let choice = try await browser.signIn(page)
+            let again = try await browser.signIn(page, password: "wrong")
+            #expect(choice.text.contains("Second factor") && again.text == choice.text)
+            #expect(try await browser.submit(choice, ["IDToken1": "1"]).heading == "You are signed in")
+            #expect(try await browser.submit(choice, ["IDToken1": "0"]).heading == "You are signed in")
+        }
+    }
+
+    @Test("Two answers at once: one is taken, and both see what follows")
+    func concurrently() async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=ChoiceCallback")
+            let body = TestDesk.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 })
+            let address = try #require(page.formAction)
+            let headers = [
+                "Cookie": browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; "),
+                "Content-Type": "application/x-www-form-urlencoded",
+            ]
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 { group.addTask { try await desk.send(.post, address, headers: headers, body: body).status } }
+                return try await group.reduce(into: [Int]()) { $0.append($1) }
+            }
+            #expect(statuses == Array(repeating: 303, count: 8))
+            #expect(try await browser.get(address).text.contains("Second factor"))
+        }
+    }
+
+    @Test("A wait goes on by being looked at, when its time has come and not before")
+    func waiting() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let browser = PageBrowser(desk)
+            let start = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=PushNumberLogin")
+            let page = try await browser.signIn(start)
+            let push = try #require(desk.mailbox(phone.uid).last)
+            let number = try #require(push.number)
+            #expect(page.text.contains("<p class=\"number\">\(number)</p>"))
+            #expect(page.text.contains("<noscript><meta http-equiv=\"refresh\" content=\"1\"></noscript>"))
+            let address = try #require(page.formAction)
+            let poll = try #require(page.text.captures("data-poll=\"([^\"]*)\"").first?[0].unescaped)
+            // However often a page is asked for too early, the login does not fail for it.
+            for _ in 0..<10 { #expect(try await browser.get(address).heading == page.heading) }
+            #expect(try await browser.get(poll).json["wait"] == .integer(1000))
+            desk.clock.advance(by: 1)
+            #expect(try await browser.get(poll).json == .object(["page": .integer(2), "wait": .integer(1000)]))
+            #expect(try await phone.answer(push, ["challengeResponse": .string(String(number))], at: desk).status == 200)
+            desk.clock.advance(by: 1)
+            #expect(try await browser.get(poll).json == .object(["page": .integer(3)]))
+            #expect(try await browser.get(address).heading == "You are signed in")
+        }
+    }
+
+    @Test("What went wrong has a page with its status, and a way to another try")
+    func failures() async throws {
+        try await TestDesk.run(.sample { $0.users[0].isLocked = true }) { desk in
+            let browser = PageBrowser(desk)
+            let wrong = try await browser.signIn(
+                try await browser.get("\(Self.xui)&goto=%2Fam%2Foauth2%2Fauthorize"), password: "x")
+            #expect(wrong.status == 401 && wrong.heading == "Not signed in")
+            let again = try #require(wrong.text.captures("<a href=\"([^\"]*)\"").first?[0].unescaped)
+            #expect(again == "\(Self.xui)&goto=%2Fam%2Foauth2%2Fauthorize")
+            let locked = try await browser.signIn(try await browser.get(again))
+            #expect(locked.status == 401 && locked.heading == "Locked")
+            let late = try await browser.get(Self.xui)
+            desk.clock.advance(by: 301)
+            let timedOut = try await browser.signIn(late)
+            #expect(timedOut.status == 401 && timedOut.heading == "Time is up")
+            let unknown = try await browser.get("\(Self.xui)&authIndexValue=Nothing")
+            #expect(unknown.status == 400)
+            let link = try await browser.get("\(Self.xui)&suspendedId=x")
+            let used = try await browser.submit(link, [:])
+            #expect(used.status == 401 && used.heading == "The link is not good")
+        }
+    }
+
+    @Test("prompt=login asks again though there is a session, once")
+    func prompt() async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            _ = try await browser.signIn(try await browser.get(Self.xui))
+            let address = try await desk.authorizeAddress(["prompt": "login"])
+            let page = try await browser.get(address)
+            #expect(page.heading == "Sign In")
+            desk.clock.advance(by: 10)
+            #expect(try await browser.signIn(page).header("Location")?.hasPrefix(TestDesk.redirectURI) == true)
+        }
+    }
+
+    @Test("Signing out takes a form of the session")
+    func logOut() async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let session = try await browser.signIn(try await browser.get(Self.xui))
+            let action = try #require(session.formAction)
+            #expect(try await browser.post(action, ["csrf": "x"]).status == 403)
+            #expect(try await browser.send(.get, action).status == 405)
+            #expect(try await browser.get("/am/XUI/session").heading == "You are signed in")
+            #expect(try await browser.submit(session, [:]).heading == "You are not signed in")
+            #expect(browser.cookies["iPlanetDirectoryPro"] == nil)
+        }
+    }
+
+    @Test(
+        "A journey that opens no session says so",
+        arguments: ["&authIndexType=service&authIndexValue=PassThrough", "&noSession=true"])
+    func noSession(query: String) async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.signIn(try await browser.get("\(Self.xui)\(query)"))
+            #expect(page.heading == "Done")
+            #expect(browser.cookies["iPlanetDirectoryPro"] == nil)
+        }
+    }
+
+    @Test(
+        "A page may send the browser on to the app that asked, and nowhere else",
+        arguments: [
+            ("app", "org.example.app:"), ("web", "https://web.example.test"),
+        ])
+    func formTargets(client: String, target: String) async throws {
+        try await TestDesk.run { desk in
+            let uri = client == "web" ? "https://web.example.test/cb?x=1" : TestDesk.redirectURI
+            let page = try await PageBrowser(desk).get(
+                try await desk.authorizeAddress(["client_id": client, "redirect_uri": uri]))
+            #expect(page.header("Content-Security-Policy")?.contains("form-action 'self' \(target);") == true)
+        }
+    }
+
+    @Test(
+        "What the pages load is kept by the browser under an address that changes with it",
+        arguments: ["face.css", "face.js", "face.svg"])
+    func assets(name: String) async throws {
+        try await TestDesk.run { desk in
+            let page = try await PageBrowser(desk).get(Self.xui)
+            let address = try #require(page.text.captures("\"(/am/XUI/\(name)\\?v=[^\"]+)\"").first?[0])
+            let asset = try await desk.send(.get, address, headers: [:])
+            #expect(asset.status == 200 && !asset.text.isEmpty)
+            #expect(asset.header("Cache-Control") == "public, max-age=31536000, immutable")
+            #expect(asset.header("X-Content-Type-Options") == "nosniff")
+        }
+    }
+}
+
+extension TestDesk {
+    /// The address of an authorization request, with what `changes` say.
+    func authorizeAddress(_ changes: [String: String?] = [:]) async throws -> String {
+        var parameters: [String: String?] = [
+            "response_type": "code", "client_id": "app", "scope": "openid profile", "redirect_uri": Self.redirectURI,
+            "state": "st/&te", "code_challenge": ProofKey.challenge(for: Self.verifier), "code_challenge_method": "S256",
+        ]
+        parameters.merge(changes) { $1 }
+        return "\(Self.oauth)/authorize?\(Self.form(parameters))"
+    }
+}
