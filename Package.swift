@@ -206,7 +206,10 @@ let package = Package(
             swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",
-            dependencies: ["signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetStorage", "SignetTesting"],
+            dependencies: [
+                "signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                logging,
+            ],
             swiftSettings: rules),
         .testTarget(name: "SignetTestingTests", dependencies: ["SignetTesting"], swiftSettings: rules),
         // The server's pages in Chromium.

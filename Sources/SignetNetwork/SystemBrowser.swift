@@ -54,10 +54,24 @@ public enum SystemBrowser {
         for descriptor: Int32 in 0...2 {
             posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY, 0)
         }
+        // A signal that this program ignores, or has for itself, is the browser's to be ended by.
+        #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+        #else
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(argument), nil]
         defer { for argument in arguments { free(argument) } }
         var child = pid_t()
-        guard posix_spawnp(&child, program, &actions, nil, &arguments, environment) == 0 else {
+        guard posix_spawnp(&child, program, &actions, &attributes, &arguments, environment) == 0 else {
             throw CannotOpen(description: "\(program) is not here; open the address yourself")
         }
         return child

@@ -13,6 +13,8 @@ struct NoVaultTests {
         ["push", "list", "--all", "--json"],
         ["protect", "list"], ["protect", "list", "--json"], ["protect", "add", "keyfile", "--json"], ["protect", "remove", "1"],
         ["protect", "rotate"],
+        ["login", "https://am.example.test/am"], ["login", "--json"], ["token"], ["token", "--offline", "--json"],
+        ["userinfo", "--json"], ["logout"], ["logout", "--all", "--json"],
         ["push", "approve", "0"], ["push", "approve", "0", "--number", "7"], ["push", "deny", "0"],
     ]
 

@@ -25,6 +25,25 @@ struct ServeTests {
         }
     }
 
+    @Test("Its clients are told, each with its realm and where its answers may go")
+    func clients() async throws {
+        try await Workplace.with(vault: false) { place in
+            let (ready, process) = try await start(place, "--json")
+            let addresses = ["http://127.0.0.1/callback", "org.example.app://callback"]
+            #expect(ready.json["clients"]?.array?.map { $0["id"]?.string } == ["app"])
+            #expect(ready.json["clients"]?.array?.first?["realm"]?.string == "/")
+            #expect(ready.json["clients"]?.array?.first?["redirectUris"]?.array?.map(\.string) == addresses)
+            process.signal(SIGTERM)
+            try await process.end().succeeds()
+            let (words, other) = try await start(place)
+            try await other.said { output, _ in output.contains("Ctrl-C") }
+            #expect(other.soFar.output.contains("\nClient: app  redirect: \(addresses.joined(separator: ", "))\n"))
+            #expect(words.output.hasPrefix("Signet desk server"))
+            other.signal(SIGTERM)
+            try await other.end().succeeds()
+        }
+    }
+
     /// What is going on when a server is told to end.
     enum Business: CaseIterable {
         case nothing, idleConnection, silentConnection, deskStream, waitingLogin

@@ -16,8 +16,17 @@ struct DeviceBindingTests {
         try Vault.create(in: store, custodian: KeyFile.create(path: directory.file("key")))
     }
 
-    private func binding(_ keys: any DeviceBindingKeys) -> DeviceBinding {
-        DeviceBinding(keys, device: Self.device, clock: Self.clock)
+    private static let server = "https://am.example.test/am"
+
+    private func binding(
+        _ keys: any DeviceBindingKeys, url: String = server, realm: Realm = .root, timer: any Clock<Duration> = ContinuousClock()
+    ) throws -> DeviceBinding {
+        DeviceBinding(
+            keys, for: try ServerProfile(url: url, realm: realm), device: Self.device, clock: Self.clock, timer: timer)
+    }
+
+    private func owner(_ userID: String, server: String = server, realm: Realm = .root) -> DeviceKeyOwner {
+        DeviceKeyOwner(server: server, realm: realm, userID: userID, username: userID)
     }
 
     private func step(_ changes: [String: JSONValue] = ["authenticationType": .string("NONE")]) throws -> JourneyStep {
@@ -77,13 +86,13 @@ struct DeviceBindingTests {
                     ]))
 
             // Another process, another day.
-            let again = binding(VaultDeviceKeys(vault))
+            let again = try binding(VaultDeviceKeys(vault))
             let failure = try await step.answerDeviceSigning(with: again, claims: ["amount": .integer(7)])
             #expect(failure == nil)
             let signed = try Signature(step.callbacks[1].inputs["jws"]?.string)
             #expect(try signed.isValid(for: key.publicKey))
             #expect(signed.header["jwk"] == nil && signed.header["kid"] == .string(key.id))
-            #expect(signed.payload["amount"] == .integer(7) && signed.payload["sub"] == .string(key.userID))
+            #expect(signed.payload["amount"] == .integer(7) && signed.payload["sub"] == .string(key.owner.userID))
         }
     }
 
@@ -93,7 +102,7 @@ struct DeviceBindingTests {
             let store = MemoryStore()
             let vault = try vault(directory, in: store)
             let keys = VaultDeviceKeys(vault)
-            let key = try await keys.makeKey(userID: "user-id-in-clear", username: "u", protection: .none, at: Self.clock.now)
+            let key = try await keys.makeKey(for: owner("user-id-in-clear"), protection: .none, at: Self.clock.now)
             var stored: [UInt8] = []
             for kind in RecordKind.allCases {
                 try store.read { (records: any RecordReader) throws(StoreError) in
@@ -160,33 +169,180 @@ struct DeviceBindingTests {
 
     private struct BrokenKeys: DeviceBindingKeys {
         let error: (any Error)?
-        func makeKey(userID: String, username: String, protection: DeviceAuthenticationType, at now: Date) async throws
-            -> DeviceKey
-        {
-            if let error { throw error }
-            throw Unexpected()
+        func makeKey(for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date) async throws -> DeviceKey {
+            throw error ?? Unexpected()
         }
+        func confirm(_ key: DeviceKey) async throws {}
         func keys() async throws -> [DeviceKey] { [] }
         func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] { [] }
         func remove(_ key: DeviceKey) async throws {}
     }
 
+    @Test("A server that wants hardware to vouch for the key is told that this device cannot")
+    func attestation() async throws {
+        try await TemporaryDirectory.with { directory in
+            let keys = VaultDeviceKeys(try vault(directory))
+            var step = try self.step(["authenticationType": .string("NONE"), "attestation": .bool(true)])
+            #expect(try await step.answerDeviceBinding(with: binding(keys)) == nil)
+            #expect(step.callbacks[0].inputs["clientError"] == .string("Unsupported"))
+            #expect(step.callbacks[0].inputs["jws"] == .string(""))
+            #expect(try await keys.keys().isEmpty)
+        }
+    }
+
     @Test("A person who takes too long is told the server as a timeout, and no key is left behind")
     func timeout() async throws {
         try await TemporaryDirectory.with { directory in
-            let keys = VaultDeviceKeys(try vault(directory), presence: Sleeper())
-            var step = try self.step(["authenticationType": .string("APPLICATION_PIN"), "timeout": .integer(1)])
-            try await step.answerDeviceBinding(with: binding(keys))
+            let timer = RungTimer()
+            let keys = VaultDeviceKeys(try vault(directory), presence: Sleeper(timer: timer))
+            var step = try self.step(["authenticationType": .string("APPLICATION_PIN")])
+            try await step.answerDeviceBinding(with: binding(keys, timer: timer))
             #expect(step.callbacks[0].inputs["clientError"] == .string("Timeout"))
             #expect(try await keys.keys().isEmpty)
         }
     }
 
+    /// A person who never answers; when they are asked, the time is up.
     private struct Sleeper: DevicePresence {
+        let timer: RungTimer
         let supported: Set<DeviceAuthenticationType> = [.applicationPIN]
         func confirm(_ type: DeviceAuthenticationType, username: String) async throws -> Bool {
+            timer.ring()
             try await Task.sleep(for: .seconds(3600))
             return true
+        }
+    }
+
+    @Test(
+        "A key that is finished only after the time is up, or after nobody waits any more, is removed", arguments: [true, false])
+    func late(isCancelled: Bool) async throws {
+        try await TemporaryDirectory.with { directory in
+            let timer = RungTimer()
+            let kept = VaultDeviceKeys(try vault(directory))
+            let (made, makes) = AsyncStream<Void>.makeStream()
+            let keys = OddKeys(kept: kept) {
+                if isCancelled { makes.yield() } else { timer.ring() }
+                // Ends when the task is cancelled, and goes on all the same.
+                try? await Task.sleep(for: .seconds(3600))
+                return nil
+            }
+            let binding = try binding(keys, timer: timer)
+            let request = try #require(try self.step().first(DeviceBindingCallback.self))
+            let attempt = Task { try await binding.bind(request) }
+            if isCancelled {
+                for await _ in made { break }
+                #expect(try await kept.keys().count == 1)
+                attempt.cancel()
+            }
+            let outcome = await attempt.result
+            let error = #expect(throws: (any Error).self) { try outcome.get() }
+            #expect(isCancelled ? error is CancellationError : error as? DeviceClientError == .timeout)
+            #expect(try await kept.keys().isEmpty)
+        }
+    }
+
+    @Test(
+        "A key whose first signature fails is removed, and the error stays what it was",
+        arguments: [nil, [UInt8](repeating: 1, count: 63)])
+    func firstSignature(signature: [UInt8]?) async throws {
+        try await TemporaryDirectory.with { directory in
+            let kept = VaultDeviceKeys(try vault(directory))
+            let keys = OddKeys(kept: kept) {
+                guard let signature else { throw DeviceClientError.abort }
+                return signature
+            }
+            var step = try self.step()
+            #expect(try await step.answerDeviceBinding(with: binding(keys)) == nil)
+            let told: DeviceClientError = signature == nil ? .abort : .clientDeviceErrors
+            #expect(step.callbacks[0].inputs["clientError"] == .string(told.rawValue))
+            #expect(try await kept.keys().isEmpty)
+        }
+    }
+
+    /// Real keys, of which only the signature is another one.
+    private struct OddKeys: DeviceBindingKeys {
+        let kept: VaultDeviceKeys
+        /// The signature; nil for the right one.
+        let signature: @Sendable () async throws -> [UInt8]?
+        func makeKey(for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date) async throws -> DeviceKey {
+            try await kept.makeKey(for: owner, protection: protection, at: now)
+        }
+        func confirm(_ key: DeviceKey) async throws { try await kept.confirm(key) }
+        func keys() async throws -> [DeviceKey] { try await kept.keys() }
+        func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] {
+            if let signature = try await signature() { return signature }
+            return try await kept.sign(bytes, with: key)
+        }
+        func remove(_ key: DeviceKey) async throws { try await kept.remove(key) }
+    }
+
+    /// A clock by which waits end when a test says so, and not before.
+    private final class RungTimer: Clock {
+        typealias Duration = Swift.Duration
+        struct Instant: InstantProtocol {
+            typealias Duration = Swift.Duration
+            var offset = Swift.Duration.zero
+            func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
+            func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+            static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+        }
+
+        let now = Instant()
+        let minimumResolution = Swift.Duration.zero
+        private let (rung, bell) = AsyncStream<Void>.makeStream()
+
+        func ring() { bell.yield() }
+
+        func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+            for await _ in rung { return }
+            throw CancellationError()
+        }
+    }
+
+    @Test("A key that the server was not seen to take stands in no other's way")
+    func unconfirmed() async throws {
+        try await TemporaryDirectory.with { directory in
+            let keys = VaultDeviceKeys(try vault(directory))
+            let binding = try binding(keys)
+            func signer() async throws -> JSONValue? {
+                var step = try self.step()
+                #expect(try await step.answerDeviceSigning(with: binding) == nil)
+                return try Signature(step.callbacks[1].inputs["jws"]?.string).header["kid"]
+            }
+            func make(_ second: Int) async throws -> DeviceKey {
+                let time = Date(timeIntervalSince1970: Double(second))
+                return try await keys.makeKey(for: owner("id=demo,ou=user,dc=am"), protection: .none, at: time)
+            }
+            let first = try await make(1)
+            // The program ended before it heard from the server: there is nothing better.
+            #expect(try await signer() == .string(first.id))
+            try await binding.confirm(first)
+            #expect(try await keys.keys().map(\.isConfirmed) == [true])
+            let second = try await make(2)
+            #expect(try await signer() == .string(first.id))
+            try await binding.confirm(second)
+            #expect(try await signer() == .string(second.id))
+            try await binding.discard(second)
+            #expect(try await signer() == .string(first.id))
+            try await binding.confirm(second)
+            #expect(try await keys.keys().map(\.id) == [first.id])
+        }
+    }
+
+    @Test("Keys of another server or another realm do not sign, whatever the person is called there")
+    func servers() async throws {
+        try await TemporaryDirectory.with { directory in
+            let keys = VaultDeviceKeys(try vault(directory))
+            let elsewhere = "https://other.example.test/am"
+            for owner in [owner("id=demo,ou=user,dc=am", server: elsewhere), owner("id=demo,ou=user,dc=am", realm: "alpha")] {
+                try await keys.confirm(try await keys.makeKey(for: owner, protection: .none, at: Self.clock.now))
+            }
+            for user in ["id=demo,ou=user,dc=am", ""] {
+                var step = try self.step(["userId": .string(user)])
+                #expect(try await step.answerDeviceSigning(with: binding(keys)) == .clientNotRegistered)
+                #expect(try await step.answerDeviceSigning(with: binding(keys, url: elsewhere)) == nil)
+                #expect(try await step.answerDeviceSigning(with: binding(keys, realm: "alpha")) == nil)
+            }
         }
     }
 
@@ -197,7 +353,7 @@ struct DeviceBindingTests {
             var made: [DeviceKey] = []
             for (index, user) in ["a", "b", "b"].enumerated() {
                 let time = Date(timeIntervalSince1970: Double(index))
-                made.append(try await keys.makeKey(userID: user, username: user, protection: .none, at: time))
+                made.append(try await keys.makeKey(for: owner(user), protection: .none, at: time))
             }
             func signer(_ user: String, choose: Int? = nil) async throws -> JSONValue? {
                 var step = try self.step(["userId": .string(user)])
@@ -238,7 +394,7 @@ struct DeviceBindingTests {
                 let keys = VaultDeviceKeys(vault)
                 await #expect(throws: StoreError.self) { try await keys.keys() }
                 await #expect(throws: StoreError.self) {
-                    try await keys.makeKey(userID: "u", username: "u", protection: .none, at: Self.clock.now)
+                    try await keys.makeKey(for: owner("u"), protection: .none, at: Self.clock.now)
                 }
                 let left = try vault.read { (records: any RecordReader) throws(StoreError) in try records.record(key) }
                 #expect(left == Array(bytes.utf8))
@@ -250,6 +406,7 @@ struct DeviceBindingTests {
 @Suite("What a device says of itself")
 struct DeviceProfileTests {
     private static let files = [
+        "/proc/sys/kernel/ostype": "Linux\n",
         "/etc/os-release": "NAME=\"Debian\"\nPRETTY_NAME=\"Debian 12\"\nVERSION_ID=\"12\"\n",
         "/sys/class/dmi/id/product_name": "T14\n", "/sys/class/dmi/id/sys_vendor": "Lenovo\n",
         "/proc/sys/kernel/hostname": "desk\n", "/proc/cpuinfo": "processor\t: 0\nprocessor\t: 1\n",
@@ -260,13 +417,16 @@ struct DeviceProfileTests {
         -> DeviceProfileCollector
     {
         DeviceProfileCollector(
-            identifier: "id", environment: environment, file: { files[$0] }, folder: { folders[$0] ?? [] })
+            identifier: "id", environment: environment, file: { files[$0] }, folder: { folders[$0] })
     }
 
     @Test("It is read out of the system's files")
     func sections() {
         let profile = collector(
-            Self.files, folders: ["/sys/class/net": ["lo", "eth0"], "/sys/class/video4linux": ["video0"]],
+            Self.files,
+            folders: [
+                "/sys/class": ["net", "video4linux"], "/sys/class/net": ["lo", "eth0"], "/sys/class/video4linux": ["video0"],
+            ],
             environment: ["LANG": "de_CH.UTF-8", "TZ": "Europe/Zurich"]
         ).collect()
         #expect(
@@ -284,11 +444,29 @@ struct DeviceProfileTests {
             ])
     }
 
-    @Test("What is not there is left out")
+    @Test("What cannot be seen is left out, whole sections too")
     func nothing() {
-        let profile = collector([:]).collect()
-        #expect(profile.metadata["platform"] == .object(["platform": .string("Linux")]))
-        #expect(profile.metadata["network"] == .object(["connected": .bool(false)]))
+        #expect(collector([:]).collect().metadata == [:])
+        let some = collector(["/proc/sys/kernel/ostype": "Linux\n"], folders: ["/sys/class": ["bluetooth"]]).collect()
+        #expect(
+            some.metadata == [
+                "platform": .object(["platform": .string("Linux")]),
+                "hardware": .object(["camera": .object(["numberOfCameras": .integer(0)])]),
+            ])
+    }
+
+    @Test(
+        "Whether there is a network is said only when the interfaces say it",
+        arguments: [
+            (["lo": "unknown\n"], false), (["lo": "unknown\n", "eth0": "down\n"], false),
+            (["eth0": "up\n", "tun0": "unknown\n"], true),
+            (["tun0": "unknown\n"], nil), (["eth0": nil], nil),
+        ] as [([String: String?], Bool?)])
+    func network(interfaces: [String: String?], isConnected: Bool?) {
+        let files = Dictionary(
+            uniqueKeysWithValues: interfaces.compactMap { name, state in state.map { ("/sys/class/net/\(name)/operstate", $0) } })
+        let profile = collector(files, folders: ["/sys/class/net": Array(interfaces.keys)]).collect()
+        #expect(profile.metadata["network"] == isConnected.map { .object(["connected": .bool($0)]) })
     }
 
     @Test("Only what the server asks for is sent")

@@ -11,8 +11,11 @@ import Foundation
 /// public key.
 public struct DeviceBinding: Sendable {
     private let keys: any DeviceBindingKeys
+    private let server: String
+    private let realm: Realm
     private let device: Device
     private let clock: any WallClock
+    private let timer: any Clock<Duration>
 
     /// What the server is told of the device and the app.
     public struct Device: Sendable, Hashable {
@@ -37,39 +40,69 @@ public struct DeviceBinding: Sendable {
     /// What binds and signs.
     /// - Parameters:
     ///   - keys: where the keys are.
+    ///   - profile: the server and the realm that they are for. Keys of others are neither used nor shown.
     ///   - device: what the server is told of the device.
     ///   - clock: what time the signatures have.
-    public init(_ keys: any DeviceBindingKeys, device: Device, clock: any WallClock = SystemWallClock()) {
+    ///   - timer: what the server's patience is measured by.
+    public init(
+        _ keys: any DeviceBindingKeys, for profile: ServerProfile, device: Device, clock: any WallClock = SystemWallClock(),
+        timer: any Clock<Duration> = ContinuousClock()
+    ) {
         self.keys = keys
+        server = profile.url.url
+        realm = profile.realm
         self.device = device
         self.clock = clock
+        self.timer = timer
     }
 
-    /// Makes a key for a person and signs the server's challenge with it. Keys that there were before stay: a server that refuses the
-    /// new one still knows them.
+    /// Makes a key for a person and signs the server's challenge with it. Keys that there were before stay, and go on signing until
+    /// the new one is confirmed: a server that refuses the new one still knows them.
+    ///
+    /// Say what became of it: ``confirm(_:)`` when the journey goes on, ``discard(_:)`` when the server refuses the key.
     /// - Returns: the key, and the signature in compact form.
-    /// - Throws: ``DeviceClientError``; what the keys throw; `CancellationError`.
+    /// - Throws: ``DeviceClientError``, ``DeviceClientError/unsupported`` among them where the server wants an attestation: none of
+    ///   these keys has hardware that vouches for it; what the keys throw; `CancellationError`. No key is left behind.
     public func bind(_ request: DeviceBindingCallback) async throws -> (key: DeviceKey, jws: String) {
-        guard let protection = request.authenticationType else { throw DeviceClientError.unsupported }
+        guard let protection = request.authenticationType, !request.wantsAttestation else { throw DeviceClientError.unsupported }
+        let owner = DeviceKeyOwner(server: server, realm: realm, userID: request.userID, username: request.username)
         return try await within(request.timeout) { [keys, clock] in
-            let key = try await keys.makeKey(
-                userID: request.userID, username: request.username, protection: protection, at: clock.now)
+            let key = try await keys.makeKey(for: owner, protection: protection, at: clock.now)
             do {
                 let jws = try await sign(challenge: request.challenge, with: key, timeout: request.timeout, [:], withKey: true)
                 return (key, jws)
             } catch {
-                // The server never heard of it.
-                try? await keys.remove(key)
+                await forget(key)
                 throw error
             }
+        } tooLate: { (key, _) in
+            await forget(key)
         }
+    }
+
+    /// Notes that the server took a key: of this person's keys it signs from now on.
+    /// - Throws: what the keys throw.
+    public func confirm(_ key: DeviceKey) async throws {
+        try await keys.confirm(key)
+    }
+
+    /// Removes a key that the server did not take.
+    /// - Throws: what the keys throw.
+    public func discard(_ key: DeviceKey) async throws {
+        try await keys.remove(key)
+    }
+
+    /// Removes a key that the server never heard of, also when nobody waits any more. One that cannot be removed was not confirmed,
+    /// so it stands in no other key's way.
+    private func forget(_ key: DeviceKey) async {
+        await Task { try? await keys.remove(key) }.value
     }
 
     /// Signs the server's challenge with a key that was bound before.
     /// - Parameters:
     ///   - request: what is to be signed.
     ///   - claims: more to sign. A name that the signature has already is refused.
-    ///   - choose: which of several keys to sign with, when the server names nobody; nil gives up. Without it the newest signs.
+    ///   - choose: which of several people's keys to sign with, when the server names nobody; nil gives up. Without it the newest signs.
     /// - Throws: ``DeviceClientError``, ``CallbackError/Code/invalid`` for a claim that cannot be; what the keys throw;
     ///   `CancellationError`.
     public func sign(
@@ -79,9 +112,8 @@ public struct DeviceBinding: Sendable {
         if let taken = claims.keys.sorted().first(where: { Self.ownClaims.contains($0) }) {
             throw CallbackError(.invalid, DeviceSigningVerifierCallback.type, "the claim \(taken) is the signature's own")
         }
-        return try await within(request.timeout) { [keys] in
-            let known = try await keys.keys().filter { request.userID == nil || $0.userID == request.userID }
-                .sorted { $0.createdAt < $1.createdAt }
+        return try await within(request.timeout) {
+            let known = try await candidates(for: request.userID)
             guard let newest = known.last else { throw DeviceClientError.clientNotRegistered }
             var key = newest
             if request.userID == nil, known.count > 1, let choose {
@@ -90,6 +122,16 @@ public struct DeviceBinding: Sendable {
             }
             return try await sign(challenge: request.challenge, with: key, timeout: request.timeout, claims, withKey: false)
         }
+    }
+
+    /// The keys that may sign, the newest last: this server's and this realm's, of the person it names. Where the server took a
+    /// person's key, those that it was not seen to take stand back.
+    private func candidates(for userID: String?) async throws -> [DeviceKey] {
+        let mine = try await keys.keys().filter {
+            $0.owner.server == server && $0.owner.realm == realm && (userID == nil || $0.owner.userID == userID)
+        }
+        let settled = Set(mine.filter(\.isConfirmed).map(\.owner.userID))
+        return mine.filter { $0.isConfirmed || !settled.contains($0.owner.userID) }.sorted { $0.createdAt < $1.createdAt }
     }
 
     private static let ownClaims: Set<String> = ["sub", "challenge", "exp", "iat", "nbf", "iss", "platform"]
@@ -101,7 +143,7 @@ public struct DeviceBinding: Sendable {
         if withKey { header["jwk"] = .object(Self.jwk(of: key)) }
         let now = Int64(clock.now.timeIntervalSince1970)
         var payload = claims
-        payload["sub"] = .string(key.userID)
+        payload["sub"] = .string(key.owner.userID)
         payload["challenge"] = .string(challenge)
         payload["iss"] = .string(device.application)
         payload["platform"] = .string(device.platform)
@@ -125,26 +167,42 @@ public struct DeviceBinding: Sendable {
     /// What the server was told of the device.
     var identity: Device { device }
 
-    /// Gives up when it takes longer than the server waits. What ignores being cancelled is waited for.
+    /// Gives up when it takes longer than the server waits. What ignores being cancelled is waited for, and what it has made then
+    /// is undone.
     private func within<Value: Sendable>(
-        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value,
+        tooLate undo: @Sendable (Value) async -> Void = { _ in }
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
+        try await withThrowingTaskGroup(of: Value?.self) { [timer] group in
             group.addTask { try await body() }
             group.addTask {
-                try await Task.sleep(for: limit)
+                try await timer.sleep(for: limit, tolerance: nil)
                 return nil
             }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let value = first else { throw DeviceClientError.timeout }
-            return value
+            let failure: any Error
+            do {
+                let first = try await group.next() ?? nil
+                if let value = first {
+                    group.cancelAll()
+                    return value
+                }
+                failure = DeviceClientError.timeout
+            } catch {
+                failure = error
+            }
+            group.cancelAll()
+            while let late = await group.nextResult() {
+                if case .success(let value?) = late { await undo(value) }
+            }
+            throw failure
         }
     }
 }
 
 extension JourneyStep {
     /// Binds the device as the step asks for, and enters what came of it: also a failure, by its name, which the journey decides about.
-    /// - Returns: the key; nil when there is none, and the server was told why.
+    /// - Returns: the key, for ``DeviceBinding/confirm(_:)`` once the server has taken the step, or for ``DeviceBinding/discard(_:)``;
+    ///   nil when there is none, and the server was told why.
     /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step asks for none; `CancellationError` when the task is cancelled,
     ///   and nothing is entered.
     @discardableResult

@@ -14,7 +14,8 @@ public struct DeviceProfileCollector: Sendable {
     private let identifier: String
     private let environment: [String: String]
     private let file: @Sendable (String) -> String?
-    private let folder: @Sendable (String) -> [String]
+    /// The names in a folder; nil when it cannot be read.
+    private let folder: @Sendable (String) -> [String]?
 
     /// What finds out.
     /// - Parameter identifier: what the device is known by, the same each time; ``identifier(for:)`` makes one.
@@ -22,12 +23,12 @@ public struct DeviceProfileCollector: Sendable {
         self.init(
             identifier: identifier, environment: ProcessInfo.processInfo.environment,
             file: { try? String(contentsOfFile: $0, encoding: .utf8) },
-            folder: { (try? FileManager.default.contentsOfDirectory(atPath: $0)) ?? [] })
+            folder: { try? FileManager.default.contentsOfDirectory(atPath: $0) })
     }
 
     package init(
         identifier: String, environment: [String: String], file: @escaping @Sendable (String) -> String?,
-        folder: @escaping @Sendable (String) -> [String]
+        folder: @escaping @Sendable (String) -> [String]?
     ) {
         self.identifier = identifier
         self.environment = environment
@@ -52,22 +53,18 @@ public struct DeviceProfileCollector: Sendable {
 
     /// Finds out.
     public func collect() -> DeviceProfile {
-        var metadata: [String: JSONValue] = [:]
-        metadata["platform"] = Self.section(platform)
-        metadata["hardware"] = Self.section(hardware)
-        metadata["network"] = .object(["connected": .bool(isConnected)])
-        metadata["bluetooth"] = .object(["supported": .bool(!folder("/sys/class/bluetooth").isEmpty)])
-        return DeviceProfile(identifier: identifier, metadata: metadata)
-    }
-
-    private static func section(_ members: [String: JSONValue?]) -> JSONValue {
-        .object(members.compactMapValues { $0 })
+        let sections = [
+            "platform": platform, "hardware": hardware, "network": ["connected": isConnected.map { .bool($0) }],
+            "bluetooth": ["supported": devices("bluetooth").map { .bool($0 > 0) }],
+        ]
+        let known = sections.mapValues { $0.compactMapValues { $0 } }.filter { !$0.value.isEmpty }
+        return DeviceProfile(identifier: identifier, metadata: known.mapValues { .object($0) })
     }
 
     private var platform: [String: JSONValue?] {
         let release = pairs("/etc/os-release")
         return [
-            "platform": .string("Linux"), "version": release["VERSION_ID"].map { .string($0) },
+            "platform": line("/proc/sys/kernel/ostype"), "version": release["VERSION_ID"].map { .string($0) },
             "device": line("/sys/class/dmi/id/product_name"), "deviceName": line("/proc/sys/kernel/hostname"),
             "model": line("/sys/class/dmi/id/product_version"), "brand": release["PRETTY_NAME"].map { .string($0) },
             "locale": ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
@@ -80,19 +77,25 @@ public struct DeviceProfileCollector: Sendable {
         let processors = (file("/proc/cpuinfo") ?? "").split(separator: "\n").filter { $0.hasPrefix("processor") }.count
         let memory = (file("/proc/meminfo") ?? "").split(separator: "\n").first { $0.hasPrefix("MemTotal:") }
             .flatMap { Int64($0.dropFirst("MemTotal:".count).filter(\.isNumber)) }
-        let cameras = folder("/sys/class/video4linux").count
         return [
             "cpu": processors > 0 ? .integer(Int64(processors)) : nil, "manufacturer": line("/sys/class/dmi/id/sys_vendor"),
             "memory": memory.map { .integer($0 / 1024) },
-            "camera": .object(["numberOfCameras": .integer(Int64(cameras))]),
+            "camera": devices("video4linux").map { .object(["numberOfCameras": .integer(Int64($0))]) },
         ]
     }
 
-    /// Whether a network interface other than the loopback is up.
-    private var isConnected: Bool {
-        folder("/sys/class/net").contains { name in
-            name != "lo" && file("/sys/class/net/\(name)/operstate")?.trimmingWhitespace() == "up"
-        }
+    /// How many devices of a kind the kernel shows. A kind that it has no folder for has none; nil when that cannot be seen.
+    private func devices(_ kind: String) -> Int? {
+        if let devices = folder("/sys/class/\(kind)") { return devices.count }
+        return folder("/sys/class").flatMap { $0.contains(kind) ? nil : 0 }
+    }
+
+    /// Whether a network interface other than the loopback is up; nil when the state of none that is up can be seen.
+    private var isConnected: Bool? {
+        guard let names = folder("/sys/class/net") else { return nil }
+        let states = names.filter { $0 != "lo" }.map { file("/sys/class/net/\($0)/operstate")?.trimmingWhitespace() }
+        if states.contains("up") { return true }
+        return states.allSatisfy { $0 == "down" || $0 == "notpresent" || $0 == "lowerlayerdown" } ? false : nil
     }
 
     private func line(_ path: String) -> JSONValue? {

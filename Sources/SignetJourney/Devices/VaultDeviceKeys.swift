@@ -32,18 +32,22 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     /// Makes a key and keeps it; it is durable when this returns.
     /// - Throws: ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
     public func makeKey(
-        userID: String, username: String, protection: DeviceAuthenticationType, at now: Date
+        for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date
     ) async throws -> DeviceKey {
-        try await confirm(protection, username: username)
+        try await confirm(protection, username: owner.username)
         let secret = P256.Signing.PrivateKey()
         let key = DeviceKey(
-            id: RandomID.uuid().lowercased(), userID: userID, username: username, authenticationType: protection, createdAt: now,
+            id: RandomID.uuid().lowercased(), owner: owner, authenticationType: protection, createdAt: now,
             publicKey: Array(secret.publicKey.x963Representation))
         let kept = KeptKey(key: key, scalar: Secret(secret.rawRepresentation))
-        try await keychain.write { (records) throws(StoreError) in
-            try records.put(KeptKey.bytes(of: try Self.read(records) + [kept]), Self.record)
-        }
+        try await change { $0.append(kept) }
         return key
+    }
+
+    /// Notes that the server took a key. It is no error when there is none.
+    /// - Throws: `StoreError`.
+    public func confirm(_ key: DeviceKey) async throws {
+        try await change { kept in kept = kept.map { $0.key.id == key.id ? $0.confirmed : $0 } }
     }
 
     /// Every key there is, the newest last.
@@ -59,7 +63,7 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         guard let kept = try await kept().first(where: { $0.key.id == key.id }) else {
             throw DeviceClientError.clientNotRegistered
         }
-        try await confirm(kept.key.authenticationType, username: kept.key.username)
+        try await confirm(kept.key.authenticationType, username: kept.key.owner.username)
         let secret = try kept.scalar.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) }
         return Array(try secret.signature(for: bytes).rawRepresentation)
     }
@@ -67,11 +71,17 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     /// Removes a key. It is no error when there is none.
     /// - Throws: `StoreError`.
     public func remove(_ key: DeviceKey) async throws {
+        try await change { $0.removeAll { $0.key.id == key.id } }
+    }
+
+    /// Changes what is kept; nothing is written where nothing changes.
+    private func change(_ body: @escaping @Sendable (inout [KeptKey]) -> Void) async throws(StoreError) {
         try await keychain.write { (records) throws(StoreError) in
             let kept = try Self.read(records)
-            let left = kept.filter { $0.key.id != key.id }
-            guard left.count < kept.count else { return }
-            try records.put(KeptKey.bytes(of: left), Self.record)
+            var changed = kept
+            body(&changed)
+            guard changed.map(\.key) != kept.map(\.key) else { return }
+            try records.put(KeptKey.bytes(of: changed), Self.record)
         }
     }
 
@@ -106,8 +116,9 @@ private struct KeptKey: Sendable {
                 "keys": .array(
                     keys.map { kept in
                         .object([
-                            "id": .string(kept.key.id), "userID": .string(kept.key.userID),
-                            "username": .string(kept.key.username),
+                            "id": .string(kept.key.id), "server": .string(kept.key.owner.server),
+                            "realm": .string(kept.key.owner.realm.description), "userID": .string(kept.key.owner.userID),
+                            "username": .string(kept.key.owner.username), "confirmed": .bool(kept.key.isConfirmed),
                             "authenticationType": .string(kept.key.authenticationType.rawValue),
                             "createdAt": .number(kept.key.createdAt.timeIntervalSince1970),
                             "scalar": .string(Base64.encode(kept.scalar.bytes, as: .url)),
@@ -130,16 +141,27 @@ private struct KeptKey: Sendable {
         self.scalar = scalar
     }
 
+    /// The same key, which the server took.
+    var confirmed: KeptKey {
+        KeptKey(
+            key: DeviceKey(
+                id: key.id, owner: key.owner, authenticationType: key.authenticationType, createdAt: key.createdAt,
+                publicKey: key.publicKey, isConfirmed: true), scalar: scalar)
+    }
+
     private init?(_ json: JSONValue) {
-        guard let id = json["id"]?.string, let userID = json["userID"]?.string, let username = json["username"]?.string,
+        guard let id = json["id"]?.string, let server = json["server"]?.string, let realm = json["realm"]?.string,
+            let userID = json["userID"]?.string, let username = json["username"]?.string,
+            let isConfirmed = json["confirmed"]?.bool,
             let type = json["authenticationType"]?.string.flatMap({ DeviceAuthenticationType(rawValue: $0) }),
             let createdAt = json["createdAt"]?.double,
             let scalar = json["scalar"]?.string.flatMap({ try? Base64.decode($0) }),
             let secret = try? P256.Signing.PrivateKey(rawRepresentation: scalar)
         else { return nil }
         key = DeviceKey(
-            id: id, userID: userID, username: username, authenticationType: type,
-            createdAt: Date(timeIntervalSince1970: createdAt), publicKey: Array(secret.publicKey.x963Representation))
+            id: id, owner: DeviceKeyOwner(server: server, realm: Realm(realm), userID: userID, username: username),
+            authenticationType: type, createdAt: Date(timeIntervalSince1970: createdAt),
+            publicKey: Array(secret.publicKey.x963Representation), isConfirmed: isConfirmed)
         self.scalar = Secret(scalar)
     }
 }

@@ -23,6 +23,14 @@ enum Console {
         write(text + "\n", to: STDERR_FILENO)
     }
 
+    /// Something on standard error, with nothing behind it: what a person is asked.
+    static func prompt(_ text: String) {
+        write(text, to: STDERR_FILENO)
+    }
+
+    /// Whether standard error is a terminal.
+    static var showsToPerson: Bool { isatty(STDERR_FILENO) == 1 }
+
     /// Whether standard output is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 

@@ -27,6 +27,7 @@ struct Failure: Error {
         case protocolBroken = 76
         case notAllowed = 77
         case noVault = 78
+        case interrupted = 130
     }
 
     init(_ exit: Exit, _ code: String, _ message: String, part: String? = nil) {
@@ -60,11 +61,13 @@ struct Failure: Error {
                 }
             self.init(exit, "journey.\(error.code.rawValue)", error.description)
         case let error as ProfileError:
-            self.init(.badInput, "profile", error.description, part: error.key.isEmpty ? nil : error.key)
+            let way = if case .address(.plainHTTP(let host)) = error.fault { ": --allow-http \(host)" } else { "" }
+            self.init(.badInput, "profile", error.description + way, part: error.key.isEmpty ? nil : error.key)
         case let error as CallbackError:
             self.init(.badInput, "callback.\(error.code.rawValue)", error.description)
         case let error as EndpointError: self.init(.badInput, "endpoint", error.description)
-        case is CancellationError: self.init(.unavailable, "cancelled", "given up")
+        case let error as TokenError: self.init(token: error)
+        case is CancellationError: self.init(.interrupted, "interrupted", "interrupted")
         default: self.init(.software, "unexpected", "unexpected failure: \(type(of: error))")
         }
     }
@@ -111,6 +114,32 @@ struct Failure: Error {
         self.init(exit, "authenticator.\(error.code.rawValue)", error.description)
     }
 
+    private init(token error: TokenError) {
+        switch error.cause {
+        case .network(let error): self.init(transport: error)
+        case .storage(let error): self.init(store: error)
+        case let cause:
+            let exit: Exit =
+                switch error.code {
+                case .loginRequired: .notAllowed
+                case .refused: if case .server(let error) = cause, error.isForeign { .protocolBroken } else { .notAllowed }
+                case .idTokenRefused: .protocolBroken
+                case .unreachable: if case .server(let error) = cause, error.isForeign { .protocolBroken } else { .unavailable }
+                case .storage: .store
+                case .notConfigured: .badInput
+                case .cancelled: cause == nil ? .interrupted : .unavailable
+                }
+            let reason: String? =
+                switch cause {
+                case .server(let error): error.description
+                case .idToken(let error): error.description
+                case .other(let reason): reason
+                default: nil
+                }
+            self.init(exit, "token.\(error.code.rawValue)", reason ?? error.description)
+        }
+    }
+
     private init(picture error: PictureError) {
         let exit: Exit = if case .libraryMissing = error { .unavailable } else { .badInput }
         self.init(exit, "picture", error.description)
@@ -142,8 +171,20 @@ struct Failure: Error {
             members["part"] = part.map { .string($0) }
             Console.error(JSONText.line(.object(["error": .object(members)])))
         } else {
+            // The terminal has written `^C`, and a prompt may stand before it.
+            if exit == .interrupted, Console.showsToPerson { Console.error("") }
             Console.error("signet: \(message)")
         }
         Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))
+    }
+}
+
+extension OAuthError {
+    /// Whether what answered is hardly an OAuth 2.0 server: a page of a hotel's network, for example.
+    fileprivate var isForeign: Bool {
+        switch code {
+        case .unreadable, .noCode, .stateMismatch, .issuerMismatch: true
+        default: false
+        }
     }
 }

@@ -76,7 +76,8 @@ struct Session {
         return Authenticator(store: AccountRecords(vault), transport: transport, device: device, clock: clock)
     }
 
-    private static var hostName: String {
+    /// This machine's name.
+    static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "Signet" }
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -84,7 +85,7 @@ struct Session {
 }
 
 /// The transport of verbs that make no request.
-private struct NoTransport: HTTPTransport {
+struct NoTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         throw TransportError(.connect, host: "-", "this verb makes no request")
     }

@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Stop when standard input ends, as it does when the program that started this one is gone.")
     var attached = false
 
-    @Flag(help: "Print one line of JSON when ready: url, users with the password that was made up, realms, console.")
+    @Flag(help: "Print one line of JSON when ready: url, users with the password that was made up, clients, realms, console.")
     var json = false
 
     @Option(
@@ -105,7 +105,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await server.run(gracefulShutdownSignals: true) { url in
                 isListening.store(true, ordering: .relaxed)
-                announce(url, users, realms, console: server.consoleLink())
+                announce(url, users, configuration.clients, realms, console: server.consoleLink())
             }
         } catch let error where !isListening.load(ordering: .relaxed) {
             throw cannotListen(error)
@@ -164,19 +164,26 @@ struct Serve: AsyncParsableCommand {
         Console.line(JSONText.line(.object(["letter": .object(members)])))
     }
 
-    private func announce(_ url: String, _ users: [UserEntry], _ realms: [String], console: String) {
+    private func announce(
+        _ url: String, _ users: [UserEntry], _ clients: [RegisteredClient], _ realms: [String], console: String
+    ) {
         if json {
             let users = users.map { user in
                 JSONText.object([
                     "name": .string(user.name), "realm": .string(user.realm), "password": .string(user.madeUpPassword),
                 ])
             }
-            Console.line(
-                JSONText.line(
-                    .object([
-                        "url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users),
-                        "console": .string(console),
-                    ])))
+            let clients = clients.map { client in
+                JSONText.object([
+                    "id": .string(client.id), "realm": .string(client.realm),
+                    "redirectUris": .array(client.redirectURIs.map { .string($0) }),
+                ])
+            }
+            let members: [String: JSONValue] = [
+                "url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users),
+                "clients": .array(clients), "console": .string(console),
+            ]
+            Console.line(JSONText.line(.object(members)))
             return
         }
         Console.line("Signet desk server: \(url)  (for desks and CI only; state is in memory)")
@@ -185,6 +192,11 @@ struct Serve: AsyncParsableCommand {
             Console.line(
                 "User: \(user.name)" + (user.realm == "/" ? "" : " in \(user.realm)")
                     + (user.madeUpPassword.map { "  password: \($0)" } ?? ""))
+        }
+        for client in clients {
+            Console.line(
+                "Client: \(client.id)" + (client.realm == "/" ? "" : " in \(client.realm)")
+                    + "  redirect: \(client.redirectURIs.joined(separator: ", "))")
         }
         Console.line("Sign in with a browser: \(url)/XUI/")
         Console.line("Console, once, on this machine: \(console)")

@@ -80,6 +80,11 @@ enum Program {
     }
 }
 
+extension TestProcess {
+    /// Writes to an input that was left open, as somebody who types.
+    func type(_ text: String) { send(Array(text.utf8)) }
+}
+
 typealias Outcome = TestProcess.Outcome
 
 extension TestProcess.Outcome {

@@ -36,6 +36,21 @@ struct RunningServer {
         }
     }
 
+    /// The arguments and the input that log in as this server's user by name and password.
+    var credentials: (arguments: [String], input: String) {
+        (["--answer", "name=\(browser.user)", "--answer", "password=-"], browser.password + "\n")
+    }
+
+    /// Logs in at this server at a place, without a terminal.
+    func logIn(
+        _ place: Workplace, _ arguments: String..., input: String = "", patience: Duration = .seconds(60)
+    ) async throws -> Outcome {
+        let (known, password) = credentials
+        return try await Gate.processes.pass {
+            try await place.start(["login", url] + known + arguments, input: .text(password + input)).end(within: patience)
+        }
+    }
+
     /// Registers the authenticator of `place` for push: a scan on one side, a wait on the other.
     func registerForPush(_ place: Workplace) async throws {
         let state = try await browser.begin("PushRegistration")

@@ -1,0 +1,150 @@
+import SignetCore
+
+/// Asks: the answers that were given beforehand, else the person at the terminal.
+struct Interview {
+    private var answers: Answers
+    /// Whether there is a person.
+    private let canAsk: Bool
+    /// Whether standard error is a program's, who wants no more on it than what somebody has to act on.
+    private let isQuiet: Bool
+
+    init(_ options: [AnswerOption], json: Bool, canAsk: Bool = Console.canAsk) {
+        answers = Answers(options)
+        self.canAsk = canAsk
+        isQuiet = json && !canAsk
+    }
+
+    /// Tells what is good to know.
+    func tell(_ text: String) {
+        if !isQuiet { Console.error(text) }
+    }
+
+    var unusedAnswers: [String] { answers.unused }
+    var hasPerson: Bool { canAsk }
+
+    /// Whether a question was answered beforehand.
+    func hasAnswer(_ question: Question) -> Bool { answers.has(question) }
+
+    /// A secret.
+    /// - Parameter isNew: Whether a person types it twice.
+    mutating func secret(_ question: Question, isNew: Bool = false) async throws -> Secret {
+        var question = question
+        question.isSecret = true
+        if let given = try await given(question) { return Secret(given) }
+        while true {
+            let first = try await typed(question, "\(question.prompt): ")
+            guard isNew else { return Secret(first) }
+            let second = try await typed(question, "The same again: ")
+            if first == second { return Secret(first) }
+            Console.error("The two are not the same. Once more:")
+        }
+    }
+
+    /// A line of text.
+    /// - Parameter standard: What it is when nothing is typed.
+    mutating func text(_ question: Question, standard: String = "") async throws -> String {
+        if let given = try await given(question) { return try Self.text(given, question) }
+        let hint = standard.isEmpty ? "" : " [\(standard.shown)]"
+        let text = try Self.text(try await typed(question, "\(question.prompt)\(hint): "), question)
+        return text.isEmpty ? standard : text
+    }
+
+    /// The text that `read` takes. A person is asked again; another answer is refused.
+    private mutating func text<Value>(
+        _ question: Question, _ prompt: String, _ expected: String, _ read: (String) -> Value?
+    ) async throws -> Value {
+        if let given = try await given(question) {
+            guard let value = read(try Self.text(given, question).trimmingWhitespace()) else {
+                throw Failure(.badInput, "answer.invalid", "the answer to '\(question.prompt)' must be \(expected)")
+            }
+            return value
+        }
+        while true {
+            let text = try Self.text(try await typed(question, prompt), question).trimmingWhitespace()
+            if let value = read(text) { return value }
+            Console.error("Please answer with \(expected).")
+        }
+    }
+
+    /// One of several things, by its number or its name. The only one is not asked for.
+    /// - Returns: Its position, from 0.
+    mutating func choice(_ question: Question, of options: [String], standard: Int? = nil) async throws -> Int {
+        if options.count == 1, !answers.has(question) { return 0 }
+        if canAsk {
+            for (index, option) in options.enumerated() { Console.error("  \(index + 1)) \(option.shown)") }
+        }
+        let hint = standard.map { " [\($0 + 1)]" } ?? ""
+        let expected = "a number from 1 to \(options.count), or " + options.map { "'\($0.shown)'" }.joined(separator: ", ")
+        return try await text(question, "\(question.prompt)\(hint): ", expected) { text in
+            if text.isEmpty { return standard }
+            if let exact = options.firstIndex(of: text) { return exact }
+            if let number = Int(text) { return options.indices.contains(number - 1) ? number - 1 : nil }
+            let alike = options.indices.filter { options[$0].lowercased() == text.lowercased() }
+            return alike.count == 1 ? alike[0] : nil
+        }
+    }
+
+    /// Yes or no.
+    mutating func agreement(_ question: Question, standard: Bool? = nil) async throws -> Bool {
+        let hint = standard.map { $0 ? " [Y/n]" : " [y/N]" } ?? " [y/n]"
+        return try await text(question, "\(question.prompt)\(hint): ", "yes or no") { text in
+            switch text.lowercased() {
+            case "": standard
+            case "y", "yes", "true": true
+            case "n", "no", "false": false
+            default: nil
+            }
+        }
+    }
+
+    /// A number.
+    /// - Parameter standard: What it is when nothing is typed; nil for a number that must be typed.
+    mutating func number(_ question: Question, standard: Double? = nil) async throws -> Double {
+        let hint = standard.map { value in " [\(Int64(exactly: value).map { String($0) } ?? String(value))]" } ?? ""
+        return try await text(question, "\(question.prompt)\(hint): ", "a number") { text in
+            text.isEmpty ? standard : Double(text).flatMap { $0.isFinite ? $0 : nil }
+        }
+    }
+
+    // MARK: Where answers come from
+
+    private mutating func given(_ question: Question) async throws -> [UInt8]? {
+        guard let answer = answers.take(question) else { return nil }
+        if let value = answer.value {
+            guard !question.isSecret else {
+                throw Failure(
+                    .usage, "answer.secret",
+                    "the answer to '\(question.prompt)' is a secret, and arguments can be read by others: say"
+                        + " --answer \(answer.name)=- and give it on standard input")
+            }
+            return Array(value.utf8)
+        }
+        // At a terminal, a line of standard input is what is typed.
+        if canAsk { return try await typed(question, "\(question.prompt): ") }
+        guard let line = try await Keyboard.line() else {
+            throw Failure(
+                .usage, "answer.missing", "standard input ended before there was a line for '\(question.prompt)'",
+                part: answer.name)
+        }
+        return line
+    }
+
+    private func typed(_ question: Question, _ prompt: String) async throws -> [UInt8] {
+        guard canAsk else {
+            let name = question.names.first ?? question.prompt
+            throw Failure(
+                .usage, "answer.missing",
+                "the server asks for '\(question.prompt)', and nobody can be asked here: say --answer \(name)=- and give it on"
+                    + " standard input" + (question.isSecret ? "" : ", or --answer \(name)=VALUE"), part: name)
+        }
+        guard let line = try await Keyboard.line(prompt, isHidden: question.isSecret) else { throw CancellationError() }
+        return line
+    }
+
+    private static func text(_ bytes: [UInt8], _ question: Question) throws -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.badInput, "answer.invalid", "the answer to '\(question.prompt)' is not UTF-8")
+        }
+        return text
+    }
+}

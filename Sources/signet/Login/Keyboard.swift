@@ -1,0 +1,108 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Standard input, a line at a time, for a task that may be cancelled meanwhile. At a terminal a secret is typed unseen.
+enum Keyboard {
+    private static let longest = 65_536
+
+    /// Reads a line, and no byte behind it.
+    /// - Parameters:
+    ///   - prompt: What is asked; on standard error, when the terminal is ready for the answer. Empty for nothing.
+    ///   - isHidden: Whether what a person types is not shown.
+    /// - Returns: The line without its end; nil when there is nothing more to read, or it is longer than 64 KiB.
+    /// - Throws: `CancellationError`.
+    static func line(_ prompt: String = "", isHidden: Bool = false) async throws -> [UInt8]? {
+        let line = await onThread { isOver in
+            let quiet = isHidden ? QuietTerminal() : nil
+            defer { quiet?.restore() }
+            Console.prompt(prompt)
+            return read(isOver)
+        }
+        try Task.checkCancellation()
+        return line
+    }
+
+    /// Whether somebody presses Enter within a time.
+    /// - Throws: `CancellationError`.
+    static func hasEnter(within time: Duration) async throws -> Bool {
+        let end = ContinuousClock.now + time
+        let isPressed = await onThread { isOver in
+            isReadable { isOver() || ContinuousClock.now >= end } && read(isOver) != nil
+        }
+        try Task.checkCancellation()
+        // Nothing can be read any more: that is no reason to wait less.
+        if !isPressed { try await Task.sleep(until: end) }
+        return isPressed
+    }
+
+    private static func read(_ isOver: () -> Bool) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while bytes.count <= longest, isReadable(unless: isOver) {
+            let count = systemRead(STDIN_FILENO, &byte)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count == 1 else { return bytes.isEmpty ? nil : bytes }
+            guard byte != UInt8(ascii: "\n") else { return bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes }
+            bytes.append(byte)
+        }
+        return nil
+    }
+
+    /// Waits until there is something to read, or the input has ended. False when it is over first.
+    private static func isReadable(unless isOver: () -> Bool) -> Bool {
+        while !isOver() {
+            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            if poll(&input, 1, 50) > 0 { return true }
+        }
+        return false
+    }
+
+    /// Runs what blocks on a thread where it may. It is told when nobody waits for it any more, and then waited for all the same:
+    /// the terminal is not left as it was for a password.
+    private static func onThread<R: Sendable>(_ body: @escaping @Sendable (_ isOver: () -> Bool) -> R) async -> R {
+        let flag = Flag()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async { continuation.resume(returning: body { flag.isSet }) }
+            }
+        } onCancel: {
+            flag.set()
+        }
+    }
+
+    private final class Flag: Sendable {
+        private let value = Atomic(false)
+        var isSet: Bool { value.load(ordering: .relaxed) }
+        func set() { value.store(true, ordering: .relaxed) }
+    }
+}
+
+/// A terminal that does not show what is typed.
+private struct QuietTerminal {
+    private var settings = termios()
+
+    /// Nil when standard input is no terminal.
+    init?() {
+        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
+        var quiet = settings
+        quiet.c_lflag &= ~tcflag_t(ECHO)
+        quiet.c_lflag |= tcflag_t(ECHONL)
+        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0 else { return nil }
+    }
+
+    func restore() {
+        var settings = settings
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+    }
+}
+
+/// `read(2)` of one byte, outside of a type that has a `read` of its own.
+private func systemRead(_ descriptor: Int32, _ byte: inout UInt8) -> Int {
+    read(descriptor, &byte, 1)
+}

@@ -1,0 +1,96 @@
+import SignetCore
+import SignetJourney
+import SignetNetwork
+
+/// One login: all of it, or nothing.
+struct LoginAttempt {
+    private let arguments: Login
+    private let plan: LoginPlan
+    private let session: Session
+    private let client: IdentityClient
+
+    /// What came of it.
+    struct Outcome: Sendable {
+        /// Whether there is a session of a journey.
+        var hasSession = false
+        var token: AccessToken?
+        /// Who it is, as the server names them; nil when it did not say.
+        var subject: String?
+        /// Why there is a session and no token yet: something that may pass.
+        var failure: Failure?
+
+        /// Whether there is anything to keep.
+        var isKept: Bool { hasSession || token != nil }
+    }
+
+    init(_ arguments: Login, _ plan: LoginPlan, _ session: Session, _ client: IdentityClient) {
+        self.arguments = arguments
+        self.plan = plan
+        self.session = session
+        self.client = client
+    }
+
+    func run() async throws -> Outcome {
+        do {
+            return try await outcome()
+        } catch {
+            // Where there was no login before, none is left behind, here or at the server; nor by an interruption.
+            if plan.known == nil || plan.replacesClient { _ = await Task { [client] in await client.logOut() }.value }
+            throw error
+        }
+    }
+
+    private func outcome() async throws -> Outcome {
+        var outcome = Outcome()
+        if arguments.browser {
+            outcome.token = try await BrowserLogin(client.tokens) { address in await TerminalWalk.openBrowser(address) }.logIn()
+        } else if arguments.device {
+            outcome.token = try await onAnotherDevice()
+        } else {
+            outcome.hasSession = try await walked()
+            guard outcome.hasSession, client.profile.client != nil else { return outcome }
+            do throws(TokenError) {
+                if plan.changesClient { try await client.tokens.revoke() }
+                outcome.token = try await client.tokens.token()
+            } catch {
+                // After a long journey, a network that fails at its end costs no second one.
+                guard error.isRetryable else { throw Self.withoutToken(error) }
+                let failure = Failure(error)
+                outcome.failure = Failure(failure.exit, failure.code, "logged in, but there is no token yet: \(failure.message)")
+            }
+        }
+        outcome.subject = try await client.reader.identity()?["sub"]?.string
+        return outcome
+    }
+
+    /// The person was let in and the client was not.
+    private static func withoutToken(_ error: TokenError) -> Failure {
+        let failure = Failure(error)
+        return Failure(
+            failure.exit, failure.code,
+            "the journey let in, but there is no token, so nothing was kept: \(failure.message); check --client, --redirect and --scope"
+        )
+    }
+
+    /// Whether there is a session at the journey's end.
+    private func walked() async throws -> Bool {
+        var options = JourneyOptions()
+        options.forceAuthentication = arguments.force
+        var walk = TerminalWalk(
+            client.journeys, options: options, session: session, interview: Interview(arguments.answer, json: arguments.json),
+            enrolls: arguments.enroll)
+        let state = try await walk.run(isResumed: arguments.resume)
+        let unused = walk.unusedAnswers.map { $0.shown }.joined(separator: ", ")
+        if !unused.isEmpty { Console.error("Nobody asked for: \(unused)") }
+        if case .loggedIn = state { return true }
+        return false
+    }
+
+    private func onAnotherDevice() async throws -> AccessToken {
+        let login = client.deviceLogin()
+        let invitation = try await login.begin()
+        if let address = invitation.completeURI { _ = StepScreen.draw(address) }
+        Console.error("Open \(invitation.verificationURI) on another device and enter the code \(invitation.userCode)")
+        return try await login.finish(invitation)
+    }
+}

@@ -1,0 +1,220 @@
+import SignetCore
+import SignetJourney
+
+/// Fills in a step: with what a person or `--answer` says, and with what this machine knows itself.
+struct StepForm {
+    var interview: Interview
+    let device: DeviceAnswers
+    /// The key that the step at hand binds: nobody knows yet whether the server takes it.
+    private(set) var newKey: DeviceKey?
+
+    init(_ interview: Interview, device: DeviceAnswers) {
+        self.interview = interview
+        self.device = device
+    }
+
+    /// Fills in every callback, in the server's order.
+    mutating func fill(_ step: inout JourneyStep) async throws {
+        newKey = nil
+        for case let callback as any ValidatedCallback in step.callbacks.compactMap(\.typed) {
+            for failure in callback.failedPolicies { interview.tell("\(callback.prompt.shown): \(failure.message.shown)") }
+        }
+        try await fillWhole(&step)
+        for index in step.callbacks.indices {
+            if let filled = try await filled(step.callbacks[index]) { step.callbacks[index] = filled }
+        }
+    }
+
+    /// What several callbacks mean together, and what this machine answers itself.
+    private mutating func fillWhole(_ step: inout JourneyStep) async throws {
+        if WebAuthnRequest(step) != nil {
+            interview.tell("The server asks for a passkey, and there is none in a terminal: it is told so.")
+            try await step.answerWebAuthn(with: nil)
+        }
+        if step.protectRequest != nil { try step.failProtect("Signet has no PingOne Protect") }
+        if step.first(DeviceBindingCallback.self) != nil {
+            newKey = try await step.answerDeviceBinding(with: device.binding)
+            interview.tell(newKey == nil ? "This device could not be bound." : "This device is bound, by a key in the vault.")
+        }
+        if step.first(DeviceSigningVerifierCallback.self) != nil {
+            if let failure = try await step.answerDeviceSigning(with: device.binding) {
+                interview.tell("This device could not sign: \(failure.rawValue)")
+            }
+        }
+    }
+
+    /// Nil for a callback that nothing is entered in here.
+    private mutating func filled(_ callback: JourneyCallback) async throws -> JourneyCallback? {
+        switch callback.typed {
+        case is TextOutputCallback, is SuspendedTextOutputCallback, is HiddenValueCallback, is PollingWaitCallback,
+            is MetadataCallback, is LanguageCallback,
+            is RedirectCallback, is DeviceBindingCallback, is DeviceSigningVerifierCallback, is PingOneProtectInitializeCallback,
+            is PingOneProtectEvaluationCallback:
+            break
+        case var typed as DeviceProfileCallback:
+            interview.tell("The server is told what this machine is.")
+            typed.fill(device.profile)
+            return typed.callback
+        case var typed as AppIntegrityCallback:
+            typed.fail(.unsupported)
+            return typed.callback
+        case let typed?:
+            if let filled = try await credential(typed) { return filled }
+            if let filled = try await registration(typed) { return filled }
+            if let filled = try await decision(typed) { return filled }
+            return try await elsewhere(typed)
+        case nil: return try await unknown(callback)
+        }
+        return nil
+    }
+
+    // MARK: Who it is
+
+    private mutating func credential(_ callback: any TypedCallback) async throws -> JourneyCallback? {
+        switch callback {
+        case var typed as NameCallback:
+            typed.name = try await interview.text(
+                typed.credentialQuestion(typed.prompt, "name", "username"), standard: typed.name)
+            return typed.callback
+        case var typed as PasswordCallback:
+            typed.fill(try await interview.secret(typed.credentialQuestion(typed.prompt, "password")))
+            return typed.callback
+        case var typed as TextInputCallback:
+            typed.text = try await interview.text(typed.question(typed.prompt, "text"), standard: typed.text)
+            return typed.callback
+        default: return nil
+        }
+    }
+
+    // MARK: Somebody new
+
+    private mutating func registration(_ callback: any TypedCallback) async throws -> JourneyCallback? {
+        switch callback {
+        case var typed as ValidatedCreateUsernameCallback:
+            typed.username = try await interview.text(typed.question(typed.prompt, "username", "name"), standard: typed.username)
+            return typed.callback
+        case var typed as ValidatedCreatePasswordCallback:
+            typed.fill(try await interview.secret(typed.question(typed.prompt, "password"), isNew: true))
+            return typed.callback
+        case var typed as StringAttributeInputCallback:
+            typed.value = try await interview.text(typed.question(typed.prompt, typed.name), standard: typed.value)
+            return typed.callback
+        case var typed as NumberAttributeInputCallback:
+            try typed.fill(try await interview.number(typed.question(typed.prompt, typed.name), standard: typed.value))
+            return typed.callback
+        case var typed as BooleanAttributeInputCallback:
+            typed.value = try await interview.agreement(typed.question(typed.prompt, typed.name), standard: typed.value)
+            return typed.callback
+        case var typed as KbaCreateCallback:
+            let (question, answer) = try await securityQuestion(typed)
+            try typed.fill(question: question, answer: answer)
+            return typed.callback
+        default: return nil
+        }
+    }
+
+    private mutating func securityQuestion(_ callback: KbaCreateCallback) async throws -> (question: String, answer: String) {
+        let own = "a question of my own"
+        let options = callback.predefinedQuestions + (callback.allowsOwnQuestion ? [own] : [])
+        let asked = callback.question(callback.prompt.isEmpty ? "Security question" : callback.prompt, "question")
+        var question = options[try await interview.choice(asked, of: options)]
+        if question == own { question = try await interview.text(callback.question("Your question", "ownquestion")) }
+        return (question, try await interview.secret(callback.question("Answer to '\(question.shown)'", "answer")).text)
+    }
+
+    // MARK: Decisions
+
+    private mutating func decision(_ callback: any TypedCallback) async throws -> JourneyCallback? {
+        switch callback {
+        case var typed as ChoiceCallback:
+            try typed.select(
+                try await interview.choice(
+                    typed.question(typed.prompt, "choice"), of: typed.choices, standard: typed.defaultChoice))
+            return typed.callback
+        case var typed as ConfirmationCallback:
+            guard !typed.options.isEmpty else { return nil }
+            try typed.select(
+                try await interview.choice(
+                    typed.question(typed.prompt.isEmpty ? "Go on with" : typed.prompt, "confirmation"), of: typed.options,
+                    standard: typed.defaultOption))
+            return typed.callback
+        case var typed as ConsentMappingCallback:
+            let fields = typed.fields.isEmpty ? "" : " (\(typed.fields.joined(separator: ", ").shown))"
+            interview.tell("\(typed.displayName.shown) wants \(typed.accessLevel.shown)\(fields). \(typed.message.shown)")
+            typed.isAccepted = try await interview.agreement(typed.question("Consent", "consent"))
+            return typed.callback
+        case var typed as TermsAndConditionsCallback:
+            interview.tell("\(typed.terms.shown)\n(terms of version \(typed.version.shown))")
+            typed.isAccepted = try await interview.agreement(typed.question("Accept the terms", "terms"))
+            return typed.callback
+        case var typed as SelectIdPCallback:
+            let providers = typed.providers
+            let labels = providers.map { $0.look["buttonDisplayName"]?.string ?? $0.name }
+            let chosen = try await interview.choice(typed.question("Log in with", "provider"), of: labels)
+            try typed.select(providers[chosen].name)
+            return typed.callback
+        default: return nil
+        }
+    }
+
+    // MARK: What comes from elsewhere
+
+    private mutating func elsewhere(_ callback: any TypedCallback) async throws -> JourneyCallback? {
+        switch callback {
+        case var typed as IdPCallback:
+            let token = try await interview.secret(typed.question("Token of \(typed.provider.shown)", "token"))
+            let types = IdPCallback.TokenType.allCases
+            let kind = try await interview.choice(
+                typed.question("Kind of token", "tokentype"), of: types.map(\.rawValue), standard: 0)
+            typed.fill(token: token, type: types[kind])
+            return typed.callback
+        case var typed as ReCaptchaCallback:
+            typed.token = try await interview.text(typed.question("reCAPTCHA token", "captcha"))
+            return typed.callback
+        case var typed as ReCaptchaEnterpriseCallback:
+            typed.fill(token: try await interview.text(typed.question("reCAPTCHA token", "captcha")))
+            return typed.callback
+        default: return nil
+        }
+    }
+
+    /// A callback that this version does not know is shown whole. Where nobody can say what to enter it goes back as it came.
+    private mutating func unknown(_ callback: JourneyCallback) async throws -> JourneyCallback? {
+        let outputs = callback.output.map { "\($0.name)=\(JSONText.line($0.value))" }.joined(separator: " ")
+        interview.tell("\(callback.type.shown), which this version does not know: \(outputs)")
+        var callback = callback
+        for index in (callback.input ?? []).indices {
+            guard let input = callback.input?[index] else { continue }
+            let question = Question(prompt: input.name.shown, names: [input.name, callback.type])
+            guard interview.hasPerson || interview.hasAnswer(question) else { continue }
+            let sent = input.value.string ?? JSONText.line(input.value)
+            let text = try await interview.text(question, standard: sent)
+            // What is no text stays what it is, if it can.
+            if text != sent {
+                let isText = input.value.string != nil || input.value == .null
+                callback.input?[index].value = isText ? .string(text) : (try? JSON.value(of: text.utf8)) ?? .string(text)
+            }
+        }
+        return callback
+    }
+}
+
+extension TypedCallback {
+    /// A question for who it is. Servers ask for one-time codes in the same callbacks: those answer to `code` first.
+    fileprivate func credentialQuestion(_ prompt: String, _ names: String...) -> Question {
+        let isCode = ["code", "otp", "onetime"].contains { prompt.plainWord.contains($0) }
+        return question(prompt, (isCode ? ["code"] : []) + names)
+    }
+
+    /// A question, by the names that an answer to it may have: those given, the type's, the server's prompt, the inputs'.
+    func question(_ prompt: String, _ names: String...) -> Question { question(prompt, names) }
+
+    private func question(_ prompt: String, _ names: [String]) -> Question {
+        let type = Self.type
+        let short = type.hasSuffix("Callback") ? String(type.dropLast("Callback".count)) : type
+        let prompt = String(prompt.shown.trimmingWhitespace().reversed().drop { $0 == ":" }.reversed())
+        return Question(
+            prompt: prompt.isEmpty ? short : prompt,
+            names: (names + [short, type, prompt] + (callback.input ?? []).map(\.name)).filter { !$0.plainWord.isEmpty })
+    }
+}

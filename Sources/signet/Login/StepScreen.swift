@@ -1,0 +1,70 @@
+import SignetCore
+import SignetJourney
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What a step tells, on standard error: standard output is for what the verb was called for.
+struct StepScreen {
+    /// What was told last while waiting, so that it is told once.
+    private var waitingText = ""
+
+    /// Shows the headings and texts of a step, and whatever somebody has to act on.
+    mutating func show(_ step: JourneyStep, _ interview: Interview) {
+        let isWaiting = step.waitMilliseconds != nil
+        var lines = [step.header, step.description].compactMap { $0 }
+        for callback in step.callbacks.compactMap(\.typed) {
+            switch callback {
+            case let text as TextOutputCallback where text.messageType != .script:
+                lines.append(Self.text(text.message, text.messageType))
+            case let text as SuspendedTextOutputCallback: lines.append(Self.text(text.message, text.messageType))
+            case let wait as PollingWaitCallback: lines.append(wait.message)
+            default: break
+            }
+        }
+        let number = step.pushChallengeNumber.map { "Choose this number on your device: \($0.shown)" }
+        let text = lines.filter { !$0.trimmingWhitespace().isEmpty }.map(\.shown).joined(separator: "\n")
+        if !isWaiting || text + (number ?? "") != waitingText {
+            if !text.isEmpty { interview.tell(text) }
+            if let number { Console.error(number) }
+        }
+        waitingText = isWaiting ? text + (number ?? "") : ""
+        if let codes = step.recoveryCodes { Self.show(codes) }
+    }
+
+    private static func text(_ message: String, _ type: MessageType) -> String {
+        switch type {
+        case .warning: "Warning: \(message)"
+        case .error: "Error: \(message)"
+        case .information, .script, .unknown: message
+        }
+    }
+
+    /// They log in without the device, and come once: to a person, and into no log.
+    private static func show(_ codes: JourneyStep.RecoveryCodes) {
+        guard Console.showsToPerson else {
+            Console.error(
+                "The server shows \(codes.codes.count) recovery codes, which are not written to a file; log in at a terminal.")
+            return
+        }
+        Console.error("Recovery codes of \(codes.deviceName.shown). They are not shown again; keep them in a safe place:")
+        for code in codes.codes { Console.error("  \(code.text.shown)") }
+    }
+
+    /// Draws a text as a QR code, if a person looks and the terminal is wide enough.
+    /// - Returns: Whether it was drawn.
+    static func draw(_ text: String) -> Bool {
+        guard Console.showsToPerson, let drawing = try? QRDrawing(text: text) else { return false }
+        var size = winsize()
+        let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        guard !isKnown || drawing.terminalColumns <= Int(size.ws_col) else {
+            Console.error("The window is too narrow for the QR code, which needs \(drawing.terminalColumns) columns.")
+            return false
+        }
+        Console.prompt(drawing.terminalText(ansi: true))
+        return true
+    }
+}

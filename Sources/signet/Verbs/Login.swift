@@ -1,0 +1,139 @@
+import ArgumentParser
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetStorage
+
+struct Login: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        abstract: "Log in at a server: walk a journey at the terminal, or log in with a browser or another device.",
+        discussion: """
+            SERVER is an AM's address up to its deployment path. The journey asks its questions here: passwords are typed unseen, \
+            choices are numbered, the number for a push message and the QR code of a new authenticator are shown.
+
+                signet login https://am.example.com/am --realm alpha
+                signet login https://am.example.com/am --client desktop
+                signet login https://am.example.com/am --client desktop --browser
+
+            Without a terminal nobody is asked. --answer gives an answer beforehand, by the name of what is asked: a word such \
+            as name, password, choice or confirmation, the server's prompt, the callback's type, or an attribute's name. \
+            NAME=- takes a line of standard input, in the order in which the journey asks; a secret is never an argument:
+
+                signet login --answer name=mira --answer password=- < password
+
+            With --client there are tokens too, which 'signet token' prints and renews. Each login is a profile with a name of \
+            its own; the first is the default. What a profile has stays unless you say otherwise, so 'signet login' alone, or \
+            with --profile, logs in again. Nothing is kept of a login that fails.
+            """)
+
+    @Argument(help: "The server's address, or nothing for a profile that there is.")
+    var server: String?
+
+    @Option(help: "The realm; without it the top one.")
+    var realm: String?
+
+    @Option(help: "The journey; without it the one called Login.")
+    var journey: String?
+
+    @Option(help: ArgumentHelp("The OAuth 2.0 client that gets tokens. A public one: it has no secret.", valueName: "id"))
+    var client: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the client's answers go; without it \(LoginProfile.usualRedirectURI), with any port.", valueName: "address"))
+    var redirect: String?
+
+    @Option(help: "What the token is to be good for; may be repeated. Without it openid.")
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("A name for this login; without it the server's host, and its realm.", valueName: "name"))
+    var profile: String?
+
+    @Flag(name: .customLong("default"), help: "Make it the login that is meant when none is named.")
+    var isDefault = false
+
+    @Option(
+        name: .customLong("settings"),
+        help: ArgumentHelp(
+            "A JSON file with the settings of a server profile (docs/journeys.md): cookie, pins, addresses and so on.",
+            valueName: "file"), completion: .file())
+    var settingsFile: String?
+
+    @Option(
+        name: .customLong("allow-http"),
+        help: ArgumentHelp(
+            "A host that may be asked over plain http, besides this machine. For test networks.", valueName: "host"))
+    var plainHTTPHosts: [String] = []
+
+    @Flag(help: "Log in with the browser of this desktop. Needs --client.")
+    var browser = false
+
+    @Flag(help: "Log in on another device, at an address and with a code that are shown. Needs --client.")
+    var device = false
+
+    @Flag(help: "Go on with a journey at the link of an e-mail.")
+    var resume = false
+
+    @Flag(help: "Walk the journey though there is a session that would satisfy it.")
+    var force = false
+
+    @Flag(help: "Put an authenticator account that the journey offers into the vault, without asking.")
+    var enroll = false
+
+    @Option(help: ArgumentHelp("An answer; '-' for a line of standard input. May be repeated.", valueName: "name=value|-"))
+    var answer: [AnswerOption] = []
+
+    @OptionGroup var options: VaultOptions
+
+    @Flag(help: "Print JSON: profile, server, realm, default, session, subject, expiresAt, scope.")
+    var json = false
+
+    func validate() throws {
+        for answer in answer { if let problem = answer.problem { throw ValidationError(problem) } }
+        guard [browser, device, resume].filter({ $0 }).count < 2 else {
+            throw ValidationError("--browser, --device and --resume are three ways: say one of them.")
+        }
+        if browser || device, journey != nil {
+            throw ValidationError("A journey's name is for the terminal: with --browser and --device the server chooses.")
+        }
+    }
+
+    func run() async throws {
+        let session = try Session.open(options)
+        let book = try LoginBook.read(from: session.vault)
+        let plan = try LoginPlan(self, book)
+        if browser || device, try plan.profile.server().client == nil {
+            throw Failure(.usage, "login.noClient", "\(browser ? "--browser" : "--device") gets tokens, so it needs --client ID")
+        }
+        let outcome = try await plan.profile.use(session) { client in
+            try await LoginAttempt(self, plan, session, client).run()
+        }
+        if plan.replacesClient, let known = plan.known {
+            // Another client has another place, and the login before would be left in it.
+            _ = try await known.use(session) { client in await client.logOut() }
+        }
+        if outcome.isKept { try LoginBook.change(in: session.vault) { $0.keep(plan.profile, asDefault: isDefault) } }
+        try report(outcome, plan.profile, isDefault: LoginBook.read(from: session.vault).defaultName == plan.profile.name)
+        if let failure = outcome.failure { throw failure }
+    }
+
+    private func report(_ outcome: LoginAttempt.Outcome, _ profile: LoginProfile, isDefault: Bool) throws {
+        let server = try profile.server()
+        if json {
+            let members: [String: JSONValue?] = [
+                "profile": .string(profile.name), "server": .string(server.url.url), "realm": .string(server.realm.description),
+                "default": .bool(isDefault), "session": .bool(outcome.hasSession), "subject": .string(outcome.subject),
+                "expiresAt": .string(outcome.token?.expiresAt?.text), "scope": .string(outcome.token?.scope),
+            ]
+            return Console.line(JSONText.line(JSONText.object(members)))
+        }
+        guard outcome.isKept else {
+            return Console.line("The journey at \(server.url.url) came to its good end, without a session.")
+        }
+        let person = outcome.subject.map { " as \($0.shown)" } ?? ""
+        Console.line("Logged in at \(server.url.url)\(person).")
+        if !isDefault { Console.line("Say --profile \(profile.name) to mean this login.") }
+        if server.client == nil { Console.line("There is a session and no token: a token needs --client.") }
+    }
+}

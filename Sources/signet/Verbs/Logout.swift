@@ -1,0 +1,120 @@
+import ArgumentParser
+import SignetCore
+import SignetJourney
+import SignetNetwork
+
+struct Logout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout", abstract: "Log out: forget session and tokens here, and end them at the server.",
+        discussion: """
+            What is kept here goes first and goes in any case, also without a network. What the server could not be told lives \
+            there until it ends by itself: that is said, with exit code 69 (76 or 77 when the server answered and did not do it).
+            """)
+
+    @OptionGroup var profile: ProfileOptions
+
+    @Flag(help: "Log out of every server.")
+    var all = false
+
+    @Flag(
+        help:
+            "Print JSON, one login a line: profile, server, complete; local, tokens, session, openIDSession: what became of each."
+    )
+    var json = false
+
+    func validate() throws {
+        if all, profile.name != nil {
+            throw ValidationError("--all is every login, and --profile one of them: say one of the two.")
+        }
+    }
+
+    func run() async throws {
+        let session = try Session.open(profile.options)
+        let book = try LoginBook.read(from: session.vault)
+        guard !book.profiles.isEmpty else {
+            if !json { Console.line("Nobody is logged in here.") }
+            return
+        }
+        var failures: [Failure] = []
+        for profile in all ? book.profiles : [try book.profile(profile.name)] {
+            let report = try await profile.use(session) { client in await client.logOut() }
+            // A login that could not be removed here is still there.
+            if report.local.isOver { try LoginBook.change(in: session.vault) { $0.remove(profile.name) } }
+            Console.line(
+                json ? JSONText.line(report.json(profile)) : report.text(profile, isOneOfSeveral: book.profiles.count > 1))
+            if let failure = await tell(report) { failures.append(failure) }
+        }
+        if let failure = failures.first { throw failure }
+    }
+
+    /// What is left to be done, and what the verb ends with for it.
+    private func tell(_ report: LogOutReport) async -> Failure? {
+        if let address = report.browserAddress {
+            // It has the id_token in it, so it is opened and not written down.
+            do {
+                try await SystemBrowser.open(address)
+                Console.error("The server wants the log-out to be confirmed in the browser.")
+            } catch {
+                return Failure(
+                    .unavailable, "logout.browser",
+                    "the server wants the log-out to be confirmed in a browser, and none can be opened here")
+            }
+        }
+        guard let (name, error) = report.failures.first else { return nil }
+        let failure = Failure(error)
+        let what = name == "local" ? "not logged out here" : "logged out here, but the server could not be told everything"
+        return Failure(failure.exit, failure.code, "\(what): \(failure.message)", part: name)
+    }
+}
+
+extension LogOutReport {
+    private var parts: [(name: String, title: String, outcome: Outcome)] {
+        [
+            ("local", "here", local), ("tokens", "tokens at the server", tokens), ("session", "session at the server", session),
+            ("openIDSession", "OpenID session at the server", openIDSession),
+        ]
+    }
+
+    fileprivate var failures: [(name: String, error: TokenError)] {
+        parts.compactMap { part in if case .failed(let error) = part.outcome { (part.name, error) } else { nil } }
+    }
+
+    fileprivate var browserAddress: String? {
+        parts.lazy.compactMap { part in if case .needsBrowser(let address) = part.outcome { address } else { nil } }.first
+    }
+
+    fileprivate func text(_ profile: LoginProfile, isOneOfSeveral: Bool) -> String {
+        let left = parts.filter { !$0.outcome.isOver }
+        let login = profile.url + (isOneOfSeveral ? " (\(profile.name))" : "")
+        guard !left.isEmpty else { return "Logged out of \(login)." }
+        let heading = local.isOver ? "Logged out of \(login) on this machine." : "Not logged out of \(login)."
+        return ([heading] + left.map { "  \($0.title): \($0.outcome.text)" }).joined(separator: "\n")
+    }
+
+    fileprivate func json(_ profile: LoginProfile) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "profile": .string(profile.name), "server": .string(profile.url), "complete": .bool(isComplete),
+        ]
+        for part in parts { members[part.name] = .string(part.outcome.name) }
+        return .object(members)
+    }
+}
+
+extension LogOutReport.Outcome {
+    fileprivate var name: String {
+        switch self {
+        case .done: "done"
+        case .notNeeded: "notNeeded"
+        case .needsBrowser: "needsBrowser"
+        case .failed: "failed"
+        }
+    }
+
+    fileprivate var text: String {
+        switch self {
+        case .done, .notNeeded: "ended"
+        case .needsBrowser: "to be confirmed in the browser"
+        case .failed(let error): "not ended, and goes on until it ends by itself: \(Failure(error).message)"
+        }
+    }
+}

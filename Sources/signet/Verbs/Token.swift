@@ -1,0 +1,71 @@
+import ArgumentParser
+import SignetCore
+import SignetJourney
+import SignetNetwork
+
+struct Token: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Print an access token that is good, and nothing else.",
+        discussion: """
+            A token that ends within a minute is renewed first: by its refresh token, or by the session. However many processes ask \
+            at once, the server is asked once. When the login has ended the exit code is 77, and 'signet login' is the way on.
+
+                curl -H "Authorization: Bearer $(signet token)" https://api.example.com
+            """)
+
+    @Flag(help: "Renew the token even if it is still good.")
+    var refresh = false
+
+    @Flag(help: "Ask no server: print the token that is stored if it has not ended.")
+    var offline = false
+
+    @OptionGroup var profile: ProfileOptions
+
+    @Flag(help: "Print JSON: accessToken, tokenType, expiresAt, scope, profile, server.")
+    var json = false
+
+    func validate() throws {
+        if refresh, offline { throw ValidationError("--refresh asks the server, and --offline does not: say one of them.") }
+    }
+
+    func run() async throws {
+        let (session, profile) = try profile.open()
+        guard try profile.server().client != nil else {
+            throw Failure(
+                .badInput, "token.notConfigured",
+                "no OAuth 2.0 client is known for \(profile.url), so there are no tokens: signet login --profile \(profile.name)"
+                    + " --client ID")
+        }
+        let token = offline ? try await stored(profile, session) : try await current(profile, session)
+        Console.line(json ? JSONText.line(description(of: token, profile)) : token.value.text)
+    }
+
+    private func current(_ profile: LoginProfile, _ session: Session) async throws -> AccessToken {
+        let refresh = refresh
+        return try await profile.use(session) { client in
+            refresh ? try await client.tokens.refresh() : try await client.tokens.token()
+        }
+    }
+
+    private func stored(_ profile: LoginProfile, _ session: Session) async throws -> AccessToken {
+        let reader = try profile.client(session, NoTransport()).reader
+        guard let token = try await reader.storedToken() else {
+            throw profile.loginRequired("there is no token for \(profile.url)")
+        }
+        if let end = token.expiresAt, token.isExpired(at: session.now) {
+            throw Failure(
+                .notAllowed, "token.expired", "the token for \(profile.url) ended at \(end.text); without --offline it is renewed"
+            )
+        }
+        return token
+    }
+
+    private func description(of token: AccessToken, _ profile: LoginProfile) -> JSONValue {
+        JSONText.object([
+            "accessToken": .string(token.value.text), "tokenType": .string(token.tokenType),
+            "expiresAt": .string(token.expiresAt?.text), "scope": .string(token.scope), "profile": .string(profile.name),
+            "server": .string(profile.url),
+        ])
+    }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+import SignetCore
+import SignetJourney
+
+struct Userinfo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "userinfo", abstract: "Print what the server says about who is logged in.",
+        discussion: "Asks the server's userinfo endpoint with the access token, which is renewed first if it is about to end.")
+
+    @OptionGroup var profile: ProfileOptions
+
+    @Flag(help: "Print the server's claims as one line of JSON.")
+    var json = false
+
+    func run() async throws {
+        let (session, profile) = try profile.open()
+        let claims = try await profile.use(session) { client in try await client.userInfo().claims }
+        guard !json else { return Console.line(JSONText.line(.object(claims))) }
+        for (name, value) in claims.sorted(by: { $0.key < $1.key }) {
+            Console.line("\(name.shown): \((value.string ?? JSONText.line(value)).shown)")
+        }
+    }
+}

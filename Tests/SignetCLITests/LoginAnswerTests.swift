@@ -1,0 +1,122 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("The answers to a journey")
+struct LoginAnswerTests {
+    /// Journeys of the desk server behind name and password, the answers that each wants, and the lines of standard input behind
+    /// the password.
+    static let journeys: [(journey: String, answers: [String], input: String)] = [
+        ("Login", [], ""), ("TextInputCallback", ["nickname=Mi"], ""), ("TextInputCallback", ["TextInputCallback=-"], "Mi\n"),
+        ("ChoiceCallback", ["choice=2"], ""), ("ChoiceCallback", ["second factor=Push"], ""),
+        ("ChoiceCallback", ["choice=-"], "sms\n"),
+        ("ConfirmationCallback", ["confirmation=1"], ""), ("TextOutputCallback", [], ""), ("HiddenValueCallback", [], ""),
+        ("PollingWaitCallback", [], ""), ("PollingWaitCallback", ["confirmation=Skip"], ""), ("MetadataCallback", [], ""),
+        ("ConsentMappingCallback", ["consent=yes"], ""), ("ValidatedCreateUsernameCallback", ["username=mira"], ""),
+        ("ValidatedCreatePasswordCallback", ["password=-"], "correct horse\n"),
+        ("StringAttributeInputCallback", ["mail=mira@example.test"], ""), ("NumberAttributeInputCallback", ["age=33"], ""),
+        ("BooleanAttributeInputCallback", ["updates=no"], ""), ("TermsAndConditionsCallback", ["terms=yes"], ""),
+        ("SelectIdPCallback", ["provider=localAuthentication"], ""), ("IdPCallback", ["token=-", "tokentype=1"], "abc\n"),
+        ("RedirectCallback", ["address=-"], "https://app.example.test/cb?code=c&state=s-1\n"), ("DeviceProfileCallback", [], ""),
+        ("AppIntegrityCallback", [], ""), ("ReCaptchaCallback", ["captcha=proof"], ""),
+        ("ReCaptchaEnterpriseCallback", ["captcha=proof"], ""), ("PingOneProtectInitializeCallback", [], ""),
+        ("PingOneProtectEvaluationCallback", [], ""), ("NovelCallback", [], ""), ("NovelCallback", ["NovelCallback=x"], ""),
+    ]
+
+    @Test("Every callback is answered without a terminal")
+    func everyCallback() async throws {
+        try await LoginTests.withServer { server, place in
+            for (journey, answers, input) in Self.journeys {
+                let known = server.credentials
+                let login = try await place.start(
+                    ["login", server.url, "--force", "--journey", journey, "--profile", "\(journey)"] + known.arguments
+                        + answers.flatMap { ["--answer", $0] }, input: .text(known.input + input)
+                ).end()
+                #expect(login.status == 0, "\(journey) \(answers): \(login.errors)")
+                #expect(!login.errors.contains("Nobody asked for"), "\(journey)")
+            }
+        }
+    }
+
+    @Test("Somebody new registers: attributes, a question of their own, terms; and answers the question later")
+    func registration() async throws {
+        try await LoginTests.withServer { server, place in
+            let answers = [
+                "username=mira", "password=-", "givenName=Mira", "mail=mira@example.test", "question=a question of my own",
+                "ownquestion=Whose desk?", "answer=-", "terms=yes",
+            ]
+            let login = try await place.start(
+                ["login", server.url, "--journey", "Registration"] + answers.flatMap { ["--answer", $0] },
+                input: .text("Correct horse 1\nmine\n")
+            ).end()
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(login.errors.contains("Sign Up"))
+        }
+    }
+
+    @Test("A secret is refused as an argument before anything is sent, and is not repeated")
+    func secrets() async throws {
+        try await LoginTests.withServer { server, place in
+            for name in ["password", "Password", "one time password", "link"] {
+                let outcome = try await place.signet(
+                    "login", "http://127.0.0.1:1/am", "--answer", "\(name)=hunter2")
+                outcome.fails(64, "--answer \(name)=-")
+                #expect(!outcome.errors.contains("hunter2"))
+            }
+            // A name that is only known for a secret when the server asks for it.
+            let outcome = try await place.signet(
+                "login", server.url, "--answer", "name=demo", "--answer", "PasswordCallback=hunter2")
+            outcome.fails(64, "'Password'", "--answer PasswordCallback=-")
+            #expect(!outcome.errors.contains("hunter2"))
+        }
+    }
+
+    @Test(
+        "Answers that are none are 64, and are not repeated",
+        arguments: ["hunter2", "", "=hunter2"])
+    func broken(answer: String) async throws {
+        try await Workplace.with { place in
+            let outcome = try await place.signet("login", "http://127.0.0.1:1/am", "--answer", answer)
+            outcome.fails(64, "NAME=-")
+            #expect(!outcome.errors.contains("hunter2"))
+        }
+    }
+
+    @Test("An answer that is missing is 64, and says how to give it; an answer that is not offered is 65")
+    func missing() async throws {
+        try await LoginTests.withServer { server, place in
+            try await place.signet("login", server.url).fails(64, "'User Name'", "--answer name=-", "--answer name=VALUE")
+            let half = try await place.signet("login", server.url, "--answer", "name=demo", "--json")
+            half.fails(64, "'Password'", "--answer password=-")
+            #expect(!half.errors.contains("password=VALUE") && half.jsonError?["part"]?.string == "password")
+            try await place.signet("login", server.url, "--answer", "name=demo", "--answer", "password=-").fails(
+                64, "standard input ended", "'Password'")
+            try await server.logIn(place, "--journey", "ChoiceCallback", "--answer", "choice=Fax").fails(
+                65, "'Second factor'", "'SMS'")
+            try await server.logIn(place, "--journey", "ChoiceCallback", "--answer", "choice=4").fails(65, "'Second factor'")
+            let spare = try await server.logIn(place, "--answer", "colour=red").succeeds()
+            #expect(spare.errors.contains("Nobody asked for: colour"))
+        }
+    }
+
+    @Test("Names of answers: letters and digits in any case; each answer once, the plainest name and then the first")
+    func names() {
+        var answers = Answers(["User Name=a", "username=b", "name=-", "name=c"].map { AnswerOption(argument: $0) })
+        let question = Question(prompt: "User Name:", names: ["name", "username"])
+        let line = answers.take(question)
+        #expect(line?.name == "name" && line?.value == nil)
+        #expect((0..<3).map { _ in answers.take(question)?.value } == ["c", "a", "b"])
+        #expect(answers.take(question) == nil)
+        answers = Answers([AnswerOption(argument: "colour=red")])
+        #expect(answers.take(question) == nil && answers.unused == ["colour"])
+        #expect(AnswerOption(argument: "a=b=c").value == "b=c" && AnswerOption(argument: "a=").value == "")
+    }
+
+    @Test("What a server writes cannot steer the terminal")
+    func shown() {
+        #expect("a\u{1B}[2Jb\nc\u{202E}".shown == "a\u{FFFD}[2Jb\nc\u{FFFD}")
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Logging
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetServer
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("Logins that go on elsewhere: a browser, another device, an e-mail")
+struct LoginElsewhereTests {
+    private static let password = "correct horse"
+
+    /// A server in this process, so that its letters can be read.
+    private func withServer(
+        _ body: (_ server: DeskServer, _ url: String, _ transport: AsyncHTTPTransport, _ place: Workplace) async throws -> Void
+    ) async throws {
+        let configuration = ServerConfiguration {
+            $0.port = 0
+            $0.users = [User(name: "demo", password: Secret(Self.password.utf8))]
+            $0.clients = [RegisteredClient(id: "app", redirectURIs: [LoginProfile.usualRedirectURI])]
+            $0.devicePollInterval = 1
+        }
+        let server = DeskServer(
+            configuration: configuration, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await Workplace.with { place in
+            try await server.serve { url in
+                try await AsyncHTTPTransport().use { transport in try await body(server, url, transport, place) }
+            }
+        }
+    }
+
+    /// What a browser has that somebody logged in with.
+    private func session(_ url: String, _ transport: AsyncHTTPTransport) async throws -> String {
+        let journey = Journey(try ServerProfile(url: url), transport: transport)
+        guard
+            case .loggedIn(let token) = try await Browser(journey: journey, user: "demo", password: Self.password).begin("Login")
+        else { throw DemoFailure("not logged in") }
+        return token.value.text
+    }
+
+    /// An environment in which `xdg-open` opens nothing.
+    private func withoutBrowser(_ place: Workplace, opens: Bool) throws -> [String: String] {
+        let folder = place.directory.file("bin")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let path = try place.write("#!/bin/sh\nexit \(opens ? 0 : 3)\n".utf8, to: "bin/xdg-open", mode: 0o700)
+        #expect(path.hasSuffix("bin/xdg-open"))
+        return ["PATH": "\(folder):\(Program.environment["PATH"] ?? "/usr/bin:/bin")"]
+    }
+
+    @Test("In the browser, also where none opens by itself: the address is said", arguments: [true, false])
+    func browser(opens: Bool) async throws {
+        try await withServer { _, url, transport, place in
+            let login = try place.start(
+                ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(place, opens: opens))
+            let said = try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }.errors
+            let address = try #require(said.firstMatch(of: /\n  (http\S+)/)).1
+            let cookie = try await session(url, transport)
+            let answer = try await transport.send(HTTPRequest("GET", String(address), headers: ["iPlanetDirectoryPro": cookie]))
+            let back = try #require(answer.headers["Location"])
+            #expect(back.hasPrefix("http://127.0.0.1:"))
+            #expect(try await transport.send(HTTPRequest("GET", back)).status == 200)
+            let outcome = try await login.end().succeeds()
+            #expect(outcome.json["subject"]?.string == "demo" && outcome.json["session"]?.bool == false)
+            try await place.signet("token").succeeds()
+            #expect(try await place.signet("userinfo", "--json").succeeds().json["sub"]?.string == "demo")
+            #expect(try await place.signet("logout", "--json").succeeds().json["tokens"]?.string == "done")
+        }
+    }
+
+    @Test(
+        "In a real browser: the page asks, the answer comes back, and there are tokens here",
+        .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"))
+    func chromium() async throws {
+        try await withServer { _, url, _, place in
+            let login = try place.start(
+                ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(place, opens: true))
+            let said = try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }.errors
+            let address = try #require(said.firstMatch(of: /\n  (http\S+)/)).1
+            try await Chromium.with { browser in
+                let page = try await browser.page()
+                try await page.open(String(address))
+                try await page.waitForHeading("Sign In")
+                try await page.fill("[autocomplete=username]", "demo")
+                try await page.fill("[type=password]", Self.password)
+                try await page.click("button[type=submit]")
+                try await page.wait(for: "document.body.textContent.includes('You can close this window')")
+            }
+            #expect(try await login.end().succeeds().json["subject"]?.string == "demo")
+            try await place.signet("token").succeeds()
+        }
+    }
+
+    @Test("Ctrl-C while the browser is open: 130, nothing is kept, and the port is closed")
+    func interruptedBrowser() async throws {
+        try await withServer { _, url, transport, place in
+            let login = try place.start(
+                ["login", url, "--client", "app", "--browser"], environment: try withoutBrowser(place, opens: true))
+            try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }
+            login.signal(SIGINT)
+            await login.end().fails(130, "interrupted")
+            try await place.signet("token").fails(77, "nobody is logged in here")
+        }
+    }
+
+    @Test("On another device: the code is shown, approved there, and there are tokens here; a no is 77")
+    func device() async throws {
+        try await withServer { _, url, transport, place in
+            for decision in ["deny", "allow"] {
+                let login = try place.start(["login", url, "--client", "app", "--device", "--json"])
+                let said = try await login.said { _, errors in errors.contains("enter the code") && errors.hasSuffix("\n") }
+                    .errors
+                let code = try #require(said.firstMatch(of: /enter the code (\S+)/)).1
+                let cookie = try await session(url, transport)
+                let body = FormCoding.encode([("user_code", String(code)), ("decision", decision), ("csrf", cookie)])
+                _ = try await transport.send(
+                    HTTPRequest(
+                        "POST", "\(url)/oauth2/device/user",
+                        headers: ["Content-Type": "application/x-www-form-urlencoded", "iPlanetDirectoryPro": cookie],
+                        body: Array(body.utf8)))
+                let outcome = await login.end()
+                if decision == "deny" {
+                    outcome.fails(77, "access_denied")
+                } else {
+                    #expect(try outcome.succeeds().json["subject"]?.string == "demo")
+                    try await place.signet("token").succeeds()
+                }
+            }
+        }
+    }
+
+    @Test("A journey that is suspended goes on at the link of the e-mail: at once, or by a later command")
+    func email() async throws {
+        try await withServer { server, url, _, place in
+            let login = try place.start(
+                ["login", url, "--journey", "EmailLogin", "--client", "app", "--answer", "name=demo", "--answer", "link=-"],
+                input: .open)
+            try await login.said { _, errors in errors.contains("\n") && !server.letters(to: "demo").isEmpty }
+            login.type(try #require(server.letters(to: "demo").last) + "\n")
+            try await login.end().succeeds()
+            try await place.signet("logout").succeeds()
+
+            let suspended = try await place.signet("login", url, "--journey", "EmailLogin", "--answer", "name=demo")
+            suspended.fails(64, "--resume --answer link=-")
+            let link = try #require(server.letters(to: "demo").last)
+            let arguments = ["login", url, "--client", "app", "--resume", "--answer", "link=-"]
+            try await place.start(arguments, input: .text(link + "\n")).end().succeeds()
+            try await place.signet("token").succeeds()
+            try await place.signet("logout").succeeds()
+            try await place.start(arguments, input: .text(link + "\n")).end().fails(77)
+            try await place.start(arguments, input: .text("https://example.test/\n")).end().fails(65, "suspendedId")
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("Logins on a network that fails")
+struct LoginFaultTests {
+    /// Logs in at a server that has stopped when `body` runs, on a port where nobody listens.
+    private func afterServer(_ body: (Workplace, _ url: String) async throws -> Void) async throws {
+        try await Workplace.with { place in
+            let url = try await RunningServer.with(place) { server in
+                try await server.logIn(place, "--client", "app").succeeds()
+                return server.url
+            }
+            try await body(place, url)
+        }
+    }
+
+    @Test("A port where nobody listens is 69; so is a name that nobody has")
+    func refused() async throws {
+        let port = try ClosedPort().port
+        try await Workplace.with { place in
+            for (url, word) in [
+                ("http://127.0.0.1:\(port)/am", "127.0.0.1"), ("https://am.signet.invalid/am", "am.signet.invalid"),
+            ] {
+                for way in [[], ["--client", "c", "--browser"], ["--client", "c", "--device"]] {
+                    let outcome = try await place.start(["login", url] + way).end()
+                    outcome.fails(69, word)
+                    #expect(!outcome.errors.contains("Open this address"))
+                }
+            }
+            try await place.signet("token").fails(77, "nobody is logged in here")
+        }
+    }
+
+    @Test("Without the server a token that is good is printed, with and without --offline; what needs the server is 69")
+    func offline() async throws {
+        try await afterServer { place, _ in
+            let token = try await place.signet("token", "--offline").succeeds().output
+            #expect(try await place.signet("token").succeeds().output == token)
+            try await place.signet("token", "--refresh").fails(69, "127.0.0.1")
+            try await place.signet("userinfo").fails(69, "127.0.0.1")
+            #expect(try await place.signet("token", "--offline").succeeds().output == token)
+        }
+    }
+
+    @Test("Logged out without a network: gone here, said what lives on, and 69")
+    func logOutOffline() async throws {
+        try await afterServer { place, url in
+            let outcome = try await place.signet("logout", "--json")
+            #expect(outcome.status == 69 && outcome.json["complete"]?.bool == false)
+            #expect(outcome.json["local"]?.string == "done" && outcome.json["tokens"]?.string == "failed")
+            #expect(outcome.json["session"]?.string == "failed")
+            #expect(outcome.jsonError?["message"]?.string?.contains("logged out here") == true)
+            try await place.signet("token", "--offline").fails(77, "nobody is logged in here")
+        }
+        try await afterServer { place, url in
+            let outcome = try await place.signet("logout")
+            #expect(outcome.status == 69)
+            #expect(outcome.output.hasPrefix("Logged out of \(url) on this machine.\n"))
+            #expect(outcome.output.contains("session at the server: not ended"))
+            #expect(try await place.signet("logout").succeeds().line == "Nobody is logged in here.")
+        }
+    }
+
+    /// A page of a network that wants a login first, or of a server that is none, and the exit code.
+    static let pages: [(status: String, type: String, body: String, exit: Int32)] = [
+        ("200 OK", "text/html", "<html><title>Hotel</title>Welcome, guest</html>", 76),
+        ("302 Found", "text/html", "", 76), ("404 Not Found", "text/html", "<html>No such page</html>", 76),
+        ("200 OK", "application/json", "{\"authId\":", 76), ("200 OK", "application/json", "{\"hello\":1}", 76),
+        ("500 Internal Server Error", "text/html", "<html>Oops</html>", 69),
+        ("503 Service Unavailable", "application/json", "{\"code\":503,\"reason\":\"Busy\",\"message\":\"busy\"}", 69),
+    ]
+
+    @Test("A page of somebody else is no login, and is not quoted", arguments: pages)
+    func captivePortal(status: String, type: String, body: String, exit: Int32) async throws {
+        let server = try RawServer { connection in
+            while connection.request() != nil {
+                connection.answer(status, headers: ["Content-Type: \(type)", "Location: http://portal.example.test/"], body)
+            }
+        }
+        try await Workplace.with { place in
+            let outcome = try await place.signet("login", "http://127.0.0.1:\(server.port)/am")
+            outcome.fails(exit)
+            #expect(!outcome.errors.contains("<html>") && outcome.errors.hasPrefix("signet: "))
+            try await place.signet("token").fails(77, "nobody is logged in here")
+        }
+    }
+
+    @Test("A page of somebody else where the server was costs neither token nor session")
+    func portalAfterLogin() async throws {
+        try await afterServer { place, url in
+            let token = try await place.signet("token").succeeds().output
+            let portal = try RawServer(port: Endpoint(url).port) { connection in
+                while connection.request() != nil {
+                    connection.answer("200 OK", headers: ["Content-Type: text/html"], "<html>Welcome, guest</html>")
+                }
+            }
+            try await place.signet("token", "--refresh").fails(76)
+            try await place.signet("userinfo").fails(76)
+            #expect(try await place.signet("token", "--offline").succeeds().output == token)
+            portal.stop()
+        }
+    }
+
+    @Test("A session that the server has forgotten is said with the command that helps, and nothing else is lost")
+    func forgotten() async throws {
+        try await afterServer { place, url in
+            let again = try place.start(["serve", "--port", String(Endpoint(url).port), "--attached", "--json"], input: .open)
+            try await again.said { output, _ in output.hasSuffix("\n") }
+            try await place.signet("token", "--refresh").fails(77, "log in again", "signet login --profile 127.0.0.1:")
+            again.closeInput()
+            try await again.end().succeeds()
+        }
+    }
+
+    @Test(
+        "A server's address that is none, or that a password must not be sent to, is 65 and named",
+        arguments: [
+            ("am.example.test", "url"), ("http://am.example.test/am", "url"), ("https://mira:horse@am.example.test/am", "url"),
+            ("ftp://am.example.test", "url"), ("https://am.example.test/am?x=1", "url"),
+        ])
+    func addresses(address: String, part: String) async throws {
+        try await Workplace.with { place in
+            let outcome = try await place.signet("login", address, "--json")
+            outcome.fails(65)
+            #expect(outcome.jsonError?["part"]?.string == part && !outcome.errors.contains("horse"))
+        }
+    }
+
+    @Test("Options that contradict each other, or lack something, are 64 and touch nothing")
+    func options() async throws {
+        try await Workplace.with { place in
+            let rows: [([String], String)] = [
+                (["login"], "signet login SERVER"), (["login", "https://a.test", "--browser"], "--client"),
+                (["login", "https://a.test", "--device"], "--client"), (["login", "https://a.test", "--scope", "x"], "--client"),
+                (["login", "https://a.test", "--browser", "--device", "--client", "c"], "one of them"),
+                (["login", "https://a.test", "--browser", "--journey", "x", "--client", "c"], "journey"),
+                (["token", "--offline", "--refresh"], "--offline"), (["logout", "--all", "--profile", "x"], "--all"),
+            ]
+            for (arguments, word) in rows { try await place.start(arguments).end().fails(64, word) }
+        }
+    }
+
+    @Test("Settings come from a file: wrong ones are named, right ones are used")
+    func settings() async throws {
+        try await LoginTests.withServer { server, place in
+            let rows: [(String, Int32, String)] = [
+                ("{\"cookiename\":\"x\"}", 65, "cookiename"), ("{\"timeout\":0}", 65, "timeout"), ("[]", 65, "JSON object"),
+                ("{", 65, "JSON object"),
+            ]
+            for (text, exit, word) in rows {
+                let path = try place.write(text.utf8, to: "settings.json")
+                try await place.signet("login", server.url, "--settings", path).fails(exit, word)
+            }
+            try await place.signet("login", server.url, "--settings", place.directory.file("none.json")).fails(66, "none.json")
+            let path = try place.write(
+                "{\"url\":\"\(server.url)\",\"client\":{\"id\":\"app\",\"redirectUri\":\"http://127.0.0.1/callback\"}}".utf8,
+                to: "settings.json")
+            let known = server.credentials
+            try await place.start(["login", "--settings", path] + known.arguments, input: .text(known.input)).end().succeeds()
+            try await place.signet("token").succeeds()
+        }
+    }
+
+    @Test("What the vault keeps of the logins is refused when it is damaged, and left as it is")
+    func damaged() throws {
+        for text in ["junk", "{\"version\":2,\"profiles\":[]}", "{\"version\":1,\"profiles\":[{}]}", "{\"version\":1}"] {
+            #expect((try? JSON.value(of: text.utf8)).flatMap { LoginBook(json: $0) } == nil, "\(text)")
+        }
+    }
+
+    @Test("A profile is found by its name, a server's address, or as the default; what is ambiguous is said")
+    func book() throws {
+        var book = LoginBook()
+        func profile(_ name: String, _ url: String) -> LoginProfile { LoginProfile(name: name, settings: ["url": .string(url)]) }
+        #expect(throws: Failure.self) { try book.profile(nil) }
+        book.keep(profile("a", "https://a.test/am/"), asDefault: false)
+        book.keep(profile("b", "https://b.test/am"), asDefault: false)
+        book.keep(profile("b2", "https://b.test/am"), asDefault: false)
+        #expect(try book.profile(nil).name == "a" && book.profile("https://a.test/am").name == "a")
+        #expect(throws: Failure.self) { try book.profile("https://b.test/am") }
+        book.keep(profile("b", "https://b.test/am"), asDefault: true)
+        #expect(try book.profile(nil).name == "b" && book.profiles.count == 3)
+        book.remove("b")
+        #expect(throws: Failure.self) { try book.profile(nil) }
+        book.remove("a")
+        #expect(try book.profile(nil).name == "b2")
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("signet login at a terminal", .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"))
+struct LoginTerminalTests {
+    /// `signet` at a terminal of its own; what it shows comes on standard output.
+    private func atTerminal(_ place: Workplace, _ arguments: String...) throws -> TestProcess {
+        let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        return try place.start(
+            ["-q", "-e", "-c", "trap : INT; stty cols 200; \(command); code=$?; stty -a; exit $code", "/dev/null"],
+            program: "script",
+            input: .open)
+    }
+
+    private func waits(_ process: TestProcess, _ word: String) async throws {
+        try await process.said { output, _ in output.contains(word) }
+    }
+
+    @Test("A person is asked; the password is not shown; the terminal is as it was")
+    func asked() async throws {
+        try await LoginTests.withServer { server, place in
+            let login = try atTerminal(place, "login", server.url, "--client", "app")
+            try await waits(login, "User Name: ")
+            login.type("demo\n")
+            try await waits(login, "Password: ")
+            login.type(server.browser.password + "\n")
+            let outcome = await login.end()
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(outcome.output.contains("Logged in at \(server.url) as demo."))
+            #expect(!outcome.output.contains(server.browser.password))
+            #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
+        }
+    }
+
+    @Test("Choices are numbered; an answer that is none is asked again; Enter takes what is proposed")
+    func choice() async throws {
+        try await LoginTests.withServer { server, place in
+            let known = server.browser
+            let login = try atTerminal(
+                place, "login", server.url, "--journey", "ChoiceCallback", "--answer", "name=\(known.user)")
+            try await waits(login, "Password: ")
+            login.type(known.password + "\n")
+            try await waits(login, "Second factor [2]: ")
+            login.type("9\n")
+            try await waits(login, "Please answer with a number from 1 to 3")
+            login.type("\n")
+            let outcome = await login.end()
+            #expect(outcome.status == 0, "\(outcome.output)")
+            for line in ["1) Email", "2) SMS", "3) Push"] { #expect(outcome.output.contains(line)) }
+        }
+    }
+
+    @Test("A new authenticator's QR code is drawn, and enrolled when the person says so")
+    func enrolment() async throws {
+        try await LoginTests.withServer { server, place in
+            let login = try atTerminal(
+                place, "login", server.url, "--journey", "PushRegistration", "--answer", "name=\(server.browser.user)")
+            try await waits(login, "Password: ")
+            login.type(server.browser.password + "\n")
+            try await waits(login, "Enrol the account in this vault [y/N]: ")
+            #expect(login.soFar.output.contains("▀") && !login.soFar.output.contains("pushauth://"))
+            login.type("y\n")
+            let outcome = await login.end()
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(outcome.output.contains("Enrolled Signet Desk: demo in this vault."))
+        }
+    }
+
+    @Test("Ctrl-C at the password: 130, the terminal is as it was, and nothing is kept", arguments: ["\u{03}", "\u{04}"])
+    func interrupted(key: String) async throws {
+        try await LoginTests.withServer { server, place in
+            let login = try atTerminal(place, "login", server.url, "--answer", "name=demo")
+            try await waits(login, "Password: ")
+            login.type(key)
+            let outcome = await login.end()
+            #expect(outcome.status == 130, "\(outcome.output)")
+            #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
+            try await place.signet("token").fails(77, "nobody is logged in here")
+        }
+    }
+}

@@ -1,0 +1,274 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("signet login, token, userinfo and logout, against signet serve")
+struct LoginTests {
+    static func withServer(
+        _ options: String..., body: (RunningServer, Workplace) async throws -> Void
+    ) async throws {
+        try await Workplace.with { place in
+            try await RunningServer.with(place, options) { server in try await body(server, place) }
+        }
+    }
+
+    @Test("Name and password: logged in, a token that is renewed on demand, who it is, and everything gone after the log-out")
+    func password() async throws {
+        try await Self.withServer { server, place in
+            let login = try await server.logIn(place, "--client", "app", "--json").succeeds()
+            #expect(login.json["subject"]?.string == "demo" && login.json["session"]?.bool == true)
+            #expect(login.json["server"]?.string == server.url && login.json["realm"]?.string == "/")
+            #expect(login.json["default"]?.bool == true && login.json["scope"]?.string == "openid")
+            #expect(login.json["expiresAt"]?.string?.hasSuffix("Z") == true)
+            #expect(!(login.output + login.errors).contains(server.browser.password))
+
+            let token = try await place.signet("token").succeeds().output
+            #expect(token.hasSuffix("\n") && token.dropLast().allSatisfy { $0.isASCII && !$0.isWhitespace } && token.count > 20)
+            #expect(try await place.signet("token", "--offline").succeeds().output == token)
+            let described = try await place.signet("token", "--json").succeeds().json
+            #expect(described["accessToken"]?.string.map { $0 + "\n" } == token && described["tokenType"]?.string == "Bearer")
+            let renewed = try await place.signet("token", "--refresh").succeeds().output
+            #expect(renewed != token)
+            #expect(try await place.signet("token").succeeds().output == renewed)
+
+            #expect(try await place.signet("userinfo", "--json").succeeds().json["sub"]?.string == "demo")
+            #expect(try await place.signet("userinfo").succeeds().output.contains("sub: demo\n"))
+
+            let logout = try await place.signet("logout", "--json").succeeds().json
+            #expect(logout["complete"]?.bool == true && logout["local"]?.string == "done" && logout["tokens"]?.string == "done")
+            #expect(logout["session"]?.string == "done")
+            for verb in ["token", "userinfo"] {
+                try await place.signet(verb).fails(77, "nobody is logged in here", "signet login")
+            }
+            #expect(try await place.signet("logout").succeeds().line == "Nobody is logged in here.")
+            #expect(try await place.signet("logout", "--json").succeeds().output == "")
+        }
+    }
+
+    @Test("A wrong password is 77 in the server's words, and nothing is kept")
+    func wrongPassword() async throws {
+        try await Self.withServer { server, place in
+            let outcome = try await place.signet(
+                "login", server.url, "--answer", "name=demo", "--answer", "password=-", "--json", input: .text("wrong\n"))
+            outcome.fails(77, "Login failure")
+            #expect(outcome.jsonError?["code"]?.string == "journey.loginFailed")
+            try await place.signet("token").fails(77, "nobody is logged in here")
+        }
+    }
+
+    @Test("A second login finds the session, changes nothing, and needs no answer; --force asks again")
+    func again() async throws {
+        try await Self.withServer { server, place in
+            try await server.logIn(place, "--client", "app").succeeds()
+            let token = try await place.signet("token").succeeds().output
+            for arguments in [[server.url], []] {
+                let again = try await place.start(["login"] + arguments + ["--json"]).end().succeeds()
+                #expect(again.json["subject"]?.string == "demo" && again.errors == "")
+            }
+            #expect(try await place.signet("token").succeeds().output == token)
+            try await place.signet("login", "--force").fails(64, "'User Name'", "--answer name=")
+            #expect(try await place.signet("token").succeeds().output == token)
+            try await server.logIn(place, "--force").succeeds()
+        }
+    }
+
+    @Test("Another scope takes effect at once, without another login")
+    func scope() async throws {
+        try await Self.withServer { server, place in
+            try await server.logIn(place, "--client", "app").succeeds()
+            let before = try await place.signet("token").succeeds().line
+            let login = try await place.signet("login", "--scope", "openid profile", "--scope", "email", "--json").succeeds()
+            let scopes = login.json["scope"]?.string?.split(separator: " ").sorted()
+            #expect(scopes == ["email", "openid", "profile"])
+            let after = try await place.signet("token", "--json").succeeds().json
+            #expect(after["scope"] == login.json["scope"] && after["accessToken"]?.string != before)
+        }
+    }
+
+    @Test("A journey, a realm or a path that the server does not have is said with what to look at")
+    func wrongPlace() async throws {
+        try await Self.withServer { server, place in
+            try await place.signet("login", server.url, "--journey", "Moon").fails(77, "No Configuration found", "'Moon'")
+            try await place.signet("login", server.url, "--realm", "moon").fails(77, "/moon", "a realm of it")
+            try await place.signet("login", server.url + "/json").fails(77, "HTTP 404", "deployment path")
+            try await place.signet("login", server.url, "--profile", "two words").fails(64, "one word")
+        }
+    }
+
+    @Test("A session without a client has no token, and says what to do")
+    func noClient() async throws {
+        try await Self.withServer { server, place in
+            let login = try await server.logIn(place).succeeds()
+            #expect(login.output == "Logged in at \(server.url).\nThere is a session and no token: a token needs --client.\n")
+            try await place.signet("token").fails(65, "--client")
+            try await place.signet("userinfo").fails(65, "client")
+            // The client comes later, and the first login is not left behind.
+            try await server.logIn(place, "--client", "app").succeeds()
+            try await place.signet("token").succeeds()
+            #expect(try await place.signet("logout", "--all", "--json").succeeds().jsonLines.count == 1)
+        }
+    }
+
+    @Test("A client, a redirect address or a scope that the server does not know is said, and nothing is kept")
+    func wrongClient() async throws {
+        try await Self.withServer { server, place in
+            for arguments in [
+                ["--client", "nobody"], ["--client", "app", "--redirect", "org.example.app://other"],
+                ["--client", "app", "--redirect", "org.example.app://callback", "--scope", "moon"],
+            ] {
+                let known = server.credentials
+                let outcome = try await place.start(
+                    ["login", server.url] + known.arguments + arguments, input: .text(known.input)
+                ).end()
+                #expect(outcome.status == 77, "\(outcome.errors)")
+                #expect(outcome.output == "" && outcome.errors.contains("nothing was kept"))
+                try await place.signet("token").fails(77, "nobody is logged in here")
+            }
+            try await server.logIn(place, "--client", "app", "--redirect", "org.example.app://callback").succeeds()
+            try await place.signet("token").succeeds()
+        }
+    }
+
+    /// Somebody and an app that live in a realm below the top one.
+    private static let alpha = """
+        realms: [/, /alpha]
+        users: [{name: demo, realm: /alpha}]
+        clients: [{id: app, realm: /alpha, redirectURIs: ["http://127.0.0.1/callback"]}]
+        """
+
+    @Test("Several servers and realms stand side by side; the first is the default until another is made it")
+    func sideBySide() async throws {
+        try await Workplace.with { place in
+            let alpha = ["--config", try place.write(Self.alpha.utf8, to: "alpha.yaml")]
+            try await RunningServer.with(place) { first in
+                try await RunningServer.with(place, alpha) { second in
+                    try await first.logIn(place, "--client", "app").succeeds()
+                    let other = try await second.logIn(place, "--client", "app", "--realm", "alpha", "--json").succeeds().json
+                    #expect(other["default"]?.bool == false && other["realm"]?.string == "/alpha")
+                    #expect(other["profile"]?.string?.hasSuffix("/alpha") == true)
+                    try await first.logIn(place, "--client", "app", "--profile", "again").succeeds()
+                    var tokens: [String?] = []
+                    for profile in [first.url, second.url, "again"] {
+                        tokens.append(try await place.signet("token", "--profile", profile).tokenUnlessAmbiguous())
+                    }
+                    // The first server's address means two logins.
+                    #expect(tokens[0] == nil && tokens[1] != nil && tokens[2] != nil && tokens[1] != tokens[2])
+                    let usual = try await place.signet("token").succeeds().line
+                    #expect(usual != tokens[1] && usual != tokens[2])
+                    try await place.signet("login", "--profile", "again", "--default").succeeds()
+                    #expect(try await place.signet("token").succeeds().line == tokens[2])
+                    try await place.signet("login", second.url, "--profile", "again").fails(73, "again", first.url)
+                    try await place.signet("token", "--profile", "moon").fails(66, "moon", "again")
+                    let words = try await place.signet("logout").succeeds().line
+                    #expect(words == "Logged out of \(first.url) (again).")
+                    try await place.signet("token").fails(65, "--profile")
+                    #expect(try await place.signet("token", "--profile", second.url).succeeds().line == tokens[1])
+                    #expect(try await place.signet("logout", "--all", "--json").succeeds().jsonLines.count == 2)
+                }
+            }
+        }
+    }
+
+    @Test("Ctrl-C while the journey waits: 130, and nothing is left")
+    func interrupted() async throws {
+        try await Self.withServer { server, place in
+            try await server.registerForPush(place)
+            for number in [SIGINT, SIGTERM] {
+                let known = server.credentials
+                let login = try place.start(
+                    ["login", server.url, "--journey", "PushNumberLogin", "--client", "app"] + known.arguments,
+                    input: .text(known.input))
+                try await login.said { _, errors in errors.contains("Choose this number") }
+                login.signal(number)
+                let outcome = await login.end()
+                outcome.fails(130, "interrupted")
+                try await place.signet("token").fails(77, "nobody is logged in here")
+            }
+        }
+    }
+
+    @Test("A push with a number, approved by a second process")
+    func push() async throws {
+        try await Self.withServer { server, place in
+            try await server.registerForPush(place)
+            let known = server.credentials
+            let login = try place.start(
+                ["login", server.url, "--journey", "PushNumberLogin", "--client", "app", "--json"] + known.arguments,
+                input: .text(known.input))
+            let shown = try await login.said { _, errors in errors.contains("Choose this number") }.errors
+            let number = try #require(shown.firstMatch(of: /on your device: (\d+)/)).1
+            let message = try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+            try await place.start(["push", "approve", #require(message["id"]?.string), "--number", String(number)]).end()
+                .succeeds()
+            let outcome = try await login.end().succeeds()
+            #expect(outcome.json["subject"]?.string == "demo")
+            // The waiting step came again and again, and was told once.
+            #expect(outcome.errors.ranges(of: "Choose this number").count == 1)
+        }
+    }
+
+    @Test("A denied push is 77")
+    func denied() async throws {
+        try await Self.withServer { server, place in
+            try await server.registerForPush(place)
+            async let login = server.logIn(place, "--journey", "PushLogin")
+            let message = try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+            try await place.start(["push", "deny", #require(message["id"]?.string)]).end().succeeds()
+            try await login.fails(77, "Login failure")
+        }
+    }
+
+    @Test("A new authenticator goes into the vault where that is said: codes, and push")
+    func enrolment() async throws {
+        try await Self.withServer { server, place in
+            let known = server.credentials
+            let codes = try place.start(
+                ["login", server.url, "--journey", "OATHRegistration", "--enroll", "--answer", "code=-"] + known.arguments,
+                input: .open)
+            codes.type(known.input)
+            let enrolled = try await codes.said { _, errors in errors.contains("Enrolled Signet Desk: demo") }
+            #expect(!enrolled.errors.contains("otpauth://"))
+            codes.type(try await place.signet("code", "demo").succeeds().output)
+            codes.closeInput()
+            try await codes.end().succeeds()
+
+            let push = try await server.logIn(place, "--journey", "PushRegistration", "--enroll").succeeds()
+            #expect(push.errors.contains("Enrolled Signet Desk: demo"))
+            #expect(try await place.accounts().first?["mechanisms"]?.array?.count == 2)
+        }
+    }
+
+    @Test("Nobody enrols unasked, and the secret of a new account is written nowhere")
+    func noEnrolment() async throws {
+        try await Self.withServer { server, place in
+            let outcome = try await server.logIn(place, "--journey", "OATHRegistration")
+            outcome.fails(64, "--enroll")
+            #expect(!outcome.errors.contains("otpauth") && !outcome.errors.contains("secret="))
+            #expect(try await place.accounts().isEmpty)
+        }
+    }
+
+    @Test("A device is bound by a key in the vault, and logs in by it without a name")
+    func device() async throws {
+        try await Self.withServer { server, place in
+            try await place.signet("login", server.url, "--journey", "DeviceLogin").fails(
+                77, "Login failure", "ClientNotRegistered")
+            try await server.logIn(place, "--journey", "DeviceBinding").succeeds()
+            try await place.signet("logout").succeeds()
+            let login = try await place.signet("login", server.url, "--journey", "DeviceLogin", "--client", "app", "--json")
+                .succeeds()
+            #expect(login.json["subject"]?.string == "demo")
+        }
+    }
+}
+
+extension Outcome {
+    /// The token, or nil for one that was asked for ambiguously.
+    fileprivate func tokenUnlessAmbiguous() throws -> String? {
+        if status == 65 { return nil }
+        return try succeeds().line
+    }
+}
