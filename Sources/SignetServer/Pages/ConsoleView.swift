@@ -119,21 +119,22 @@ struct ConsoleView: Sendable {
 
     private var sessions: Markup {
         table(
-            "Sessions", count: facts.sessionCount, ["User", "Realm", "Journeys", "Signed in", "Unused until", "Until", ""],
+            "Sessions", count: facts.sessionCount, ["User", "", "Realm", "Journeys", "Signed in", "Unused until", "Until"],
             facts.sessions
         ) { row in
             cell { row.session.user.name }
-            cell { row.session.user.realm.description }
-            cell { row.session.trees.sorted().joined(separator: ", ") }
-            cell { SessionPages.time(row.session.authenticatedAt) }
-            cell { SessionPages.time(row.session.idleEnd) }
-            cell { SessionPages.time(row.session.end) }
+            // Where nobody has to look for it, however narrow the screen is.
             cell {
                 form("session") {
                     PagePart.hidden("key", row.key.text)
                     tag("button", ["class": "plain", "aria-label": "End the session of \(row.session.user.name)"]) { "End" }
                 }
             }
+            cell { row.session.user.realm.description }
+            cell { row.session.trees.sorted().joined(separator: ", ") }
+            cell { SessionPages.time(row.session.authenticatedAt) }
+            cell { SessionPages.time(row.session.idleEnd) }
+            cell { SessionPages.time(row.session.end) }
         }
     }
 
