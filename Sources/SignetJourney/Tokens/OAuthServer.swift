@@ -169,7 +169,7 @@ final class OAuthServer: Sendable {
     func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
         // Asked for first: once the answer is there, nothing should stand between it and the storage.
         if token.idToken != nil {
-            do { try await prepareToCheck() } catch  where TokenError(error).isRetryable {}
+            do { try await prepareToCheck() } catch let error where TokenError(error).isRetryable {}
         }
         // The scope stays what was granted: to name one could only narrow it (RFC 6749 section 6).
         let answer = try await tokens(
@@ -178,7 +178,7 @@ final class OAuthServer: Sendable {
         do {
             try await check(answer, nonce: nil, subject: token.idToken.flatMap(SignedClaims.subject))
             return answer.token
-        } catch  where TokenError(error).isRetryable {
+        } catch let error where TokenError(error).isRetryable {
             // The keys cannot be had now. The access token is good all the same; the id_token that is kept is the old one.
             return answer.token.withoutIDToken
         } catch let error as IDTokenError {
