@@ -359,30 +359,6 @@ extension OAuthServer {
         return try await send("POST", url, headers: headers, body: Array("{}".utf8), for: purpose).response
     }
 
-    /// Ends the session that an id_token names (OpenID Connect RP-Initiated Logout). Gives the address at which a person has to
-    /// confirm it, if the server asks for that.
-    func endSession(_ idToken: Secret) async throws -> String? {
-        let url = try await endSessionAddress(idToken)
-        let response = try await send("GET", url, headers: ["Accept": "application/json"], for: .endSession).response
-        guard (200..<400).contains(response.status) else { throw refusal(response) }
-        if (300..<400).contains(response.status) {
-            guard let location = response.headers["Location"], let ours = try client.signOutRedirectURI,
-                AuthorizationResponse.isAnswer(location, to: ours)
-            else { return url }
-            return nil
-        }
-        // A page may say that all is over, or ask whether it shall be: it is a person's to read.
-        return response.isPage ? url : nil
-    }
-
-    /// The address that ends the session that an id_token names, for a browser too.
-    func endSessionAddress(_ idToken: Secret) async throws -> String {
-        let client = try client
-        var fields: [(name: String, value: String)] = [("client_id", client.clientID), ("id_token_hint", idToken.text)]
-        if let target = client.signOutRedirectURI { fields.append(("post_logout_redirect_uri", target)) }
-        return FormCoding.address(try await address(\.endSession, "end-session endpoint"), adding: fields)
-    }
-
     // MARK: Requests
 
     private static let version = "resource=2.1, protocol=1.0"
@@ -402,7 +378,7 @@ extension OAuthServer {
         ).response
     }
 
-    private func send(
+    func send(
         _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], for action: RequestAction
     ) async throws -> (response: HTTPResponse, request: HTTPRequest) {
         let request = HTTPRequest(
@@ -415,14 +391,9 @@ extension OAuthServer {
             status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
     }
 
-    private func refusal(_ response: HTTPResponse) -> OAuthError {
+    func refusal(_ response: HTTPResponse) -> OAuthError {
         TokenResponse.error(
             status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
             ?? OAuthError(.unreadable, status: response.status)
     }
-}
-
-extension HTTPResponse {
-    /// Whether its content is a page for people.
-    fileprivate var isPage: Bool { body.first { $0 > 0x20 } == UInt8(ascii: "<") }
 }

@@ -302,18 +302,14 @@ public final class TokenSource: Sendable {
             return new
         } catch {
             var failure = TokenError(error)
-            if failure.code == .loginRequired {
-                guard let reason = try await endIfOver(session, failure) else { throw failure }
-                failure = reason
-            }
+            if failure.code == .loginRequired { failure = try await endIfOver(session, failure) }
             return try usable(old, after: failure, isRefused: isRefused)
         }
     }
 
     /// A login page instead of a code may mean many things. Only when the server says of the session itself that it is over is
     /// it removed, with what came from it. Where nothing of the server's answers there either, nobody has asked for a login.
-    /// Returns what to go on with; nil when the session is over.
-    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) -> TokenError? {
+    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) -> TokenError {
         let cookies = (try? await store.cookies()) ?? CookieJar()
         switch await server.state(of: session, cookies: cookies) {
         case .over: break
@@ -328,6 +324,6 @@ public final class TokenSource: Sendable {
             try await store.removeCookies()
         }
         forget()
-        return nil
+        throw failure
     }
 }

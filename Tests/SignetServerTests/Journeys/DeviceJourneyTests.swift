@@ -255,10 +255,10 @@ struct WebAuthnTests {
         let first = try walk(WebAuthnRegistrationNode(), &desk) { try known.registration(challenge: $0) }
         #expect(first == .success)
         (known.flags, known.counter, new.flags) = (flags, 2, flags)
-        let authentication = WebAuthnAuthenticationNode(userVerification: demand)
+        let authentication = WebAuthnAuthenticationNode(style: WebAuthnStyle(userVerification: demand))
         let loggedIn = try walk(authentication, &desk) { try known.assertion(challenge: $0) }
         #expect(loggedIn == (isGood ? .success : .failure))
-        let registered = try walk(WebAuthnRegistrationNode(userVerification: demand), &desk) {
+        let registered = try walk(WebAuthnRegistrationNode(style: WebAuthnStyle(userVerification: demand)), &desk) {
             try new.registration(challenge: $0)
         }
         #expect(registered == (isGood ? .success : .failure))
@@ -270,13 +270,13 @@ struct WebAuthnTests {
     ) throws -> NodeOutcome? {
         var journey = JourneyState.sample()
         journey.username = "mira"
-        let asked = node.process(NodeVisit(nodeID: "node", answers: nil, moment: .sample()), &journey, &desk)
+        let asked = node.process(NodeVisit(answers: nil, moment: .sample()), &journey, &desk)
         guard case .ask(let page) = asked else { return asked.outcome }
         let callbacks = JourneyCallback.numbered(page.callbacks)
         let challenge = try #require(callbacks[0].output("data")?["challenge"]?.string)
         let field: JSONValue = .object(["name": "IDToken2", "value": .string(try answer(challenge))])
         let answers = Answers(callbacks, filledIn: .array([.object(["input": .array([field])])]))
-        return node.process(NodeVisit(nodeID: "node", answers: answers, moment: .sample()), &journey, &desk).outcome
+        return node.process(NodeVisit(answers: answers, moment: .sample()), &journey, &desk).outcome
     }
 
     @Test(
