@@ -121,17 +121,13 @@ struct BrowserDeviceTests {
     func recoveryCodes() async throws {
         let script =
             "var codes = \"iZmEtxvQ00\\n\" + \"3VPW6o5-gl\\n\" + 'Ab_cdefg12\\n'; var title = \"Your Recovery Codes\"; \"<em>My key</em>\";"
-        let tree = JourneyTree.afterPassword(
-            "Recovery",
-            (
-                .node("codes"),
-                [
-                    "codes": JourneyNode(
-                        CollectorNode(
-                            collector: ScriptedCollector(
-                                attribute: "seen", shown: [.text(script, type: 4), .confirmation("Done")])), [.outcome: .success])
-                ]
-            ))
+        let tree = JourneyTree(
+            "Recovery", entry: "login",
+            nodes: [
+                "login": JourneyNode(
+                    InnerTreeEvaluatorNode(tree: "Login"), [.isTrue: .node("codes"), .isFalse: .failure]),
+                "codes": JourneyNode(Showing(callbacks: [.text(script, type: 4), .confirmation("Done")]), [.outcome: .success]),
+            ])
         try await PageDesk.run(trees: [tree]) { desk, page in
             try await page.open(desk.login("Recovery"))
             try await page.signIn()
@@ -211,5 +207,16 @@ struct BrowserDeviceTests {
             try await page.click("button[value=allow]")
             try await page.waitForHeading("Allowed")
         }
+    }
+}
+
+/// Shows callbacks, and goes on when they were seen.
+private struct Showing: NodeKind {
+    let callbacks: [JourneyCallback]
+    var name: String { "Showing" }
+    var outcomes: [NodeOutcome] { [.outcome] }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        visit.answers == nil ? .ask(Page(callbacks: callbacks)) : .leave(.outcome)
     }
 }

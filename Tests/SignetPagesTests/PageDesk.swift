@@ -26,7 +26,7 @@ struct PageDesk: Sendable {
 
     /// Runs `body` with a page of a new browser.
     /// - Parameters:
-    ///   - trees: journeys besides those that are built in.
+    ///   - trees: journeys besides those of the starter file.
     ///   - clock: what time it is for the server.
     static func run(
         trees: [JourneyTree] = [], clock: ManualClock? = nil, host: String = "127.0.0.1",
@@ -51,6 +51,7 @@ struct PageDesk: Sendable {
         }
         defer { app.stop() }
         let configuration = ServerConfiguration {
+            $0.journeys = Journeys(Journeys.starter.trees + trees)
             $0.port = 0
             $0.users = [
                 User(name: "demo", password: Secret(password.utf8), claims: ["email": .string("demo@example.test")]),
@@ -64,8 +65,8 @@ struct PageDesk: Sendable {
         }
         let server = DeskServer(
             desk: Desk(
-                configuration, clock: clock ?? SystemWallClock(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                trees: JourneyTree.builtIn + trees))
+                configuration, clock: clock ?? SystemWallClock(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        )
         try await server.serve { url in
             try await Chromium.with { browser in
                 let desk = PageDesk(

@@ -80,7 +80,7 @@ extension LogOutReport {
     }
 
     fileprivate var browserAddress: String? {
-        parts.lazy.compactMap { part in if case .needsBrowser(let address) = part.outcome { address } else { nil } }.first
+        parts.lazy.compactMap(\.outcome.address).first
     }
 
     fileprivate func text(_ profile: LoginProfile, isOneOfSeveral: Bool) -> String {
