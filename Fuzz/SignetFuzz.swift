@@ -11,7 +11,9 @@ import Darwin
 ///
 ///     signet-fuzz TARGET FILE...               reads each file once, in any build
 ///     signet-fuzz TARGET [libFuzzer's words]   looks for bytes that break it, in a build of `make fuzz`
+#if !SIGNET_FUZZER
 @main
+#endif
 enum SignetFuzz {
     /// What is tried.
     enum Target: String, CaseIterable {
@@ -69,17 +71,15 @@ enum SignetFuzz {
     }
 
     static func main() {
-        guard let target = CommandLine.arguments.dropFirst().first.flatMap(Target.init(rawValue:)) else {
-            end(64, "usage: signet-fuzz \(Target.allCases.map(\.rawValue).joined(separator: "|")) FILE...")
-        }
-        #if SIGNET_FUZZER
-        exit(Fuzzer.run(target))
-        #else
+        guard let target = CommandLine.arguments.dropFirst().first.flatMap(Target.init(rawValue:)) else { refuseUsage() }
         for path in CommandLine.arguments.dropFirst(2) {
             guard let bytes = contents(of: path) else { end(66, "\(path) cannot be read") }
             target.read(bytes)
         }
-        #endif
+    }
+
+    static func refuseUsage() -> Never {
+        end(64, "usage: signet-fuzz \(Target.allCases.map(\.rawValue).joined(separator: "|")) FILE...")
     }
 
     private static func end(_ status: Int32, _ text: String) -> Never {
