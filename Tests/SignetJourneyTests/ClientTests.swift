@@ -68,7 +68,7 @@ struct ClientTests {
             let options = JourneyOptions { $0.session = session.value }
             _ = try await server.journeys.start(options: options).step
             let steps = [
-                "START_AUTHENTICATE", "AUTHENTICATE", "WELL_KNOWN", "AUTHORIZE", "EXCHANGE_TOKEN", "KEYS", "USER_INFO",
+                "START_AUTHENTICATE", "AUTHENTICATE", "WELL_KNOWN", "AUTHORIZE", "KEYS", "EXCHANGE_TOKEN", "USER_INFO",
                 "REFRESH_TOKEN",
             ]
             #expect(Array(log.actions.prefix(8)) == steps)

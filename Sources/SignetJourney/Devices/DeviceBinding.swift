@@ -184,6 +184,11 @@ public struct DeviceBinding: Sendable {
                 let first = try await group.next() ?? nil
                 if let value = first {
                     group.cancelAll()
+                    // Nobody waits for it any more, though it was finished before the others knew.
+                    if Task.isCancelled {
+                        await undo(value)
+                        throw CancellationError()
+                    }
                     return value
                 }
                 failure = DeviceClientError.timeout
