@@ -91,7 +91,9 @@ asan: setup ## all tests under the address sanitizer
 # FUZZ_SECONDS a target. The corpora in Fuzz/Corpus are where it begins; what it finds new is kept in the scratch folder, and what
 # breaks a reader is left there as crash-*: give it to `signet-fuzz TARGET FILE` of any build.
 FUZZ_SECONDS ?= 60
-FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -DSIGNET_FUZZER --scratch-path $(SCRATCH)/fuzz
+# The compiler hears only the last of several -sanitize: both in one, or nothing of ours is watched.
+FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -sanitize=fuzzer,address \
+    -Xswiftc -DSIGNET_FUZZER --scratch-path $(SCRATCH)/fuzz
 .PHONY: fuzz
 fuzz: setup ## libFuzzer on what reads URIs, JWS, push messages and exports (FUZZ_SECONDS each)
 	@swift build $(FUZZ) --product signet-fuzz
