@@ -115,6 +115,22 @@ struct CallbackTests {
         }
     }
 
+    @Test("What is typed as a password is not kept with the other answers of its step")
+    func passwordNotKept() throws {
+        let node = ScriptedDecisionNode(callbacks: [.name(prompt: "Name"), .password(prompt: "Old password")], attribute: "seen")
+        var desk = DeskState(users: [], trees: [], baseURL: "")
+        var journey = JourneyState.sample()
+        let moment = Moment(now: StillClock().now, configuration: ServerConfiguration(), baseURL: "")
+        let answers = (1...2).map { number in
+            JSONValue.object([
+                "input": .array([.object(["name": .string("IDToken\(number)"), "value": .string("typed \(number)")])])
+            ])
+        }
+        let filled = Answers(JourneyCallback.numbered(node.callbacks), filledIn: .array(answers))
+        #expect(node.process(NodeVisit(answers: filled, moment: moment), &journey, &desk).outcome == .outcome)
+        #expect(journey.attributes["seen"] == .array([.string("typed 1")]))
+    }
+
     @Test(
         "A wait can be cut short, and is not over early: who comes early too often is out",
         arguments: [

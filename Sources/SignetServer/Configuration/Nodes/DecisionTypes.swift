@@ -72,7 +72,7 @@ extension NodeType {
         "Shows `callbacks`, if it has any, and decides by a `table`: the first row that holds has the outcome. See below."
     ) { reader in
         let callbacks = reader.elements("callbacks", kind: "a list of callbacks").map { reader.callback($0) }
-        let attribute = reader.optionalText("attribute", kind: "the name that the answers are kept under")
+        let attribute = reader.optionalText("attribute", kind: "the name that the answers but passwords are kept under")
         let table = reader.elements("table", kind: "a list of rows").map { reader.row($0) }
         return ScriptedDecisionNode(
             callbacks: callbacks, attribute: attribute, table: table,

@@ -28,7 +28,7 @@ struct ScriptedDecisionNode: NodeKind {
     }
 
     var callbacks: [JourneyCallback] = []
-    /// What the answers are kept as; nil when they are not.
+    /// What the answers but passwords are kept as; nil when they are not.
     var attribute: String?
     var table: [Row] = []
     /// The outcome when no row holds.
@@ -42,7 +42,8 @@ struct ScriptedDecisionNode: NodeKind {
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         if !callbacks.isEmpty, visit.answers == nil { return .ask(Page(callbacks: callbacks)) }
         if let attribute, let answers = visit.answers {
-            let values = callbacks.indices.compactMap { answers.value($0) }
+            // What was typed unseen is compared, and not kept.
+            let values = callbacks.indices.filter { callbacks[$0].type != "PasswordCallback" }.compactMap { answers.value($0) }
             if !values.isEmpty { journey.attributes[attribute] = .array(values) }
         }
         let row = table.first { row in
