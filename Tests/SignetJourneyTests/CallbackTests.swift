@@ -150,6 +150,13 @@ struct CallbackTests {
         #expect(confirmation.options == ["Yes", "No"])
         #expect(confirmation.selectedIndex == nil)
         #expect(confirmation.defaultOption == 1)
+        let usual = try #require(
+            ConfirmationCallback(
+                JourneyCallback(
+                    type: "ConfirmationCallback",
+                    output: ["optionType": 2, "defaultOption": 3].map { JourneyCallback.Field(name: $0, value: .integer($1)) },
+                    input: [JourneyCallback.Field(name: "IDToken1", value: .integer(0))])))
+        #expect(usual.defaultOption.map { usual.options[$0] } == "OK")
         try confirmation.select("No")
         #expect(confirmation.callback.inputs == ["": .integer(1)])
         #expect(throws: CallbackError.self) { try confirmation.select(2) }

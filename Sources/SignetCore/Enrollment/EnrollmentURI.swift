@@ -16,7 +16,8 @@ public enum EnrollmentURI {
         try EnrollmentURIReader(text, policy: policy).read()
     }
 
-    /// Writes `enrollment` in the narrowest scheme that carries it. ``parse(_:policy:)`` gives the same value back.
+    /// Writes `enrollment` in the narrowest scheme that carries it. ``parse(_:policy:)`` gives the same value back, unless the
+    /// result is longer than ``longest``: names of thousands of letters that a URI cannot hold as they are grow threefold.
     ///
     /// The result contains secrets: show it, draw it, but do not log it.
     public static func print(_ enrollment: Enrollment) -> String {

@@ -140,7 +140,7 @@ public struct ConfirmationCallback: TypedCallback {
     /// How to say it.
     public var messageType: MessageType { MessageType(number: callback.number("messageType")) }
     /// The position of the button that is proposed; nil when none is.
-    public var defaultOption: Int? { callback.number("defaultOption").flatMap { allowed.contains($0) ? $0 : nil } }
+    public var defaultOption: Int? { callback.number("defaultOption").flatMap { allowed.firstIndex(of: $0) } }
     /// The buttons: those that the server names, or the usual ones of its ``optionType``.
     public var options: [String] {
         let named = callback.texts("options")

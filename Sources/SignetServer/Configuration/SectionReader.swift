@@ -48,10 +48,13 @@ struct SectionReader {
         let unknown =
             isIgnored
             ? []
-            : entries.filter { !names.contains($0.key) }.map { entry in
-                ConfigurationProblem(
+            : entries.filter { !names.contains($0.key) }.map { entry -> ConfigurationProblem in
+                // Without a space after the colon the value belongs to the name, and may be a password.
+                let name = String(entry.key.prefix { $0.isLetter || $0.isNumber || "-_".contains($0) })
+                let isWhole = name == entry.key
+                return ConfigurationProblem(
                     entry.place, subject,
-                    "there is no setting `\(entry.key.shortened)`" + names.advice(for: entry.key, "here are"))
+                    "there is no setting `\(isWhole ? name.shortened : name + "…")`" + names.advice(for: name, "here are"))
             }
         return problems + unknown
     }

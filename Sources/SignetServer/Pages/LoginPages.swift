@@ -224,7 +224,7 @@ extension Refusal {
     }
 
     private var explanation: (String, String) {
-        if isTimeout { return ("Time is up", "The sign-in took too long, so it ended. Nothing was changed.") }
+        if isTimeout { return ("Time is up", "The sign-in took too long, so it ended.") }
         if self == .suspensionNotFound {
             return ("The link is not good", "A link in a letter works once, and for a while. Sign in again to get another.")
         }

@@ -69,6 +69,9 @@ struct Interview {
     /// One of several things, by its number or its name. The only one is not asked for.
     /// - Returns: Its position, from 0.
     mutating func choice(_ question: Question, of options: [String], standard: Int? = nil) async throws -> Int {
+        guard !options.isEmpty else {
+            throw Failure(.protocolBroken, "nothingToChoose", "the server asks for a choice and offers none")
+        }
         if options.count == 1, !answers.has(question) { return 0 }
         if canAsk {
             for (index, option) in options.enumerated() { Console.error("  \(index + 1)) \(option.shown)") }

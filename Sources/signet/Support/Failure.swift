@@ -173,7 +173,7 @@ struct Failure: Error {
         } else {
             // The terminal has written `^C`, and a prompt may stand before it.
             if exit == .interrupted, Console.showsToPerson { Console.error("") }
-            Console.error("signet: \(message)")
+            Console.error("signet: \(message.shown)")
         }
         Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))
     }

@@ -220,8 +220,11 @@ struct ConfigurationProblemTests {
         let text = """
             users:
               - {name: mira, password: {horse: staple}, passwordHash: horse-hash, lockd: 1}
+              - {name: noa, password:horse}
+              - {name: ada, password horse}
             clients:
               - {id: app, secret: [horse-secret]}
+              - {id: other, secret:horse}
             """
         let all = problems(text).joined(separator: "\n")
         #expect(all.contains("lockd") && !all.contains("horse") && !all.contains("staple"))

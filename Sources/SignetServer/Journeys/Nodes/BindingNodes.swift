@@ -136,7 +136,8 @@ struct CredentialStorageNode: NodeKind {
             return .leave(.failure)
         }
         desk.devices.save(device, for: user)
-        if kind == .webauthn { desk.devices.keep(journey.recoveryCodes, for: kind, of: user) }
+        // Those of another device of the same journey are that one's; without any, codes of a passkey before this one stay good.
+        if let codes = journey.recoveryCodes, codes.kind == kind { desk.devices.keep(codes, for: kind, of: user) }
         journey.pendingCredential = nil
         return .leave(.success)
     }

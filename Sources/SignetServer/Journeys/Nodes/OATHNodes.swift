@@ -91,7 +91,8 @@ extension DeskState {
         var device = device
         device.registeredAt = moment.now
         devices.save(device, for: user)
-        devices.keep(codes, for: .oath, of: user)
+        // Those of another device of the same journey are that one's.
+        devices.keep(codes?.kind == .oath ? codes : nil, for: .oath, of: user)
     }
 }
 

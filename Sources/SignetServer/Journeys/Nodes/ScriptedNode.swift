@@ -43,7 +43,7 @@ struct ScriptedDecisionNode: NodeKind {
         if !callbacks.isEmpty, visit.answers == nil { return .ask(Page(callbacks: callbacks)) }
         if let attribute, let answers = visit.answers {
             // What was typed unseen is compared, and not kept.
-            let values = callbacks.indices.filter { callbacks[$0].type != "PasswordCallback" }.compactMap { answers.value($0) }
+            let values = callbacks.indices.filter { !callbacks[$0].asksUnseen }.compactMap { answers.value($0) }
             if !values.isEmpty { journey.attributes[attribute] = .array(values) }
         }
         let row = table.first { row in
@@ -124,5 +124,12 @@ extension JSONValue {
         case .string(let text): text
         default: JSON.text(of: self)
         }
+    }
+}
+
+extension JourneyCallback {
+    /// Whether what is typed is a secret.
+    fileprivate var asksUnseen: Bool {
+        ["PasswordCallback", "ValidatedCreatePasswordCallback"].contains(type) || output("echoOn") == .bool(false)
     }
 }
