@@ -109,9 +109,12 @@ struct Login: AsyncParsableCommand {
         let outcome = try await plan.profile.use(session) { client in
             try await LoginAttempt(self, plan, session, client).run()
         }
-        if plan.replacesClient, let known = plan.known {
+        if outcome.isKept, plan.replacesClient, let known = plan.known {
             // Another client has another place, and the login before would be left in it.
-            _ = try await known.use(session) { client in await client.logOut() }
+            let report = try await known.use(session) { client in await client.logOut() }
+            if !report.isComplete {
+                Console.error("signet: the login before, with another client, could not be ended everywhere; it may live on")
+            }
         }
         if outcome.isKept { try LoginBook.change(in: session.vault) { $0.keep(plan.profile, asDefault: isDefault) } }
         try report(outcome, plan.profile, isDefault: LoginBook.read(from: session.vault).defaultName == plan.profile.name)
