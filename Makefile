@@ -55,7 +55,7 @@ plain: setup ## build everything without the traits, and run what is different t
 	@swift test $(PLAIN) --skip-build --filter 'TPMAbsence|WithoutSecretService|RecordStoreTests'
 
 kills: export SIGNET_KILLS := all
-kills: setup ## kill a store's work at every one of its system calls, and have the disk fail at each; says how often
+kills: setup ## kill a store's work at every one of its system calls, have the disk fail at each, and kill one of two servers among 1,000 logins
 	@swift build $(DEBUG) --build-tests
 	@swift test $(DEBUG) --skip-build --filter KillTests
 
@@ -95,6 +95,8 @@ FUZZ_SECONDS ?= 60
 FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -sanitize=fuzzer,address \
     -Xswiftc -DSIGNET_FUZZER --scratch-path $(SCRATCH)/fuzz
 .PHONY: fuzz
+# What is never given back is a fault as much as a crash: a try that leaves an object behind ends the run.
+fuzz: export ASAN_OPTIONS := detect_leaks=1
 fuzz: setup ## libFuzzer on what reads URIs, JWS, push messages and exports (FUZZ_SECONDS each)
 	@swift build $(FUZZ) --product signet-fuzz
 	@bin="$$(swift build $(FUZZ) --product signet-fuzz --show-bin-path)"; \

@@ -17,6 +17,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -27,6 +28,11 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let certificates = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -43,6 +49,7 @@ let package = Package(
         .library(name: "SignetNetwork", targets: ["SignetNetwork"]),
         .library(name: "SignetAuthenticator", targets: ["SignetAuthenticator"]),
         .library(name: "SignetJourney", targets: ["SignetJourney"]),
+        .library(name: "SignetYAML", targets: ["SignetYAML"]),
         .library(name: "FRAuthenticator", targets: ["FRAuthenticator"]),
         .library(name: "FRAuth", targets: ["FRAuth"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
@@ -68,9 +75,12 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        // Only for tests: an authority that signs what a server shows.
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        // Those of Hummingbird's that are named here because the server uses them itself.
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         // Only for `make docs`.
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
@@ -102,6 +112,9 @@ let package = Package(
         .target(
             name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", crypto, jwtKit],
             swiftSettings: rules),
+        // A profile from YAML: of its own, because whoever needs none shall not build a reader of it.
+        .target(name: "SignetYAML", dependencies: ["SignetCore", "SignetJourney", "YAMLText"], swiftSettings: rules),
+        .target(name: "YAMLText", dependencies: ["SignetCore", yams], swiftSettings: rules),
         .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
         .target(
             name: "FRAuthenticator",
@@ -115,8 +128,9 @@ let package = Package(
         .target(
             name: "SignetServer",
             dependencies: [
-                "SignetCore", crypto, cryptoExtras, jwtKit, hummingbird, httpTypes, nioCore, logging, lifecycle, unixSignals,
-                yams,
+                "SignetCore", "SignetNetwork", "SignetStorage", "YAMLText", crypto, cryptoExtras, jwtKit, hummingbird,
+                hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, certificates, asn1, logging, lifecycle,
+                unixSignals, metrics, tracing,
             ],
             resources: [
                 .embedInCode("Pages/Assets/face.css"), .embedInCode("Pages/Assets/face.js"),
@@ -128,16 +142,16 @@ let package = Package(
         .executableTarget(
             name: "signet",
             dependencies: [
-                "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetJourney", "SignetServer",
-                "CPNG", arguments, logging, nioCore,
+                "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetJourney", "SignetYAML",
+                "SignetServer", "CPNG", arguments, logging, nioCore,
             ],
             swiftSettings: rules),
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetNetwork", "SignetStorage", "SignetTesting",
-                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
-                crypto, grdb, jwtKit, httpClient, nioCore, nioHTTP1,
+                "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetNetwork", "SignetServer", "SignetStorage",
+                "SignetTesting", .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
+                crypto, grdb, jwtKit, httpClient, logging, nioCore, nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
 
@@ -147,7 +161,7 @@ let package = Package(
             swiftSettings: rules),
 
         .testTarget(
-            name: "SignetCoreTests", dependencies: ["SignetCore", jwtKit], resources: [.copy("Vectors")],
+            name: "SignetCoreTests", dependencies: ["SignetCore", "SignetTesting", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
         // What the storage and authenticator tests kill.
         .executableTarget(
@@ -195,7 +209,8 @@ let package = Package(
         .testTarget(
             name: "SignetJourneyTests",
             dependencies: [
-                "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting", crypto, logging,
+                "SignetJourney", "SignetYAML", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                crypto, logging,
             ], resources: [.copy("Vectors")], swiftSettings: rules),
         .testTarget(
             name: "FRAuthTests",
@@ -223,9 +238,9 @@ let package = Package(
         .testTarget(
             name: "SignetServerTests",
             dependencies: [
-                "SignetServer", "SignetCore", crypto, cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes, nioCore,
-                logging,
-            ],
-            swiftSettings: rules),
+                "SignetServer", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "YAMLText", "signet", crypto,
+                cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes, nioCore, logging, asn1, certificates,
+                metricsTestKit, tracing, inMemoryTracing,
+            ], exclude: ["Fixtures"], swiftSettings: rules),
     ]
 )

@@ -13,7 +13,7 @@ final class ChildProcess {
         static let nowhere = Stream.file("/dev/null")
     }
 
-    private var identifier: pid_t = 0
+    private(set) var identifier: pid_t = 0
     /// Our ends of the pipes.
     private var input: Descriptor?
     private var output: Descriptor?

@@ -3,7 +3,7 @@ import SignetCore
 
 /// `signet-bench`: how fast Signet is beside what it could be, as ratios in one run. `make bench` builds and starts it.
 ///
-///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|login|accounts|store|items|vault|hardware]
+///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]
 ///
 /// Ends with 1 when a limit does not hold. A row whose reference is not on this machine is skipped with a word.
 @main
@@ -41,7 +41,8 @@ enum SignetBench {
 
 /// The rows that belong together.
 private enum Group: String, CaseIterable {
-    case process, code, message, approval, login, accounts, store, items, vault, hardware
+    case process, code, message, approval, login, accounts, store, items, vault, hardware, server
+    case serverState = "server-state"
 
     func measure(_ options: Options) async throws -> [Row] {
         switch self {
@@ -55,6 +56,8 @@ private enum Group: String, CaseIterable {
         case .vault: try await VaultRows.measure() + [HeartbeatRow.measure()]
         case .store: try await StoreRows.measure()
         case .hardware: try await TPMRows.measure()
+        case .server: try await ServerRows.measure(signet: options.signet)
+        case .serverState: [try await ServerStateRow.measure()]
         }
     }
 }
@@ -69,7 +72,7 @@ private struct Options: Sendable {
     var groups = Group.allCases
 
     private static let usage =
-        "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|login|accounts|store|items|vault|hardware]"
+        "usage: signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()

@@ -12,7 +12,7 @@ func walk(_ step: JourneyStep, of journeys: Journey, vault: Vault) async throws 
         application: "org.example.app")
     let binding = DeviceBinding(VaultDeviceKeys(vault), for: journeys.profile, device: device)
     if step.first(DeviceSigningVerifierCallback.self) != nil { try await step.answerDeviceSigning(with: binding) }
-    guard step.first(DeviceBindingCallback.self) != nil, let key = try await step.answerDeviceBinding(with: binding) else {
+    guard step.first(DeviceBindingCallback.self) != nil, let key = try await step.answerDeviceBinding(with: binding).key else {
         return try await journeys.next(step)
     }
     do {

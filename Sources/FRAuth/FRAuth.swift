@@ -79,7 +79,7 @@ public final class FRAuth: Sendable {
     /// JavaScript SDK does.
     /// - Parameter origins: scheme, host and port of each server that may see the token.
     public func authorizedTransport(for origins: [Endpoint]) -> AuthorizedTransport {
-        session.client.authorized(for: origins)
+        session.client.authorized(for: origins) { [session] in try await session.settle() }
     }
 
     /// A journey of the server.

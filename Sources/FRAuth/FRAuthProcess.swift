@@ -108,19 +108,21 @@ package final class FRAuthProcess: Sendable {
             if state.started?.options == options { return }
             let former = state.started.map { LegacySession.Former(session: $0.session, options: $0.options) }
             let store: SessionStore
+            let kept: SessionStore
             let place: LegacySession.Place
             if let own = state.store {
-                (store, place) = (own, .app)
+                (store, kept, place) = (own, own, .app)
             } else {
                 let legacy = LegacyPlace(
                     keychain: settings.keychain, application: state.applicationName, group: group, lockFile: settings.lockFile)
                 let gate = Gate()
-                store = try legacy.store(gate)
-                place = .keychain(legacy, gate, looking: try legacy.store(gate))
+                (store, kept) = (try legacy.store(gate), try legacy.store())
+                place = .keychain(legacy, gate, looking: try legacy.store())
             }
-            let session = LegacySession(try client(profile, store), place)
+            let session = LegacySession(
+                try client(profile, store), keeper: try client(profile, kept).tokens, place)
             session.begin(with: options, after: former) { [self] in
-                try client($0.profile(policy: settings.policy), store)
+                try client($0.profile(policy: settings.policy), kept).tokens
             }
             state.started = FRAuth(options: options, session: session, process: self)
         }

@@ -4,17 +4,16 @@ public import SignetStorage
 extension Authenticator {
     /// Every account with its mechanisms, and whether it is locked. Nothing is changed by looking.
     public func accounts(sortedBy order: AccountOrder = .timeAdded) async throws(StoreError) -> [EnrolledAccount] {
-        let (accounts, mechanisms) = try await store.read { (records: any AccountReader) throws(StoreError) in
-            (try records.accounts(), try records.mechanismsByAccount())
+        let accounts = try await store.read { (records: any AccountReader) throws(StoreError) in
+            try records.accountsWithMechanisms()
         }
         var enrolled: [EnrolledAccount] = []
         enrolled.reserveCapacity(accounts.count)
         var judge = Judge(policies: policies)
-        for account in accounts.sorted(by: order) {
-            enrolled.append(
-                EnrolledAccount(
-                    account: account, mechanisms: mechanisms[account.id] ?? [], lock: await judge.lock(on: account)))
+        for (account, mechanisms) in accounts {
+            enrolled.append(EnrolledAccount(account: account, mechanisms: mechanisms, lock: await judge.lock(on: account)))
         }
+        enrolled.sort(by: order)
         return enrolled
     }
 
@@ -72,7 +71,9 @@ extension Authenticator {
 
     /// Locks an account by hand, until ``unlock(_:)``: no codes, no answers, no other names. Messages still come, and it can be
     /// removed.
-    /// - Parameter policy: What to show as the reason, for example the name of one of the account's policies.
+    /// - Parameters:
+    ///   - id: Whose account it is.
+    ///   - policy: What to show as the reason, for example the name of one of the account's policies.
     /// - Throws: ``AuthenticatorError/Code/alreadyLocked``, ``AuthenticatorError/Code/invalidPolicy`` for an empty name,
     ///   ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult

@@ -9,10 +9,12 @@ import Foundation
 #endif
 
 extension Authenticator {
-    /// Enrols what a URI offers; see ``enroll(_:)-(Enrollment)``.
-    /// - Throws: `EnrollmentError` when the URI is refused.
-    public func enroll(uri: String, policy: EndpointPolicy = .secure) async throws -> EnrolledAccount {
-        try await enroll(EnrollmentURI.parse(uri, policy: policy))
+    /// Enrols what a URI offers; see ``enroll(_:pushFront:)``.
+    /// - Throws: `EnrollmentError` when the URI is refused, and what ``enroll(_:pushFront:)`` throws.
+    public func enroll(
+        uri: String, policy: EndpointPolicy = .secure, pushFront: Endpoint? = nil
+    ) async throws -> EnrolledAccount {
+        try await enroll(EnrollmentURI.parse(uri, policy: policy), pushFront: pushFront)
     }
 
     /// Enrols an account: registers for push if that is offered, then stores the account and its mechanisms in one
@@ -22,12 +24,18 @@ extension Authenticator {
     /// id whenever the same push invitation is enrolled: this authenticator then stores it without asking the server again, and
     /// another one registers it again, as the same device, for as long as the server takes the invitation.
     ///
+    /// A server that sends push to phones only, as AM does, is told the address of a mailbox at `pushFront` in the place of a phone's
+    /// token, and ``DeskListener`` listens there (docs/push.md). A server with a desk of its own needs no front.
+    ///
     /// An account that is there already keeps its names, its lock, its time and its other mechanisms.
+    /// - Parameters:
+    ///   - enrollment: What is offered.
+    ///   - pushFront: Where push messages of a server without a desk are taken; nil for nowhere.
     /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account has a mechanism of an offered kind,
     ///   ``AuthenticatorError/Code/policyViolation`` when the device does not meet a policy that the enrolment carries; the
     ///   server is not asked in either case. ``AuthenticatorError/Code/refusedByServer``,
     ///   ``AuthenticatorError/Code/registeredNotStored``.
-    public func enroll(_ enrollment: Enrollment) async throws -> EnrolledAccount {
+    public func enroll(_ enrollment: Enrollment, pushFront: Endpoint? = nil) async throws -> EnrolledAccount {
         guard enrollment.oath != nil || enrollment.push != nil else { throw AuthenticatorError.nothingOffered }
         let offered = offers(of: enrollment)
         let (duplicate, token) = try await store.read { (records: any AccountReader) throws(StoreError) in
@@ -36,7 +44,7 @@ extension Authenticator {
         if let duplicate { throw AuthenticatorError.duplicate(duplicate) }
         if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
         guard let invitation = enrollment.push else { return try await keep(enrollment, offered, toldToken: token) }
-        let registered = try await registered(offered, invitation, token: token)
+        let registered = try await registered(offered, invitation, token: token, front: pushFront)
         do {
             // It may have been registered by a call before this one, under another token.
             let told = registered.last.flatMap { unsettled.registration($0.uid) }?.token
@@ -89,18 +97,21 @@ extension Authenticator {
 
     /// The mechanisms, the push one among them registered with its server: now, or before the store failed.
     private func registered(
-        _ mechanisms: [Mechanism], _ invitation: PushInvitation, token: String?
+        _ mechanisms: [Mechanism], _ invitation: PushInvitation, token: String?, front: Endpoint?
     ) async throws -> [Mechanism] {
         guard var push = mechanisms.last, case .push(var settings) = push.kind else { return mechanisms }
         if let registration = unsettled.registration(push.uid) {
             settings.deskEndpoint = registration.desk
+            settings.frontEndpoint = registration.front
         } else {
             let uid = push.uid
             let platform = try platforms.named(invitation.platform)
+            let device = try front == nil ? device.called(token) : device.at(PushMailbox(of: invitation.secret))
+            settings.frontEndpoint = front
             settings.deskEndpoint = try await NotSent.unwrapped {
-                try await platform.register(invitation, mechanismUID: uid, device: device.called(token), over: wire)
+                try await platform.register(invitation, mechanismUID: uid, device: device, over: wire)
             }
-            unsettled.note(Unsettled.Registration(desk: settings.deskEndpoint, token: token), of: uid)
+            unsettled.note(Unsettled.Registration(desk: settings.deskEndpoint, token: token, front: front), of: uid)
         }
         push.kind = .push(settings)
         return mechanisms.dropLast() + [push]

@@ -24,7 +24,7 @@ public struct Authenticator: Sendable {
     /// - Parameters:
     ///   - store: Where accounts are kept.
     ///   - transport: How servers are reached.
-    ///   - device: How this device presents itself to servers. A token that ``updateDeviceToken(_:)`` has stored comes before
+    ///   - device: How this device presents itself to servers. A token that ``updateDeviceToken(_:only:)`` has stored comes before
     ///     the one in it.
     ///   - clock: What time it is.
     ///   - policies: Which policies of issuers can be judged here.

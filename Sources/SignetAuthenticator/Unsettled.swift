@@ -10,6 +10,8 @@ final class Unsettled: Sendable {
         let desk: Endpoint?
         /// The stored token that the server was told; nil when it was told the device's first one.
         let token: String?
+        /// The push front whose mailbox the server was told instead, if there is one.
+        let front: Endpoint?
     }
 
     private let registrations = Mutex<[String: Registration]>([:])

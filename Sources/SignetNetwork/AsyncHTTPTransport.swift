@@ -3,7 +3,6 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -18,7 +17,7 @@ import Darwin
 /// Requests that insist on a server's key (``HTTPRequest/pins``) get connections of their own, on each of which the key is
 /// looked at after the handshake, with its usual checks, and before any request is written.
 public final class AsyncHTTPTransport: HTTPTransport {
-    private let clients: Mutex<Clients>
+    private let clients: PinnedClients<HTTPClient>
     private let largestBody: Int
 
     /// The certificates that vouch for servers.
@@ -51,29 +50,18 @@ public final class AsyncHTTPTransport: HTTPTransport {
         ]
         if case .file(let path) = authorities { tls.trustRoots = .file(path) }
         configuration.tlsConfiguration = tls
-        clients = Mutex(Clients(configuration: configuration))
+        clients = PinnedClients { [configuration] pins in HTTPClient(configuration: configuration.pinned(to: pins)) }
         self.largestBody = largestBody
     }
 
     /// Ends the connections. No request may be made afterwards.
     public func close() async {
         // It fails only when called twice, which leaves it as closed as once.
-        for client in clients.withLock({ $0.close() }) { try? await client.shutdown() }
+        for client in clients.close() { try? await client.shutdown() }
     }
 
     /// True.
     public var canPin: Bool { true }
-
-    private func client(for request: HTTPRequest) throws(TransportError) -> HTTPClient {
-        guard request.pins.isEmpty || request.url.lowercased().hasPrefix("https://") else {
-            throw TransportError(
-                .cannotPin, host: TransportError.host(of: request.url), "without https a server shows no key to insist on")
-        }
-        guard let client = clients.withLock({ $0.client(for: request.pins) }) else {
-            throw TransportError(.cancelled, host: TransportError.host(of: request.url), "the transport was closed")
-        }
-        return client
-    }
 
     /// Does `body`, and then ends the connections, however it went.
     public func use<R, E: Error>(_ body: (AsyncHTTPTransport) async throws(E) -> R) async throws(E) -> R {
@@ -89,7 +77,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     /// Sends a request and waits for the whole response.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        let client = try client(for: request)
+        let client = try clients.client(for: request)
         do {
             let end = ContinuousClock.now + request.timeout
             let response = try await client.execute(Self.message(request), timeout: TimeAmount(request.timeout))
@@ -106,7 +94,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse {
         let response: HTTPClientResponse
-        let client = try client(for: request)
+        let client = try clients.client(for: request)
         do {
             response = try await client.execute(Self.message(request), timeout: TimeAmount(request.timeout))
         } catch {
@@ -115,11 +103,17 @@ public final class AsyncHTTPTransport: HTTPTransport {
         var result = HTTPResponse(status: Int(response.status.code), headers: HTTPHeaders(response.headers))
         do {
             if (200..<300).contains(result.status) {
-                for try await piece in response.body { try await receive(Array(buffer: piece)) }
+                for try await piece in response.body {
+                    try await ReceiverError.guarding { try await receive(Array(buffer: piece)) }
+                }
             } else {
                 result.body = try await collect(response.body, until: ContinuousClock.now + request.timeout)
             }
-        } catch let error where TransportError.isFromTransport(error) {
+        } catch let error as ReceiverError {
+            throw error.cause
+        } catch let error as CancellationError {
+            throw error
+        } catch {
             throw TransportError(error, request: request)
         }
         return result
@@ -147,34 +141,15 @@ public final class AsyncHTTPTransport: HTTPTransport {
     }
 }
 
-/// One client for each set of keys: the connections of one are never used for the requests of another.
-private struct Clients {
-    private let configuration: HTTPClient.Configuration
-    private var open: [Set<PublicKeyPin>: HTTPClient] = [:]
-    private var isClosed = false
-
-    init(configuration: HTTPClient.Configuration) {
-        self.configuration = configuration
-    }
-
-    mutating func client(for pins: Set<PublicKeyPin>) -> HTTPClient? {
-        if isClosed { return nil }
-        if let client = open[pins] { return client }
-        var configuration = configuration
-        if !pins.isEmpty {
-            let check: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in Self.check(channel, pins) }
-            configuration.http1_1ConnectionDebugInitializer = check
-            configuration.http2ConnectionDebugInitializer = check
-        }
-        let client = HTTPClient(configuration: configuration)
-        open[pins] = client
-        return client
-    }
-
-    mutating func close() -> [HTTPClient] {
-        isClosed = true
-        defer { open = [:] }
-        return Array(open.values)
+extension HTTPClient.Configuration {
+    /// The same for connections of which the key is looked at.
+    fileprivate func pinned(to pins: Set<PublicKeyPin>) -> HTTPClient.Configuration {
+        guard !pins.isEmpty else { return self }
+        var configuration = self
+        let check: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in Self.check(channel, pins) }
+        configuration.http1_1ConnectionDebugInitializer = check
+        configuration.http2ConnectionDebugInitializer = check
+        return configuration
     }
 
     /// Runs when the handshake is over and its checks are passed, and before the connection is given a request.
@@ -200,11 +175,6 @@ extension HTTPHeaders {
 }
 
 extension TransportError {
-    fileprivate static func isFromTransport(_ error: any Error) -> Bool {
-        error is HTTPClientError || error is HTTPParserError || error is ChannelError || error is IOError || error is NIOSSLError
-            || error is NIOTooManyBytesError || error is WrongKey
-    }
-
     fileprivate init(_ error: any Error, request: HTTPRequest) {
         let (code, reason): (Code, String) =
             switch error {

@@ -82,12 +82,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// The value of the first field called `name`.
-    public subscript(name: String) -> String? { all(name).first }
+    public subscript(name: String) -> String? { fields.first { Self.areAlike($0.name, name) }?.value }
 
     /// Puts a field in place of those that are called the same.
     public mutating func set(_ name: String, _ value: String) {
-        let lowercased = name.lowercased()
-        fields.removeAll { $0.name.lowercased() == lowercased }
+        fields.removeAll { Self.areAlike($0.name, name) }
         append(name, value)
     }
 
@@ -104,7 +103,16 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// The values of every field called `name`, in order.
     public func all(_ name: String) -> [String] {
-        let name = name.lowercased()
-        return fields.filter { $0.name.lowercased() == name }.map(\.value)
+        fields.filter { Self.areAlike($0.name, name) }.map(\.value)
+    }
+
+    /// Names of fields are ASCII (RFC 9110 section 5.1).
+    private static func areAlike(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (left.utf8, right.utf8)
+        return left.count == right.count && zip(left, right).allSatisfy { $0 == $1 || lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 }

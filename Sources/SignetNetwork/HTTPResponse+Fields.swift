@@ -29,7 +29,10 @@ extension HTTPResponse {
 extension CookieJar {
     /// Takes the cookies of a response. Those of one that is no success (200 to 302) are not taken, as the existing SDKs have it
     /// (protocol/journey.md section 3.4).
-    /// - Parameter request: What was answered.
+    /// - Parameters:
+    ///   - response: What the server answered.
+    ///   - request: What was answered.
+    ///   - now: The present moment.
     public mutating func take(_ response: HTTPResponse, to request: HTTPRequest, now: Date) {
         guard (200...302).contains(response.status) else { return }
         for line in response.headers.all("Set-Cookie") { set(line, from: request.url, now: now) }

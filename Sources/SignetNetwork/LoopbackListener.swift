@@ -1,29 +1,38 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import SignetCore
-import Synchronization
+package import SignetCore
 
-/// One port of this machine, open for the answer of one login (RFC 8252 section 7.3).
+/// One port of this machine, open for one visit of a browser: the answer of a login (RFC 8252 section 7.3), or an address that it is
+/// sent on to.
 package final class LoopbackListener: Sendable {
-    /// Why there is no answer.
-    package enum Failure: Error, Sendable, Hashable {
-        /// The redirect address is none that can be listened at.
-        case address(String)
-        case timeout
-        case cancelled
+    /// The redirect address is none that can be listened at; why not, in words.
+    package struct InvalidAddress: Error, Sendable, Hashable {
+        package let reason: String
     }
 
     /// The redirect address with its port.
     package let redirectURI: String
     private let channel: any Channel
-    private let desk: Desk
+    private let desk: AnswerDesk
 
     /// Opens the port of a redirect address, or one that is free where it names none.
-    /// - Throws: ``Failure/address(_:)``.
+    /// - Throws: ``InvalidAddress``.
     package static func listening(at redirectURI: String) async throws -> LoopbackListener {
+        try await listening(at: redirectURI, sendingOnTo: nil)
+    }
+
+    /// Opens a free port at which a browser is sent on to another address: once, and only who knows the path, which is random.
+    /// - Throws: ``InvalidAddress``.
+    package static func sendingOn(to target: Secret) async throws -> LoopbackListener {
+        try await listening(at: "http://127.0.0.1/\(RandomID.uuid())", sendingOnTo: target)
+    }
+
+    private static func listening(at redirectURI: String, sendingOnTo target: Secret?) async throws -> LoopbackListener {
         guard let endpoint = try? Endpoint(redirectURI), endpoint.scheme == "http", EndpointPolicy.isLoopback(endpoint.host)
-        else { throw Failure.address("the redirect address must be http on the loopback, such as http://127.0.0.1/callback") }
+        else {
+            throw InvalidAddress(reason: "the redirect address must be http on the loopback, such as http://127.0.0.1/callback")
+        }
         let afterScheme = redirectURI.dropFirst("http://".count)
         let authority = afterScheme.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let namesPort = authority.split(separator: "]").last?.contains(":") ?? false
@@ -31,14 +40,15 @@ package final class LoopbackListener: Sendable {
         let rest = afterScheme.dropFirst(authority.count)
         let path = rest.isEmpty ? "/" : String(rest.prefix { $0 != "?" && $0 != "#" })
         let host = Self.name(endpoint.host)
-        let desk = Desk(host: host, path: path)
+        let place = Visitor.Place(host: host, path: path, target: target)
+        let desk = AnswerDesk()
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                        try channel.pipeline.syncOperations.addHandler(Visitor(desk: desk))
+                        try channel.pipeline.syncOperations.addHandler(Visitor(place, desk: desk))
                     }
                 }
                 // A name is not looked up: whoever answers for it could be another machine.
@@ -47,13 +57,13 @@ package final class LoopbackListener: Sendable {
                 channel: channel, desk: desk,
                 redirectURI: "http://\(host):\(channel.localAddress?.port ?? port)\(rest)")
         } catch {
-            throw Failure.address("port \(port) of \(endpoint.host) cannot be opened; is another login under way?")
+            throw InvalidAddress(reason: "port \(port) of \(endpoint.host) cannot be opened; is another login under way?")
         }
     }
 
     private static func name(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
-    private init(channel: any Channel, desk: Desk, redirectURI: String) {
+    private init(channel: any Channel, desk: AnswerDesk, redirectURI: String) {
         self.channel = channel
         self.desk = desk
         self.redirectURI = redirectURI
@@ -61,92 +71,19 @@ package final class LoopbackListener: Sendable {
 
     /// The query of the first request to the redirect address that is accepted, while `open` sends the browser on its way. The
     /// port is closed afterwards, whatever happens.
-    /// - Throws: ``Failure``, and what `open` throws.
+    /// - Throws: ``AnswerDesk/Failure``, and what `open` throws.
     package func answer(
         within patience: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
-        desk.open(isOurs)
         let outcome: Result<String, any Error>
-        do { outcome = .success(try await wait(patience, open)) } catch { outcome = .failure(error) }
+        do {
+            outcome = .success(try await desk.answer(within: patience, accepting: isOurs, whileOpening: open))
+        } catch {
+            outcome = .failure(error)
+        }
         try? await channel.close().get()
         return try outcome.get()
-    }
-
-    private func wait(_ patience: Duration, _ open: @escaping @Sendable () async throws -> Void) async throws -> String {
-        try await withThrowingTaskGroup(of: String?.self) { group in
-            group.addTask {
-                try await open()
-                return nil
-            }
-            group.addTask { try await self.desk.answer() }
-            group.addTask {
-                try await Task.sleep(for: patience)
-                throw Failure.timeout
-            }
-            defer { group.cancelAll() }
-            do {
-                while let outcome = try await group.next() { if let query = outcome { return query } }
-            } catch is CancellationError {
-                throw Failure.cancelled
-            }
-            throw Failure.cancelled
-        }
-    }
-}
-
-/// Where the visitors of a ``LoopbackListener`` leave what they bring.
-private final class Desk: Sendable {
-    let host: String
-    let path: String
-    private let state = Mutex(State())
-
-    private struct State {
-        var isOurs: (@Sendable (String) -> Bool)?
-        var query: String?
-        var isGone = false
-        var waiting: CheckedContinuation<String?, Never>?
-    }
-
-    init(host: String, path: String) {
-        self.host = host
-        self.path = path
-    }
-
-    func open(_ isOurs: @escaping @Sendable (String) -> Bool) { state.withLock { $0.isOurs = isOurs } }
-
-    /// Whether the query is the one that is waited for; the first that is, is the answer.
-    func leave(_ query: String) -> Bool {
-        let (isTaken, waiting) = state.withLock { state -> (Bool, CheckedContinuation<String?, Never>?) in
-            guard state.isOurs?(query) == true, state.query == nil else { return (false, nil) }
-            state.query = query
-            defer { state.waiting = nil }
-            return (true, state.waiting)
-        }
-        waiting?.resume(returning: query)
-        return isTaken
-    }
-
-    func answer() async throws -> String {
-        let query = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let outcome: String?? = state.withLock { state in
-                    if state.query != nil || state.isGone { return .some(state.query) }
-                    state.waiting = continuation
-                    return .none
-                }
-                if let outcome { continuation.resume(returning: outcome) }
-            }
-        } onCancel: {
-            let waiting = state.withLock { state in
-                state.isGone = true
-                defer { state.waiting = nil }
-                return state.waiting
-            }
-            waiting?.resume(returning: nil)
-        }
-        guard let query else { throw CancellationError() }
-        return query
     }
 }
 
@@ -155,10 +92,22 @@ private final class Visitor: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let desk: Desk
+    /// Where the visitor is expected.
+    struct Place: Sendable {
+        let host: String
+        let path: String
+        /// Where visitors are sent on to; nil for those who bring an answer.
+        let target: Secret?
+    }
+
+    private let place: Place
+    private let desk: AnswerDesk
     private var head: HTTPRequestHead?
 
-    init(desk: Desk) { self.desk = desk }
+    init(_ place: Place, desk: AnswerDesk) {
+        self.place = place
+        self.desk = desk
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -178,14 +127,22 @@ private final class Visitor: ChannelInboundHandler {
         // A page elsewhere that resolves its own name to this machine shows that name here.
         let host = head.headers["host"].first?.lowercased()
         let port = context.channel.localAddress?.port ?? 0
-        let isHere = host == "\(desk.host):\(port)" || port == 80 && host == desk.host
+        let isHere = host == "\(place.host):\(port)" || port == 80 && host == place.host
+        let query = parts.count > 1 ? String(parts[1]) : ""
         let (status, text): (HTTPResponseStatus, String)
+        var isTaken = false
         if head.method != .GET {
             (status, text) = (.methodNotAllowed, "Only a browser that comes back from a login is expected here.")
-        } else if !isHere || parts[0] != desk.path {
+        } else if !isHere || parts[0] != place.path {
             (status, text) = (.notFound, "There is nothing here.")
-        } else if desk.leave(parts.count > 1 ? String(parts[1]) : "") {
-            (status, text) = (.ok, "The answer is on its way to the program. You can close this window.")
+        } else if desk.take(query) {
+            isTaken = true
+            (status, text) =
+                place.target == nil
+                ? (.ok, "The answer is on its way to the program. You can close this window.")
+                : (.seeOther, "This goes on at the server.")
+        } else if place.target != nil {
+            (status, text) = (.gone, "This page was opened once already, and is no more.")
         } else {
             (status, text) = (.badRequest, "This is not the login that the program waits for. You can close this window.")
         }
@@ -199,9 +156,13 @@ private final class Visitor: ChannelInboundHandler {
             "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
             "Content-Security-Policy": "default-src 'none'",
         ]
+        if status == .seeOther, let target = place.target { response.headers.add(name: "Location", value: target.text) }
         context.write(wrapOutboundOut(.head(response)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         let channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { [desk, isTaken] _ in
+            if isTaken { desk.deliver(query) }
+            channel.close(promise: nil)
+        }
     }
 }

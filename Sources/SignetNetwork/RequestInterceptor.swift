@@ -2,7 +2,9 @@
 public protocol RequestInterceptor: Sendable {
     /// The request to send instead; the same one to leave it as it is. What it throws is thrown to who wanted the request
     /// made, and nothing is sent.
-    /// - Parameter action: What the request is for.
+    /// - Parameters:
+    ///   - request: As it would be sent.
+    ///   - action: What the request is for.
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest
 }
 

@@ -1,3 +1,5 @@
+public import SignetCore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -18,9 +20,7 @@ public enum SystemBrowser {
     /// - Throws: ``CannotOpen`` when the address is none of the web, or the program is missing or fails.
     public static func open(_ address: String) async throws {
         // Nothing but an address may reach a program that opens anything.
-        guard address.hasPrefix("https://") || address.hasPrefix("http://"),
-            address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw CannotOpen(description: "not a web address") }
+        try check(address)
         #if os(macOS)
         let program = "open"
         #else
@@ -39,6 +39,38 @@ public enum SystemBrowser {
             guard ended == 0 else { return }
             try await Task.sleep(for: .milliseconds(20))
         }
+    }
+
+    /// Opens an address that nobody else may read: arguments of programs can be read by every user of the machine. The program gets an
+    /// address of this machine in its place, which sends the browser on, once.
+    ///
+    /// Whoever reads that address before the browser comes can come first; then the browser is told that the page is gone.
+    /// - Parameters:
+    ///   - address: Where the browser is sent.
+    ///   - patience: how long the browser may take to come.
+    ///   - open: opens the address that everybody may read.
+    /// - Throws: ``CannotOpen``, also when no browser came; `CancellationError`; what `open` throws.
+    public static func open(
+        confidential address: Secret, within patience: Duration = .seconds(60),
+        open: @escaping @Sendable (_ address: String) async throws -> Void = { try await SystemBrowser.open($0) }
+    ) async throws {
+        try check(address.text)
+        do {
+            let page = try await LoopbackListener.sendingOn(to: address)
+            _ = try await page.answer(
+                within: patience, accepting: { _ in true }, whileOpening: { try await open(page.redirectURI) })
+        } catch let failure as AnswerDesk.Failure {
+            guard failure == .timeout else { throw CancellationError() }
+            throw CannotOpen(description: "no browser came within \(patience.components.seconds) seconds")
+        } catch let error as LoopbackListener.InvalidAddress {
+            throw CannotOpen(description: error.reason)
+        }
+    }
+
+    private static func check(_ address: String) throws(CannotOpen) {
+        guard address.hasPrefix("https://") || address.hasPrefix("http://"),
+            address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw CannotOpen(description: "not a web address") }
     }
 
     private static func spawn(_ program: String, _ argument: String) throws -> pid_t {

@@ -16,7 +16,7 @@ import FoundationNetworking
 ///
 /// It has not been run on a Mac or an iPhone yet. It is type-checked on Linux (`scripts/check-apple`).
 public final class URLSessionTransport: HTTPTransport {
-    private let sessions = Mutex(Sessions())
+    private let sessions = PinnedClients { _ in URLSession(configuration: .plain) }
     private let largestBody: Int
 
     /// A transport with its own connections, without cookies, caches or credentials of the system's.
@@ -29,7 +29,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Ends the connections once what is under way has ended. No request may be made afterwards.
     public func close() {
-        for session in sessions.withLock({ $0.close() }) { session.finishTasksAndInvalidate() }
+        for session in sessions.close() { session.finishTasksAndInvalidate() }
     }
 
     /// True.
@@ -38,10 +38,15 @@ public final class URLSessionTransport: HTTPTransport {
     /// Sends a request and waits for the whole response.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let end = ContinuousClock.now + request.timeout
-        return try await exchange(request) { response, bytes in
-            var response = response
-            response.body = try await self.collect(bytes, until: end)
-            return response
+        do {
+            return try await open(request) { response, bytes in
+                var response = response
+                response.body = try await self.collect(bytes, until: end)
+                return response
+            }
+        } catch {
+            throw error as? TransportError
+                ?? TransportError(error, host: TransportError.host(of: request.url), refusedKey: false)
         }
     }
 
@@ -49,53 +54,46 @@ public final class URLSessionTransport: HTTPTransport {
     public func stream(
         _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse {
-        // What `receive` throws is the caller's own, and no failure on the way.
-        var refusal: (any Error)?
-        let response = try await exchange(request) { response, bytes in
-            var response = response
-            guard (200..<300).contains(response.status) else {
-                response.body = try await self.collect(bytes, until: ContinuousClock.now + request.timeout)
-                return response
-            }
-            var piece: [UInt8] = []
-            for try await byte in bytes {
-                piece.append(byte)
-                // A piece ends where a line does: what is streamed is lines.
-                guard byte == UInt8(ascii: "\n") || piece.count >= 16_384 else { continue }
-                do { try await receive(piece) } catch {
-                    refusal = error
+        do {
+            return try await open(request) { response, bytes in
+                var response = response
+                guard (200..<300).contains(response.status) else {
+                    response.body = try await self.collect(bytes, until: ContinuousClock.now + request.timeout)
                     return response
                 }
-                piece = []
+                var piece: [UInt8] = []
+                for try await byte in bytes {
+                    piece.append(byte)
+                    // A piece ends where a line does: what is streamed is lines.
+                    guard byte == UInt8(ascii: "\n") || piece.count >= 16_384 else { continue }
+                    try await ReceiverError.guarding { try await receive(piece) }
+                    piece = []
+                }
+                if !piece.isEmpty { try await ReceiverError.guarding { try await receive(piece) } }
+                return response
             }
-            if !piece.isEmpty {
-                do { try await receive(piece) } catch { refusal = error }
-            }
-            return response
+        } catch let error as ReceiverError {
+            throw error.cause
         }
-        if let refusal { throw refusal }
-        return response
     }
 
-    private func exchange(
+    /// - Throws: ``TransportError``, and a ``ReceiverError`` of `body`.
+    private func open(
         _ request: HTTPRequest,
         _ body: (HTTPResponse, URLSession.AsyncBytes) async throws -> HTTPResponse
-    ) async throws(TransportError) -> HTTPResponse {
+    ) async throws -> HTTPResponse {
         let host = TransportError.host(of: request.url)
-        guard request.pins.isEmpty || request.url.lowercased().hasPrefix("https://") else {
-            throw TransportError(.cannotPin, host: host, "without https a server shows no key to insist on")
-        }
+        let session = try sessions.client(for: request)
         guard let message = Self.message(request) else {
             throw TransportError(.invalidRequest, host: host, "not an address that can be asked")
-        }
-        guard let session = sessions.withLock({ $0.session(for: request.pins) }) else {
-            throw TransportError(.cancelled, host: host, "the transport was closed")
         }
         let check = KeyCheck(request.pins)
         do {
             let (bytes, head) = try await session.bytes(for: message, delegate: check)
             guard let head = head as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             return try await body(HTTPResponse(head), bytes)
+        } catch let error as ReceiverError {
+            throw error
         } catch {
             throw TransportError(error, host: host, refusedKey: check.hasRefused)
         }
@@ -122,28 +120,15 @@ public final class URLSessionTransport: HTTPTransport {
     }
 }
 
-/// One session for each set of keys: the connections of one are never used for the requests of another.
-private struct Sessions {
-    private var open: [Set<PublicKeyPin>: URLSession] = [:]
-    private var isClosed = false
-
-    mutating func session(for pins: Set<PublicKeyPin>) -> URLSession? {
-        if isClosed { return nil }
-        if let session = open[pins] { return session }
+extension URLSessionConfiguration {
+    /// Without cookies, caches or credentials of the system's.
+    fileprivate static var plain: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
-        let session = URLSession(configuration: configuration)
-        open[pins] = session
-        return session
-    }
-
-    mutating func close() -> [URLSession] {
-        isClosed = true
-        defer { open = [:] }
-        return Array(open.values)
+        return configuration
     }
 }
 

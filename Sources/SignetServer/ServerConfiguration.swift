@@ -2,6 +2,8 @@ public import SignetCore
 
 /// How a desk server behaves. Every property has a default that suits a developer's machine.
 public struct ServerConfiguration: Sendable {
+    /// Where the server keeps what it knows.
+    public var state = ServerState.memory
     /// The address to listen on: a host name or an IP address. The default is reachable from this machine only.
     public var host = "127.0.0.1"
     /// The TCP port to listen on; 0 takes any free one, and the base URL that the server reports names it.
@@ -27,7 +29,7 @@ public struct ServerConfiguration: Sendable {
     /// How many seconds a device waits between two questions whether its code was approved; at least 1.
     public var devicePollInterval = 5
     /// The RSA key, of 2048 bits or more, that signs id_tokens: PEM, PKCS #8 or PKCS #1. When nil one is made when it is first
-    /// needed, and gone when the server is.
+    /// needed, and kept with the ``state``.
     public var signingKey: Secret?
     /// After how many seconds without a request a session ends; at least 1.
     public var sessionIdleTime = 1800
@@ -63,10 +65,24 @@ public struct ServerConfiguration: Sendable {
     /// How long a client is told to wait between two polls. When nil it is told what AM tells: 5 seconds in the first quarter
     /// of ``pushTimeout``, 4 until the half, 8 afterwards.
     public var pollInterval: Duration?
+    /// The way to phones, as AM has it; nil when there is none, and every device is reached at the desk.
+    public var sns: SNSConfiguration?
+    /// The SNS of other servers' messages, which it hands to desks; nil when this server is none.
+    public var pushFront: PushFrontConfiguration?
     /// The pause after which an idle desk stream carries a comment, so that both ends notice a dead line; at least 10 ms.
     public var deskKeepAlive: Duration = .seconds(15)
+    /// What programs on this machine show at `/admin` to move the clock, switch faults on, read the journal (docs/admin.md); 16 bytes or
+    /// more, and no shorter one opens anything. When nil, there is no such address.
+    public var adminToken: Secret?
     /// The largest request body that is read, in bytes; a larger one is answered with 413.
     public var largestBody = 256 * 1024
+    /// How much, how slowly and how often somebody may ask.
+    public var limits = ServerLimits()
+    /// The origins whose pages may ask with a browser's cookies and read the answers (CORS), for example `https://app.example`: those of
+    /// apps with the JavaScript SDK. None unless they are named.
+    public var corsOrigins: [String] = []
+    /// What makes the server speak https; nil for plain http.
+    public var tls: ServerTLS?
 
     /// The defaults, with what `configure` changes.
     public init(_ configure: (inout Self) -> Void = { _ in }) {
@@ -135,6 +151,6 @@ extension ServerConfiguration {
             case "::": "[::1]"
             default: host.contains(":") ? "[\(host)]" : host
             }
-        return "http://\(address):\(port)\(normalContextPath)"
+        return "\(tls == nil ? "http" : "https")://\(address):\(port)\(normalContextPath)"
     }
 }

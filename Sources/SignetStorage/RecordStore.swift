@@ -28,13 +28,33 @@ public protocol RecordReader {
 public struct StoredRecord: Sendable {
     /// The name under which the store keeps it: of a ``RecordKey``, or what a ``Vault`` makes of one.
     public let name: [UInt8]
+    private let finding: Finding
+
+    private enum Finding: Sendable {
+        case content(Result<[UInt8], StoreError>)
+        case sealed(@Sendable () throws(StoreError) -> [UInt8])
+    }
+
     /// Its bytes; or, where they are sealed, why they do not open. One record that is damaged does not end a listing.
-    public let content: Result<[UInt8], StoreError>
+    ///
+    /// A sealed record is opened when this is read, on the thread that reads it, and again each time.
+    public var content: Result<[UInt8], StoreError> {
+        switch finding {
+        case .content(let content): content
+        case .sealed(let open): Result { () throws(StoreError) in try open() }
+        }
+    }
 
     /// A record as a store found it.
     public init(name: [UInt8], content: Result<[UInt8], StoreError>) {
         self.name = name
-        self.content = content
+        finding = .content(content)
+    }
+
+    /// A record that is sealed: many are opened sooner when each thread opens its own.
+    init(name: [UInt8], opening open: @escaping @Sendable () throws(StoreError) -> [UInt8]) {
+        self.name = name
+        finding = .sealed(open)
     }
 }
 
@@ -120,7 +140,15 @@ public struct RecordKey: Sendable, Hashable {
 
     /// A key for an identity of several parts. Each part is preceded by its length, so that no two identities meet.
     public init(_ kind: RecordKind, _ parts: String...) {
-        self.init(kind, name: parts.flatMap { LengthPrefixed.bytes($0.utf8) })
+        var name: [UInt8] = []
+        name.reserveCapacity(parts.reduce(0) { $0 + 4 + $1.utf8.count })
+        for part in parts { LengthPrefixed.append(part.utf8, to: &name) }
+        self.init(kind, name: name)
+    }
+
+    /// The name in one piece: an array hashes each of its bytes for itself. Few records of different kinds have the same name.
+    public func hash(into hasher: inout Hasher) {
+        name.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 }
 

@@ -10,7 +10,9 @@ public final class ScriptedTransport: HTTPTransport {
     public let canPin: Bool
 
     /// A transport that answers each request with what `answer` returns or throws.
-    /// - Parameter canPin: Whether it says that it would look at a server's key; it has none to look at.
+    /// - Parameters:
+    ///   - canPin: Whether it says that it would look at a server's key; it has none to look at.
+    ///   - answer: Makes the answer to a request.
     public init(
         canPin: Bool = false, _ answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
     ) {

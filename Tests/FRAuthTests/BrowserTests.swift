@@ -109,8 +109,89 @@ struct BrowserTests {
                 }
                 #expect(try await error(FRUser.browser()) == 1_400_000)
                 #expect(try await error(FRUser.browser()?.set(browserType: .ephemeralAuthSession)) == 1_400_000)
-                try FRAuth.start(options: machine.options)
+                var elsewhere = machine.options
+                elsewhere.oauthRedirectUri = "https://app.example.com/callback"
+                try FRAuth.start(options: elsewhere)
                 #expect(try await error(FRUser.browser()) == 1_500_008)
+            }
+        }
+    }
+
+    @Test("says of each login why it failed, and not of the one before")
+    func failedTwice() async throws {
+        try await Machine.with { machine in
+            let attempts = Log()
+            try await machine.program {
+                $0.openBrowser = { address in
+                    attempts.append(address)
+                    guard attempts.lines.count > 1 else { throw Unexpected() }
+                    // The person says no.
+                    let asked = FormCoding.query(of: address)
+                    let back = FormCoding.address(
+                        try #require(asked["redirect_uri"]),
+                        adding: [("error", "access_denied"), ("state", try #require(asked["state"]))])
+                    try await AsyncHTTPTransport().use { transport in _ = try await transport.send(HTTPRequest("GET", back)) }
+                }
+            } _: {
+                try FRAuth.start(options: options(machine))
+                let browser = try #require(FRUser.browser()).build()
+                await #expect(throws: BrowserError.self) { try await browser.login() }
+                await #expect(throws: OAuth2Error.self) { try await browser.login() }
+            }
+        }
+    }
+
+    @Test("is cancelled however early that is")
+    func cancelledEarly() async throws {
+        try await Machine.with { machine in
+            let log = Log()
+            try await machine.program {
+                $0.openBrowser = { log.append($0) }
+            } _: {
+                try FRAuth.start(options: options(machine))
+                for _ in 0..<20 {
+                    let browser = try #require(FRUser.browser()).build()
+                    // No error before there is anything to cancel, and it does not count for later.
+                    browser.cancel()
+                    let process = FRAuthProcess.current
+                    let canceller = Task.detached {
+                        await FRAuthProcess.$current.withValue(process) {
+                            while Browser.currentBrowser == nil { await Task.yield() }
+                            Browser.currentBrowser?.cancel()
+                        }
+                    }
+                    await #expect(throws: BrowserError.externalUserAgentCancelled) { try await browser.login() }
+                    await canceller.value
+                }
+                #expect(Browser.currentBrowser == nil)
+            }
+        }
+    }
+
+    @Test("takes the answer from the app where the redirect address is of a scheme of its own")
+    func ownScheme() async throws {
+        try await Machine.with { machine in
+            let session = try await browserSession(machine)
+            try await machine.program {
+                $0.openBrowser = { address in
+                    let location = try await AsyncHTTPTransport().use { transport in
+                        try await transport.send(
+                            HTTPRequest("GET", address, headers: ["Cookie": "iPlanetDirectoryPro=\(session.value.text)"]))
+                    }.headers["Location"]
+                    let back = try #require(location)
+                    #expect(back.hasPrefix("frauth://com.forgerock.ios.frexample"))
+                    for foreign in ["frauth://elsewhere?code=x", "frauth://com.forgerock.ios.frexample?code=x&state=y", "junk"] {
+                        #expect(!Browser.validateBrowserLogin(url: foreign))
+                    }
+                    #expect(Browser.validateBrowserLogin(url: back))
+                    // It is good once.
+                    #expect(!Browser.validateBrowserLogin(url: back))
+                }
+            } _: {
+                try FRAuth.start(options: machine.options)
+                #expect(!Browser.validateBrowserLogin(url: "frauth://com.forgerock.ios.frexample?code=x"))
+                let user = try await #require(FRUser.browser()).build().login()
+                #expect(try await machine.takes(try #require(user.token)))
             }
         }
     }

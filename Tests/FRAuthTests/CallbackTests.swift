@@ -50,6 +50,45 @@ struct CallbackTests {
         #expect(try await sent() == [.integer(1)])
     }
 
+    private struct Provider: IdPHandler {
+        let tokenType = "authorization_code"
+        let answer: Result<Secret, Unexpected>
+        func signIn(idpClient: IdPClient) async throws -> Secret {
+            #expect(idpClient.provider == "google" && idpClient.clientId == "c")
+            return try answer.get()
+        }
+    }
+
+    @Test("a handler of the app's own logs in with a provider; when it fails nothing is entered")
+    func handler() async throws {
+        let (node, sent) = try await node(
+            #"""
+            {"type":"IdPCallback","output":[{"name":"provider","value":"google"},{"name":"clientId","value":"c"}],
+            "input":[\#(input("token", "token_type"))]}
+            """#)
+        let callback = try #require(node.callbacks.first as? IdPCallback)
+        await #expect(throws: Unexpected.self) { try await callback.signIn(handler: Provider(answer: .failure(Unexpected()))) }
+        await #expect(throws: AuthError.self) { try await callback.signIn(handler: Provider(answer: .success(Secret([])))) }
+        try await callback.signIn(handler: Provider(answer: .success(Secret("code-1".utf8))))
+        #expect(try await sent() == [.string("code-1"), .string("authorization_code")])
+    }
+
+    @Test(
+        "the device says what it is, as far as it is asked",
+        .enabled(if: FRDevice.currentDevice != nil, "this machine has no id of its own (/etc/machine-id)"))
+    func device() async throws {
+        let (node, sent) = try await node(
+            #"""
+            {"type":"DeviceProfileCallback","output":[{"name":"metadata","value":false},{"name":"location","value":true}],
+            "input":[\#(input(""))]}
+            """#)
+        let device = try #require(FRDevice.currentDevice)
+        let profile = await device.getProfile()
+        #expect(profile.identifier == device.identifier && FRDevice.currentDevice?.identifier == device.identifier)
+        #expect(try #require(node.callbacks.first as? DeviceProfileCallback).execute() == profile)
+        #expect(try await sent() == [.string(#"{"identifier":"\#(device.identifier)"}"#)])
+    }
+
     @Test("a provider is one that is offered, and shown as the server wants")
     func providers() async throws {
         let (node, sent) = try await node(

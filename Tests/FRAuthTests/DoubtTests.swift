@@ -1,5 +1,6 @@
 import FRAuth
 import SignetCore
+import SignetNetwork
 import SignetStorage
 import Testing
 
@@ -33,6 +34,31 @@ struct DoubtTests {
         }
     }
 
+    @Test("is not given to what was begun with other settings, whatever holds on to it: it is the new server's")
+    func heldOver() async throws {
+        try await Machine.with { machine in
+            try await machine.started {
+                try await logIn()
+                let old = try #require(FRAuth.shared)
+                let api = old.authorizedTransport(for: [try Endpoint(unchecked: machine.url)])
+                #expect(try await api.send(HTTPRequest("GET", "\(machine.url)/nothing")).status == 404)
+                guard
+                    case .node(let node) = try await FRSession.authenticate(Token.self, authIndexValue: "ConfirmationCallback")
+                else { throw Unexpected() }
+
+                var options = machine.options
+                options.realm = "root"
+                try FRAuth.start(options: options)
+                try await logIn()
+                machine.requests.clear()
+                await #expect(throws: (any Error).self) { try await api.send(HTTPRequest("GET", machine.url)) }
+                await #expect(throws: (any Error).self) { _ = try await node.next(Token.self) }
+                #expect(machine.requests.names.isEmpty)
+                #expect(FRUser.currentUser != nil)
+            }
+        }
+    }
+
     @Test("does nothing with a session whose settings cannot be read, until it is removed by a log-out")
     func unreadable() async throws {
         try await Machine.with { machine in
@@ -43,6 +69,8 @@ struct DoubtTests {
                 #expect(FRUser.currentUser == nil)
                 #expect(FRAuth.shared?.lastStorageError?.code == .otherType)
                 await #expect(throws: StoreError.self) { _ = try await FRUser.login() }
+                let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint(unchecked: machine.url)])
+                await #expect(throws: StoreError.self) { try await api.send(HTTPRequest("GET", machine.url)) }
                 // Another start knows no more.
                 var options = machine.options
                 options.timeout = "70"

@@ -39,6 +39,7 @@ struct ErrorTests {
         (FRAError.failToSaveIntoStorageClient("x"), 8_000_001, "frauthenticator.fra"),
         (FRAError.invalidStateForChangingPolicyEvaluator, 8_000_002, "frauthenticator.fra"),
         (FRAError.invalidPolicyRegisteredWithPolicyEvaluator("x"), 8_000_003, "frauthenticator.fra"),
+        (FRAuthenticator.OathError.invalidSecret, 9_000_000, "frauthenticator.oath"),
     ]
 
     @Test("have the documented codes and domains, and say what is wrong")

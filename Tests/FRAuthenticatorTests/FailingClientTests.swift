@@ -1,6 +1,7 @@
 import FRAuthenticator
 import Foundation
 import SignetCore
+import SignetNetwork
 import SignetTesting
 import Testing
 
@@ -16,6 +17,32 @@ struct FailingClientTests {
         let error = await #expect(throws: FRAError.self) { try await bench.client.createMechanismFromUri(Sample.totp) }
         #expect(error?.code == 8_000_001)
         #expect(error?.description.contains("a part of it may be stored") == true)
+    }
+
+    @Test(
+        "is not needed to know that a server which refuses an answer the second time has taken the first, whose response was lost"
+    )
+    func lostResponse() async throws {
+        let answers = Tally()
+        let notebook = Notebook()
+        let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in
+            guard request.url.hasSuffix("authenticate") else { return try await Bench.accept(request) }
+            answers.add()
+            guard answers.value > 1 else { throw TransportError(.timeout, host: "am.example.test", "no answer in time") }
+            return HTTPResponse(status: 400, body: Array("{}".utf8))
+        }
+        try await bench.enrollBoth()
+        let notification = try bench.receive()
+        let calls = notebook.calls.count
+        let error = await #expect(throws: NetworkError.self) { try await notification.accept() }
+        #expect(error?.isRetryable == true && notification.isPending)
+        #expect(!notebook.calls.dropFirst(calls).contains { $0.hasPrefix("set") }, "the client is told nothing of it")
+        try await notification.accept()
+        #expect(notification.isApproved && answers.value == 2)
+        // A refusal of a message that was never answered is one.
+        let other = try bench.receive("AUTHENTICATE:2")
+        await #expect(throws: NetworkError.self) { try await other.accept() }
+        #expect(other.isPending)
     }
 
     @Test("to keep an answer that the server has taken is made up for by the next call")

@@ -90,6 +90,17 @@ struct ModelTests {
         )
         #expect(account.lockingPolicy == "custom")
         #expect(account.policies == #"{"custom":{}}"#)
+        // The time of an account that came from a URI is not known there, and left out.
+        let timeless = try Account.fromJson(
+            #"{"id":"Harbor Bank-mira","issuer":"Harbor Bank","accountName":"mira","lock":false}"#)
+        #expect(timeless.identifier == account.identifier && timeless.timeAdded < account.timeAdded)
+        // Android counts up before it makes a code: the counter that it stored is used.
+        for (type, counter) in [("HOTP", 8), ("hotp", 7)] as [(String, UInt64)] {
+            let hotp = try Mechanisms.fromJson(
+                #"{"id":"Harbor Bank-mira-otpauth","mechanismUID":"b1c0","issuer":"Harbor Bank","accountName":"mira","secret":"KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD","type":"otpauth","oathType":"\#(type)","algorithm":"SHA1","digits":6,"counter":7,"timeAdded":1735689600000}"#
+            )
+            #expect((hotp as? HOTPMechanism)?.counter == counter)
+        }
         let totp = try Mechanisms.fromJson(
             #"{"id":"Harbor Bank-mira-otpauth","mechanismUID":"b1c0","issuer":"Harbor Bank","accountName":"mira","secret":"KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD","type":"otpauth","oathType":"TOTP","algorithm":"SHA256","digits":8,"period":60,"timeAdded":1735689600000}"#
         )

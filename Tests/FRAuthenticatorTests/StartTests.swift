@@ -1,5 +1,6 @@
 import FRAuthenticator
 import Foundation
+import Logging
 import SignetCore
 import SignetNetwork
 import SignetStorage
@@ -40,6 +41,44 @@ struct StartTests {
         _ = FRAClient.shared?.getAllAccounts()
         #expect(notebook.calls.filter { $0 == "getAllAccounts" }.count == 2)
         #expect(other.calls.isEmpty)
+    }
+
+    @Test("takes a transport and interceptors, and neither any more from then on")
+    func network() async throws {
+        let transport = ScriptedTransport(Bench.accept)
+        try await FRAProcess.$current.withValue(Self.process(ScriptedTransport { _ in HTTPResponse(status: 500) })) {
+            #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(Notebook())).get() }
+            try FRAClient.setTransport(transport: transport)
+            try FRAClient.setInterceptors(interceptors: [Stamp()])
+            FRAClient.start()
+            for change in [
+                { try FRAClient.setTransport(transport: transport) }, { try FRAClient.setInterceptors(interceptors: []) },
+            ] { #expect(throws: FRAError.invalidStateForChangingPolicyEvaluator) { try change() } }
+            let client = try #require(FRAClient.shared)
+            try client.registerForRemoteNotifications("token-1")
+            _ = try await client.createMechanismFromUri(Sample.combined)
+            #expect(transport.requests.map { $0.headers["X-Action"] } == ["PUSH_REGISTER"])
+        }
+    }
+
+    @Test("is not given another transport while it goes on, and may be when it has failed")
+    func underWay() throws {
+        let meanwhile = Tally()
+        var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
+        settings.vault = VaultDirectory(path: "/nowhere")
+        // It says why there is no client while it still goes on.
+        settings.logger = Logger(
+            label: "test",
+            factory: { _ in
+                Listening {
+                    if (try? FRAClient.setTransport(transport: ScriptedTransport(Bench.accept))) == nil { meanwhile.add() }
+                }
+            })
+        try FRAProcess.$current.withValue(FRAProcess(settings)) {
+            FRAClient.start()
+            #expect(meanwhile.value == 1)
+            try FRAClient.setTransport(transport: ScriptedTransport(Bench.accept))
+        }
     }
 
     @Test("opens the vault when no storage was set, and what it stores there is found by the next start")
@@ -124,4 +163,29 @@ struct StartTests {
         let mechanism = try #require(try Mechanisms.fromJson(json) as? TOTPMechanism)
         #expect(throws: FRAError.self) { try mechanism.generateCode() }
     }
+}
+
+/// Says in a header what a request is for.
+private struct Stamp: RequestInterceptor {
+    func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+        var request = request
+        request.headers.append("X-Action", action.name)
+        return request
+    }
+}
+
+/// Does something at each line.
+private struct Listening: LogHandler {
+    let hear: @Sendable () -> Void
+    var metadata = Logger.Metadata()
+    var logLevel = Logger.Level.trace
+
+    init(_ hear: @escaping @Sendable () -> Void) { self.hear = hear }
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { hear() }
 }

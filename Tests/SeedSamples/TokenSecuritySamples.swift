@@ -21,8 +21,11 @@ private final class MyTokenStore: Storage {
 @Suite("The document on token and key security")
 struct TokenSecuritySamples {
     private static let options = FROptions(
-        url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3", oauthClientId: "iosClient",
-        oauthRedirectUri: "frauth://com.forgerock.ios.frexample", oauthScope: "openid profile email address")
+        url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3",
+        // A machine that is busy with other tests may take its time.
+        timeout: "600",
+        oauthClientId: "iosClient", oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
+        oauthScope: "openid profile email address")
 
     /// A program in which somebody has logged in.
     private func loggedIn(

@@ -19,16 +19,16 @@ struct CodeTests {
         }
     }
 
-    @Test("of a counter are never given twice to 100 callers at once", arguments: StoreKind.allCases)
+    @Test("of a counter are never given twice to 1,000 callers at once", arguments: StoreKind.allCases)
     func neverTwice(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let uid = try await bench.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
             let counters = try await withThrowingTaskGroup(of: OneTimeCode.Basis.self) { group in
-                for _ in 0..<100 { group.addTask { try await bench.authenticator.code(for: uid).basis } }
+                for _ in 0..<1000 { group.addTask { try await bench.authenticator.code(for: uid).basis } }
                 return try await group.reduce(into: Set()) { $0.insert($1) }
             }
-            #expect(counters == Set((7..<107).map { OneTimeCode.Basis.counter($0) }))
+            #expect(counters == Set((7..<1007).map { OneTimeCode.Basis.counter($0) }))
         }
     }
 
@@ -57,6 +57,34 @@ struct CodeTests {
             oath: OATHSettings(secret: Secret([1]), factor: .counter(next: .max)))
         let uid = try await bench.authenticator.enroll(enrollment).mechanisms[0].uid
         await #expect { try await bench.authenticator.code(for: uid) } throws: { code($0) == .counterExhausted }
+    }
+
+    @Test("of a counter follow the server's when they are told of it, and never go back", arguments: StoreKind.allCases)
+    func resynchronised(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store)
+            let totp = try await bench.authenticator.enroll(uri: Sample.totp).mechanisms[0].uid
+            let hotp = try #require(
+                try await bench.authenticator.enroll(uri: Sample.hotp).mechanisms.first { $0.kindName == .hotp }
+            ).uid
+            try await bench.authenticator.resynchronise(hotp, counter: 40)
+            #expect(try await bench.authenticator.code(for: hotp).basis == .counter(40))
+            await #expect {
+                try await bench.authenticator.resynchronise(hotp, counter: 40)
+            } throws: {
+                code($0) == .counterBackwards
+            }
+            // To where it stands it may always go.
+            try await bench.authenticator.resynchronise(hotp, counter: 41)
+            #expect(try await bench.authenticator.code(for: hotp).basis == .counter(41))
+            for (uid, expected) in [(totp, AuthenticatorError.Code.wrongKind), ("nobody", .unknownMechanism)] {
+                await #expect {
+                    try await bench.authenticator.resynchronise(uid, counter: 99)
+                } throws: {
+                    code($0) == expected
+                }
+            }
+        }
     }
 
     @Test("have the ForgeRock names, with the originals' defects mended")

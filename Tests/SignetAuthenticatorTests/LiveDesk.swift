@@ -18,12 +18,15 @@ struct LiveDesk {
         journey = Journey(try ServerProfile(url: url), transport: transport)
     }
 
-    static func with(_ body: (LiveDesk) async throws -> Void) async throws {
+    static func with(
+        _ configure: (inout ServerConfiguration) -> Void = { _ in }, _ body: (LiveDesk) async throws -> Void
+    ) async throws {
         let server = DeskServer(
             configuration: ServerConfiguration {
                 $0.port = 0
                 $0.users = [User(name: "demo", password: Secret("password".utf8))]
                 $0.pollInterval = .milliseconds(20)
+                configure(&$0)
             }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         try await server.serve { url in
             try await AsyncHTTPTransport().use { transport in
@@ -32,10 +35,10 @@ struct LiveDesk {
         }
     }
 
-    func enrollPush() async throws -> Mechanism {
+    func enrollPush(pushFront: Endpoint? = nil) async throws -> Mechanism {
         let step = try await begin("PushRegistration")
         guard let uri = step.hiddenValue("mfaDeviceRegistration") else { throw Unexpected() }
-        return try await authenticator.enroll(uri: uri).mechanisms[0]
+        return try await authenticator.enroll(uri: uri, pushFront: pushFront).mechanisms[0]
     }
 
     /// Starts a journey with name and password, and returns the step behind them.

@@ -25,6 +25,20 @@ struct RepairTests {
             clock: bench.clock)
     }
 
+    /// A server to which the first answer does not come through, and which says `status` to those that do.
+    private func bench(losing code: TransportError.Code, then status: Int) -> Bench {
+        let calls = Mutex(0)
+        return Bench { request throws(TransportError) in
+            guard request.url.hasSuffix("authenticate") else { return HTTPResponse(status: 200) }
+            let isFirst = calls.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst { throw TransportError(code, host: "am.example.test", "on purpose") }
+            return HTTPResponse(status: status)
+        }
+    }
+
     @Test(
         "is stored by the next call, whichever that is, without another request",
         arguments: ["approve", "deny", "receive", "notifications", "notification"])
@@ -88,16 +102,7 @@ struct RepairTests {
 
     @Test("is taken for accepted when it was sent, its fate is unknown, and the server refuses it the second time")
     func unknownFate() async throws {
-        let calls = Mutex(0)
-        let bench = Bench { request throws(TransportError) in
-            guard request.url.hasSuffix("authenticate") else { return HTTPResponse(status: 200) }
-            let call = calls.withLock {
-                $0 += 1
-                return $0
-            }
-            if call == 1 { throw TransportError(.timeout, host: "am.example.test", "on purpose") }
-            return HTTPResponse(status: 400)
-        }
+        let bench = bench(losing: .timeout, then: 400)
         let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
         await #expect { try await bench.authenticator.approve(id) } throws: { ($0 as? TransportError)?.isRetryable == true }
         #expect(try bench.state().notifications.map(\.decision) == [nil])
@@ -106,16 +111,7 @@ struct RepairTests {
 
     @Test("is taken for accepted also by who was asking the person while the first was sent")
     func unknownFateOfAnother() async throws {
-        let calls = Mutex(0)
-        let bench = Bench { request throws(TransportError) in
-            guard request.url.hasSuffix("authenticate") else { return HTTPResponse(status: 200) }
-            let isFirst = calls.withLock { count in
-                count += 1
-                return count == 1
-            }
-            if isFirst { throw TransportError(.timeout, host: "am.example.test", "on purpose") }
-            return HTTPResponse(status: 400)
-        }
+        let bench = bench(losing: .timeout, then: 400)
         let push = try await bench.enrollPush()
         let id = try await bench.authenticator.receive(try bench.delivery(to: push, kind: .biometric)).id
         let authenticator = bench.authenticator
@@ -133,16 +129,7 @@ struct RepairTests {
         "is not taken for accepted when the first was stopped before it left",
         arguments: [TransportError.Code.connect, .tls, .invalidRequest, .wrongKey, .cannotPin])
     func stoppedBefore(code: TransportError.Code) async throws {
-        let calls = Mutex(0)
-        let bench = Bench { request throws(TransportError) in
-            guard request.url.hasSuffix("authenticate") else { return HTTPResponse(status: 200) }
-            let isFirst = calls.withLock { count in
-                count += 1
-                return count == 1
-            }
-            if isFirst { throw TransportError(code, host: "am.example.test", "on purpose") }
-            return HTTPResponse(status: 400)
-        }
+        let bench = bench(losing: code, then: 400)
         let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
         for _ in 0..<2 { await #expect(throws: (any Error).self) { try await bench.authenticator.approve(id) } }
         #expect(try bench.state().notifications.map(\.decision) == [nil])
@@ -150,16 +137,7 @@ struct RepairTests {
 
     @Test("is not taken for accepted when it is a gateway that refuses the second time", arguments: [401, 403, 404, 429])
     func gateway(status: Int) async throws {
-        let calls = Mutex(0)
-        let bench = Bench { request throws(TransportError) in
-            guard request.url.hasSuffix("authenticate") else { return HTTPResponse(status: 200) }
-            let isFirst = calls.withLock { count in
-                count += 1
-                return count == 1
-            }
-            if isFirst { throw TransportError(.timeout, host: "am.example.test", "on purpose") }
-            return HTTPResponse(status: status)
-        }
+        let bench = bench(losing: .timeout, then: status)
         let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
         for _ in 0..<2 { await #expect(throws: (any Error).self) { try await bench.authenticator.approve(id) } }
         #expect(try bench.state().notifications.map(\.decision) == [nil])

@@ -61,11 +61,7 @@ struct CrashTests {
             try await demo.said { output, _ in output.contains("make a vault") }
             demo.signal(SIGKILL)
             _ = await demo.end()
-            let deadline = ContinuousClock.now + .seconds(5)
-            while try !ProcessGroup.members(of: demo.identifier).isEmpty, ContinuousClock.now < deadline {
-                try await Task.sleep(for: .milliseconds(50))
-            }
-            #expect(try ProcessGroup.members(of: demo.identifier) == [])
+            #expect(try await eventually { try ProcessGroup.members(of: demo.identifier).isEmpty })
         }
     }
 

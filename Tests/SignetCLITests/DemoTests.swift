@@ -36,7 +36,7 @@ struct DemoTests {
             let demo = try place.start(["demo"], ownGroup: true)
             try await demo.said { output, _ in output.contains(moment.rawValue) }
             demo.signal(how.0, group: how.1)
-            let outcome = await demo.end(within: .seconds(60))
+            let outcome = await demo.end()
             #expect(outcome.status == 130, "\(outcome.output)\(outcome.errors)")
             #expect(outcome.errors.contains("interrupted"))
             #expect(try ProcessGroup.members(of: demo.identifier) == [])

@@ -149,7 +149,7 @@ struct EnrollTests {
         try await Workplace.with { place in
             let path = try source.path(at: place)
             let before = try place.vaultFiles()
-            let outcome = try await place.signet("enroll", path, patience: .seconds(20))
+            let outcome = try await place.signet("enroll", path)
             outcome.fails(65, "signet: ")
             for word in source.words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
             let json = try await place.signet("enroll", "--json", path)

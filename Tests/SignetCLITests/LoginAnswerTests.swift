@@ -60,7 +60,9 @@ struct LoginAnswerTests {
     @Test("A secret is refused as an argument before anything is sent, and is not repeated")
     func secrets() async throws {
         try await LoginTests.withServer { server, place in
-            for name in ["password", "Password", "one time password", "link"] {
+            for name in [
+                "password", "Password", "one time password", "link", "code", "Recovery Code", "verification-code", "OTP", "PIN",
+            ] {
                 let outcome = try await place.signet(
                     "login", "http://127.0.0.1:1/am", "--answer", "\(name)=hunter2")
                 outcome.fails(64, "--answer \(name)=-")
@@ -71,6 +73,46 @@ struct LoginAnswerTests {
                 "login", server.url, "--answer", "name=demo", "--answer", "PasswordCallback=hunter2")
             outcome.fails(64, "'Password'", "--answer PasswordCallback=-")
             #expect(!outcome.errors.contains("hunter2"))
+        }
+    }
+
+    @Test("A one-time code is a secret, whatever callback asks for it, and by whichever name it is answered")
+    func codes() async throws {
+        try await LoginTests.withServer { server, place in
+            // The desk asks for the code of a new authenticator in a callback for names.
+            let known = server.credentials
+            for name in ["name", "NameCallback", "IDToken1"] {
+                let outcome = try await place.start(
+                    ["login", server.url, "--journey", "OATHRegistration"] + known.arguments
+                        + ["--answer", "\(name)=123456"], input: .text(known.input)
+                ).end()
+                outcome.fails(64, "'Enter verification code'", "--answer \(name)=-")
+                #expect(!outcome.errors.contains("123456"))
+            }
+            let missing = try await server.logIn(place, "--journey", "OATHRegistration")
+            missing.fails(64, "--answer code=-")
+            #expect(!missing.errors.contains("code=VALUE"))
+        }
+    }
+
+    @Test(
+        "What asks for a code is known by its words",
+        arguments: [
+            ("Enter verification code", true), ("One Time Password:", true), ("Recovery Code", true), ("OTP", true),
+            ("Your PIN", true), ("Einmalpasswort", true), ("User Name", false), ("Shipping address", false), ("Nickname", false),
+            ("Opinion", false), ("Tangent", false),
+        ])
+    func prompts(prompt: String, isCode: Bool) {
+        #expect(prompt.asksForOneTimeCode == isCode)
+    }
+
+    @Test("A line of standard input that is too long is said to be so")
+    func tooLong() async throws {
+        try await LoginTests.withServer { server, place in
+            let known = server.credentials
+            let long = String(repeating: "x", count: 70_000) + "\n"
+            try await place.start(["login", server.url] + known.arguments, input: .text(long)).end().fails(
+                65, "a line of standard input is longer than 64 KiB")
         }
     }
 

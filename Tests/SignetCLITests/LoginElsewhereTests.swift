@@ -70,6 +70,58 @@ struct LoginElsewhereTests {
         }
     }
 
+    @Test("A log-out that a person has to confirm opens the browser, and no argument has the id_token in it")
+    func confirmedLogOut() async throws {
+        // A server that asks a person whether it shall be over.
+        let asking = try RawServer { connection in
+            while connection.request() != nil {
+                connection.answer("200 OK", headers: ["Content-Type: text/html"], "<html>Log out?</html>")
+            }
+        }
+        defer { asking.stop() }
+        try await withServer { _, url, transport, place in
+            let bye = "http://127.0.0.1:\(asking.port)/bye"
+            let settings = try place.write(#"{"endpoints":{"endSession":"\#(bye)"}}"#.utf8, to: "settings.json")
+            let login = try place.start(
+                ["login", url, "--client", "app", "--browser", "--settings", settings],
+                environment: try withoutBrowser(place, opens: true))
+            let said = try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }.errors
+            let address = try #require(said.firstMatch(of: /\n  (http\S+)/)).1
+            let cookie = try await session(url, transport)
+            let answer = try await transport.send(HTTPRequest("GET", String(address), headers: ["iPlanetDirectoryPro": cookie]))
+            _ = try await transport.send(HTTPRequest("GET", try #require(answer.headers["Location"])))
+            try await login.end().succeeds()
+
+            let (asked, shown) = (place.directory.file("asked"), place.directory.file("shown"))
+            let browser = """
+                import http.client, os, sys, urllib.parse
+                address = urllib.parse.urlsplit(sys.argv[1])
+                connection = http.client.HTTPConnection(address.netloc)
+                connection.request("GET", address.path)
+                answer = connection.getresponse()
+                open(sys.argv[2] + ".new", "w").write("%d %s" % (answer.status, answer.getheader("Location")))
+                os.rename(sys.argv[2] + ".new", sys.argv[2])
+                """
+            let folder = place.directory.file("desktop")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            _ = try place.write(browser.utf8, to: "browser.py")
+            _ = try place.write(
+                "#!/bin/sh\nprintf '%s' \"$*\" > '\(asked)'\nexec python3 '\(place.directory.file("browser.py"))' \"$1\" '\(shown)'\n"
+                    .utf8,
+                to: "desktop/xdg-open", mode: 0o700)
+            let path = "\(folder):\(Program.environment["PATH"] ?? "/usr/bin:/bin")"
+            let outcome = try await place.start(["logout", "--json"], environment: ["PATH": path]).end().succeeds()
+            #expect(outcome.json["openIDSession"]?.string == "needsBrowser")
+            let argument = try String(contentsOfFile: asked, encoding: .utf8)
+            #expect(argument.hasPrefix("http://127.0.0.1:") && !argument.contains("id_token") && !argument.contains("eyJ"))
+            // The browser goes on by itself.
+            #expect(try await eventually { FileManager.default.fileExists(atPath: shown) })
+            let first = try String(contentsOfFile: shown, encoding: .utf8)
+            #expect(first.hasPrefix("303 \(bye)?") && first.contains("id_token_hint=eyJ"))
+            #expect(!outcome.errors.contains("eyJ") && !outcome.output.contains("eyJ"))
+        }
+    }
+
     @Test(
         "In a real browser: the page asks, the answer comes back, and there are tokens here",
         .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"))
@@ -137,14 +189,15 @@ struct LoginElsewhereTests {
             let login = try place.start(
                 ["login", url, "--journey", "EmailLogin", "--client", "app", "--answer", "name=demo", "--answer", "link=-"],
                 input: .open)
-            try await login.said { _, errors in errors.contains("\n") && !server.letters(to: "demo").isEmpty }
-            login.type(try #require(server.letters(to: "demo").last) + "\n")
+            try await login.said { _, errors in errors.contains("\n") }
+            while try await server.letters(to: "demo").isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            login.type(try #require(try await server.letters(to: "demo").last) + "\n")
             try await login.end().succeeds()
             try await place.signet("logout").succeeds()
 
             let suspended = try await place.signet("login", url, "--journey", "EmailLogin", "--answer", "name=demo")
             suspended.fails(64, "--resume --answer link=-")
-            let link = try #require(server.letters(to: "demo").last)
+            let link = try #require(try await server.letters(to: "demo").last)
             let arguments = ["login", url, "--client", "app", "--resume", "--answer", "link=-"]
             try await place.start(arguments, input: .text(link + "\n")).end().succeeds()
             try await place.signet("token").succeeds()

@@ -108,7 +108,8 @@ struct LoginFaultTests {
     @Test("A session that the server has forgotten is said with the command that helps, and nothing else is lost")
     func forgotten() async throws {
         try await afterServer { place, url in
-            let again = try place.start(["serve", "--port", String(Endpoint(url).port), "--attached", "--json"], input: .open)
+            let again = try place.start(
+                ["serve", "--state", "memory", "--port", String(Endpoint(url).port), "--attached", "--json"], input: .open)
             try await again.said { output, _ in output.hasSuffix("\n") }
             try await place.signet("token", "--refresh").fails(77, "log in again", "signet login --profile 127.0.0.1:")
             again.closeInput()
@@ -148,8 +149,9 @@ struct LoginFaultTests {
     func settings() async throws {
         try await LoginTests.withServer { server, place in
             let rows: [(String, Int32, String)] = [
-                ("{\"cookiename\":\"x\"}", 65, "cookiename"), ("{\"timeout\":0}", 65, "timeout"), ("[]", 65, "JSON object"),
-                ("{", 65, "JSON object"),
+                ("{\"cookiename\":\"x\"}", 65, "cookiename"), ("{\"timeout\":0}", 65, "timeout"),
+                ("[]", 65, "settings.json:1:1: the profile must be settings"), ("{", 65, "no YAML"),
+                ("# ours\ntimeout: soon\n", 65, "settings.json:2:1: timeout: must be a number of seconds"),
             ]
             for (text, exit, word) in rows {
                 let path = try place.write(text.utf8, to: "settings.json")
@@ -162,6 +164,13 @@ struct LoginFaultTests {
             let known = server.credentials
             try await place.start(["login", "--settings", path] + known.arguments, input: .text(known.input)).end().succeeds()
             try await place.signet("token").succeeds()
+            // The same in YAML, under a name of its own.
+            let yaml = try place.write(
+                "url: \(server.url)\nclient:\n  id: app\n  redirectUri: http://127.0.0.1/callback\n".utf8, to: "settings.yaml")
+            try await place.start(
+                ["login", "--settings", yaml, "--profile", "yaml"] + known.arguments, input: .text(known.input)
+            ).end().succeeds()
+            try await place.signet("token", "--profile", "yaml").succeeds()
         }
     }
 

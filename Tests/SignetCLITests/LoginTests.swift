@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetNetwork
 import SignetTesting
 import Testing
 
@@ -12,6 +13,29 @@ struct LoginTests {
     ) async throws {
         try await Workplace.with { place in
             try await RunningServer.with(place, options) { server in try await body(server, place) }
+        }
+    }
+
+    @Test("At a server whose clock a tester moved the person logs in, and the token is renewed", arguments: [86_400, -86_400])
+    func movedClock(seconds: Int) async throws {
+        try await Workplace.with { place in
+            let token = "a token of a test, long enough".replacing(" ", with: "-")
+            let file = try place.write(token.utf8, to: "admin.token")
+            try await RunningServer.with(place, ["--admin-token-file", file]) { server in
+                let reply = try await AsyncHTTPTransport().use { transport in
+                    try await transport.send(
+                        HTTPRequest(
+                            "POST", server.url + "/admin/clock/advance",
+                            headers: ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
+                            body: Array(#"{"seconds": \#(seconds)}"#.utf8)))
+                }
+                #expect(reply.status == 200)
+                let date = try #require(reply.headers["Date"].flatMap { HTTPDate.date(from: $0) })
+                #expect(abs(date.timeIntervalSinceNow - Double(seconds)) < 3600)
+                try await server.logIn(place, "--client", "app").succeeds()
+                try await place.signet("token", "--refresh").succeeds()
+                #expect(try await place.signet("userinfo").succeeds().output.contains("sub: demo\n"))
+            }
         }
     }
 
@@ -142,7 +166,7 @@ struct LoginTests {
     @Test("Several servers and realms stand side by side; the first is the default until another is made it")
     func sideBySide() async throws {
         try await Workplace.with { place in
-            let alpha = ["--config", try place.write(Self.alpha.utf8, to: "alpha.yaml")]
+            let alpha = ["--config", try place.write(Self.alpha.utf8, to: "alpha.yaml"), "--state", "memory"]
             try await RunningServer.with(place) { first in
                 try await RunningServer.with(place, alpha) { second in
                     try await first.logIn(place, "--client", "app").succeeds()

@@ -148,6 +148,8 @@ struct MoveTests {
             try await place.signet("export", file, "--yes").fails(73, "--replace")
             #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
             try await place.signet("export", file, "--yes", "--replace").succeeds()
+            let nowhere = place.directory.file("nowhere/export.txt")
+            try await place.signet("export", nowhere, "--yes").fails(66, "no such directory")
             let piped = try await place.signet("export", "-", "--yes").succeeds()
             #expect(piped.output == text)
             #expect(piped.errors.contains("in clear"))
@@ -341,6 +343,6 @@ struct MoveTests {
 extension Workplace {
     /// Runs `signet` with words in a list.
     fileprivate func run(_ arguments: [String], input: TestProcess.Input = .nothing) async throws -> Outcome {
-        try await Gate.processes.pass { try await start(arguments, input: input).end(within: .seconds(60)) }
+        try await Gate.processes.pass { try await start(arguments, input: input).end() }
     }
 }

@@ -135,7 +135,7 @@ struct RealCustodianTests {
     {
         try await Workplace.with(vault: false) { place in
             func signet(_ arguments: String...) async throws -> Outcome {
-                try await place.start(arguments, environment: environment).end(within: .seconds(60))
+                try await place.start(arguments, environment: environment).end()
             }
             let made = try await signet("init", "--json").succeeds()
             #expect(made.json["protection"]?.string == protection)

@@ -144,7 +144,8 @@ struct PushTests {
                 return server.url
             }
             let port = try Endpoint(url).port
-            let second = try place.start(["serve", "--port", String(port), "--attached", "--json"], input: .open)
+            let second = try place.start(
+                ["serve", "--state", "memory", "--port", String(port), "--attached", "--json"], input: .open)
             try await second.said { output, _ in output.hasSuffix("\n") }
             let outcome = try await place.start(["push", "listen"]).end()
             outcome.fails(77, "does not know this mechanism", "HTTP 401")

@@ -61,10 +61,10 @@ struct ServeConfigurationTests {
     func problems(bytes: [UInt8], option: String, exit: Int32, words: [String]) async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(bytes, to: "desk.yaml")
-            let outcome = try await place.signet("serve", option, path, patience: .seconds(15))
+            let outcome = try await place.signet("serve", option, path)
             outcome.fails(exit, path)
             for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
-            let json = try await place.signet("serve", option, path, "--json", patience: .seconds(15))
+            let json = try await place.signet("serve", option, path, "--json")
             #expect(json.jsonError?["code"] == .string("configuration"))
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetStorage
 import SignetTesting
 import Testing
 
@@ -8,7 +9,7 @@ struct ServeTests {
     @Test("It tells where it is and who can log in, in JSON and in words")
     func announcement() async throws {
         try await Workplace.with(vault: false) { place in
-            let (json, process) = try await start(place, "--json")
+            let (json, process) = try await start(place, "--json", "--state", "memory")
             let ready = json.json
             #expect(ready["url"]?.string?.hasPrefix("http://127.0.0.1:") == true)
             #expect(ready["realms"]?.array?.isEmpty == false)
@@ -16,12 +17,45 @@ struct ServeTests {
             process.signal(SIGTERM)
             try await process.end().succeeds()
 
-            let (words, other) = try await start(place)
+            let (words, other) = try await start(place, "--state", "memory")
             try await other.said { output, _ in output.contains("Ctrl-C") }
             #expect(words.output.hasPrefix("Signet desk server: http://127.0.0.1:"))
             other.signal(SIGTERM)
             try await other.end().succeeds()
             #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+        }
+    }
+
+    @Test("That no link to the console could be made is said, and the server goes on")
+    func noConsole() async throws {
+        try await Workplace.with(vault: false) { place in
+            let path = place.directory.file("state/server.sqlite")
+            let (ready, process) = try await start(place, "--json", "--state", path)
+            #expect(ready.json["console"]?.string?.contains("/console/open?token=") == true)
+            process.signal(SIGTERM)
+            try await process.end().succeeds()
+            // The row of who may look, as a later version would write it.
+            let store = try SQLiteRows(path: path)
+            try store.transact { _ throws(StoreError) in
+                var changes = RowChanges()
+                changes.rows[RowKey(kind: "console", name: "guests")] = StoredRow(bytes: [200])
+                return ((), changes)
+            }
+            store.close()
+
+            let (later, other) = try await start(place, "--json", "--state", path)
+            #expect(later.json["url"]?.string != nil && later.json["console"] == nil)
+            try await other.said { _, errors in errors.contains("no link to the console could be made") }
+            #expect(other.soFar.errors.contains("a later version of signet wrote it"))
+            other.signal(SIGTERM)
+            try await other.end().succeeds()
+
+            let (words, third) = try await start(place, "--state", path)
+            try await third.said { output, _ in output.contains("Ctrl-C") }
+            #expect(third.soFar.output.contains("Console: no link could be made, see the log"))
+            #expect(words.output.hasPrefix("Signet desk server"))
+            third.signal(SIGTERM)
+            try await third.end().succeeds()
         }
     }
 
@@ -97,7 +131,7 @@ struct ServeTests {
     @Test("Attached, it ends when standard input does; otherwise it goes on")
     func attached() async throws {
         try await Workplace.with(vault: false) { place in
-            let attached = try place.start(["serve", "--port", "0", "--attached", "--json"], input: .open)
+            let attached = try place.start(["serve", "--state", "memory", "--port", "0", "--attached", "--json"], input: .open)
             let free = try place.start(["serve", "--port", "0", "--json"], input: .open)
             for process in [attached, free] { try await process.said { output, _ in output.hasSuffix("\n") } }
             for process in [attached, free] { process.closeInput() }
@@ -112,11 +146,10 @@ struct ServeTests {
     func portInUse() async throws {
         let taken = try RawServer { $0.waitForEnd() }
         try await Workplace.with(vault: false) { place in
-            let outcome = try await place.signet("serve", "--port", String(taken.port), "--json", patience: .seconds(15))
+            let outcome = try await place.signet("serve", "--port", String(taken.port), "--json")
             outcome.fails(69, String(taken.port), "in use")
             #expect(outcome.jsonError != nil)
-            try await place.signet("serve", "--host", "192.0.2.1", "--exposed", "--port", "0", patience: .seconds(15)).fails(
-                69, "192.0.2.1")
+            try await place.signet("serve", "--host", "192.0.2.1", "--exposed", "--port", "0").fails(69, "192.0.2.1")
         }
     }
 
@@ -131,7 +164,7 @@ struct ServeTests {
     func badUsers(content: String, mode: mode_t, exit: Int32, word: String) async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(content.utf8, to: "users.json", mode: mode)
-            let outcome = try await place.signet("serve", "--port", "0", "--users", path, patience: .seconds(15))
+            let outcome = try await place.signet("serve", "--port", "0", "--users", path)
             outcome.fails(exit, path, word)
             #expect(!outcome.errors.contains("horse"))
         }
@@ -141,7 +174,7 @@ struct ServeTests {
     func noUsers() async throws {
         try await Workplace.with(vault: false) { place in
             let path = place.directory.file("none.json")
-            let outcome = try await place.signet("serve", "--port", "0", "--users", path, patience: .seconds(15))
+            let outcome = try await place.signet("serve", "--port", "0", "--users", path)
             outcome.fails(66, path)
             #expect(!outcome.errors.contains("vault"))
         }

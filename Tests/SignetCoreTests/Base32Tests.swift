@@ -1,4 +1,5 @@
 import SignetCore
+import SignetTesting
 import Testing
 
 @Suite("Base32, RFC 4648 section 6")

@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetTesting
 import Testing
 
 @Suite("Base64, RFC 4648 sections 4 and 5")

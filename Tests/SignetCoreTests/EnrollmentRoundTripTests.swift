@@ -1,4 +1,5 @@
 import SignetCore
+import SignetTesting
 import Testing
 
 @Suite("Enrolments survive being written and read")

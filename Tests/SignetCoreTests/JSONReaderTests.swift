@@ -1,4 +1,5 @@
 import Foundation
+import SignetTesting
 import Testing
 
 @testable import SignetCore
@@ -34,6 +35,16 @@ struct JSONReaderTests {
         ] as [(String, JSONValue?)])
     func standard(text: String, value: JSONValue?) {
         #expect(ours(text.utf8) == value)
+    }
+
+    @Test(
+        "A member is found by its name, however that is spelled, and of two the last one counts",
+        arguments: [
+            (#"{"name":"a"}"#, "a"), (#"{"n\u0061me":"\u0061"}"#, "a"), (#"{"nam":"b","name":"a","names":"c"}"#, "a"),
+            (#"{"name":"b","name":"a"}"#, "a"), (#"{"näme":"ü","name":"ü"}"#, "ü"), (#"{"Name":"b"}"#, nil), ("{}", nil),
+        ])
+    func member(text: String, value: String?) throws {
+        #expect(try JSON.members(of: text.utf8).optionalText("name") == value)
     }
 
     @Test(
@@ -82,6 +93,8 @@ struct JSONReaderTests {
             // What Foundation takes beyond the standard, a comma at the end for one, is refused here.
             guard let ours = ours(text.utf8) else { continue }
             #expect(ours == theirs(text.utf8), "\(text)")
+            // As members, whose strings stay in the text, it is the same.
+            #expect((try? JSON.members(of: text.utf8))?.all == ours.object, "\(text)")
             agreed += 1
         }
         #expect(agreed > 50)

@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetTesting
 import Testing
 
 @Suite("JSON as a value")

@@ -114,7 +114,7 @@ struct PolicyTests {
 @Suite("A Date header")
 struct HTTPDateTests {
     @Test(
-        "is read in the one form that servers write",
+        "is written and read in the one form that servers may write",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199), ("Fri, 01 Mar 2024 00:00:00 GMT", 1_709_251_200),
@@ -122,6 +122,17 @@ struct HTTPDateTests {
         ])
     func read(text: String, seconds: Double) {
         #expect(HTTPDate.date(from: text)?.timeIntervalSince1970 == seconds)
+        #expect(HTTPDate.text(of: Date(timeIntervalSince1970: seconds + 0.9)) == text)
+    }
+
+    @Test("is written as it is read, on any day, and never beyond what it can tell")
+    func everyDay() {
+        for day in stride(from: 0, to: 2_932_896, by: 17) {
+            let date = Date(timeIntervalSince1970: Double(day * 86_400 + day % 86_400))
+            #expect(HTTPDate.date(from: HTTPDate.text(of: date)) == date)
+        }
+        #expect(HTTPDate.text(of: .distantPast) == "Thu, 01 Jan 1970 00:00:00 GMT")
+        #expect(HTTPDate.text(of: Date(timeIntervalSince1970: 1e18)) == "Fri, 31 Dec 9999 23:59:59 GMT")
     }
 
     @Test(

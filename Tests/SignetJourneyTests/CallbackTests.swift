@@ -231,7 +231,7 @@ struct CallbackTests {
             ValidatedCreateUsernameCallback(try Recorded.first("ValidatedCreateUsernameCallback")))
         #expect(username.policies.map(\.id) == ["not-empty", "minimum-length"])
         #expect(username.policies[1].parameters == ["minLength": .integer(3)])
-        #expect(username.failedPolicies.map(\.message) == ["At least 3 characters are needed"])
+        #expect(username.failedPolicies.map(\.message) == ["Use at least 3 characters."])
         username.username = "mi"
         try username.validateOnly()
         #expect(username.isValidatedOnly)

@@ -66,7 +66,7 @@ struct DeviceBindingTests {
         try await TemporaryDirectory.with { directory in
             let vault = try vault(directory)
             var step = try self.step()
-            let key = try #require(try await step.answerDeviceBinding(with: binding(VaultDeviceKeys(vault))))
+            let key = try #require(try await step.answerDeviceBinding(with: binding(VaultDeviceKeys(vault))).key)
             let inputs = step.callbacks[0].inputs
             #expect(inputs["deviceId"] == .string("d-1") && inputs["deviceName"] == .string("Mira's desk"))
             #expect(inputs["clientError"] == .string(""))
@@ -132,7 +132,7 @@ struct DeviceBindingTests {
             #expect(try await VaultDeviceKeys(vault).keys().map(\.authenticationType) == [.biometricOnly])
             // The key outlives who can ask; it is not used without asking.
             var step = try self.step()
-            #expect(try await step.answerDeviceSigning(with: binding(VaultDeviceKeys(vault))) == .unsupported)
+            #expect(try await step.answerDeviceSigning(with: binding(VaultDeviceKeys(vault)))?.told == .unsupported)
         }
     }
 
@@ -146,7 +146,7 @@ struct DeviceBindingTests {
     func told(error: DeviceClientError) async throws {
         var step = try self.step()
         let keys = BrokenKeys(error: error)
-        #expect(try await step.answerDeviceBinding(with: binding(keys)) == nil)
+        #expect(try await step.answerDeviceBinding(with: binding(keys)).key == nil)
         #expect(step.callbacks[0].inputs["clientError"] == .string(error.rawValue))
         #expect(step.callbacks[0].inputs["jws"] == .string(""))
     }
@@ -161,19 +161,41 @@ struct DeviceBindingTests {
             try await untouched.answerDeviceBinding(with: binding(BrokenKeys(error: CancellationError())))
         }
         #expect(untouched == (try self.step()))
-        #expect(try await step.answerDeviceSigning(with: binding(BrokenKeys(error: nil))) == .clientNotRegistered)
+        #expect(try await step.answerDeviceSigning(with: binding(BrokenKeys(error: nil)))?.told == .clientNotRegistered)
         var unknown = try self.step(["authenticationType": .string("RETINA")])
         try await unknown.answerDeviceBinding(with: binding(BrokenKeys(error: nil)))
         #expect(unknown.callbacks[0].inputs["clientError"] == .string("Unsupported"))
     }
 
+    @Test("What fails on this machine is told the app whole, and the server by a name")
+    func localCause() async throws {
+        let locked = StoreError(.keyUnavailable, "open the vault", "the keyring is locked")
+        let keys = BrokenKeys(error: locked, failsToList: true)
+        var step = try self.step()
+        let binding = try binding(keys)
+        let failures = [
+            try await step.answerDeviceBinding(with: binding).failure, try await step.answerDeviceSigning(with: binding),
+        ]
+        for failure in failures {
+            #expect(failure?.told == .abort && failure?.cause as? StoreError == locked)
+            #expect(failure?.description.contains("the keyring is locked") == true)
+        }
+        #expect(step.callbacks.allSatisfy { $0.inputs["clientError"] == .string("Abort") })
+        let unsupported = try await step.answerDeviceBinding(with: self.binding(BrokenKeys(error: DeviceClientError.unsupported)))
+        #expect(unsupported.failure?.told == .unsupported && unsupported.failure?.cause == nil && unsupported.key == nil)
+    }
+
     private struct BrokenKeys: DeviceBindingKeys {
         let error: (any Error)?
+        var failsToList = false
         func makeKey(for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date) async throws -> DeviceKey {
             throw error ?? Unexpected()
         }
         func confirm(_ key: DeviceKey) async throws {}
-        func keys() async throws -> [DeviceKey] { [] }
+        func keys() async throws -> [DeviceKey] {
+            if failsToList, let error { throw error }
+            return []
+        }
         func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] { [] }
         func remove(_ key: DeviceKey) async throws {}
     }
@@ -183,7 +205,7 @@ struct DeviceBindingTests {
         try await TemporaryDirectory.with { directory in
             let keys = VaultDeviceKeys(try vault(directory))
             var step = try self.step(["authenticationType": .string("NONE"), "attestation": .bool(true)])
-            #expect(try await step.answerDeviceBinding(with: binding(keys)) == nil)
+            #expect(try await step.answerDeviceBinding(with: binding(keys)).key == nil)
             #expect(step.callbacks[0].inputs["clientError"] == .string("Unsupported"))
             #expect(step.callbacks[0].inputs["jws"] == .string(""))
             #expect(try await keys.keys().isEmpty)
@@ -252,7 +274,7 @@ struct DeviceBindingTests {
                 return signature
             }
             var step = try self.step()
-            #expect(try await step.answerDeviceBinding(with: binding(keys)) == nil)
+            #expect(try await step.answerDeviceBinding(with: binding(keys)).key == nil)
             let told: DeviceClientError = signature == nil ? .abort : .clientDeviceErrors
             #expect(step.callbacks[0].inputs["clientError"] == .string(told.rawValue))
             #expect(try await kept.keys().isEmpty)
@@ -339,7 +361,7 @@ struct DeviceBindingTests {
             }
             for user in ["id=demo,ou=user,dc=am", ""] {
                 var step = try self.step(["userId": .string(user)])
-                #expect(try await step.answerDeviceSigning(with: binding(keys)) == .clientNotRegistered)
+                #expect(try await step.answerDeviceSigning(with: binding(keys))?.told == .clientNotRegistered)
                 #expect(try await step.answerDeviceSigning(with: binding(keys, url: elsewhere)) == nil)
                 #expect(try await step.answerDeviceSigning(with: binding(keys, realm: "alpha")) == nil)
             }
@@ -369,7 +391,7 @@ struct DeviceBindingTests {
             try await keys.remove(made[2])
             #expect(try await signer("b") == .string(made[1].id))
             var step = try self.step(["userId": .string("")])
-            #expect(try await step.answerDeviceSigning(with: binding(keys)) { _ in nil } == .abort)
+            #expect(try await step.answerDeviceSigning(with: binding(keys)) { _ in nil }?.told == .abort)
         }
     }
 

@@ -290,7 +290,7 @@ struct AnswerTests {
         } throws: { error in
             guard let error = error as? JourneyError, let failure = error.failedPolicies.first else { return false }
             return error.code == .policyFailed && failure.property == "password"
-                && failure.requirements.map(\.message) == ["At least 8 characters are needed", "This is taken already"]
+                && failure.requirements.map(\.message) == ["Use at least 8 characters.", "This is taken. Choose another."]
         }
     }
 

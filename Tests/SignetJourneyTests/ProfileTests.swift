@@ -110,7 +110,8 @@ struct ProfileTests {
          "refreshThreshold": "90", "pins": ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="], "authenticationService": "In",
          "registrationService": "Up", "dialect": "openAM", "endpoints": {"revoke": "oauth2/revoke"}, "realmForm": "alias",
          "keepsCookies": false, "issuer": "https://am.example.test/am/oauth2",
-         "client": {"id": "app", "redirectUri": "app://cb", "scopes": ["openid", "mail"], "signOutRedirectUri": "app://bye"}}
+         "client": {"id": "app", "redirectUri": "app://cb", "scopes": ["openid", "mail"], "signOutRedirectUri": "app://bye",
+          "parameters": {"acr_values": "push & more", "prompt": "login"}}}
         """
 
     @Test("is the same from a document and from the environment")
@@ -135,13 +136,25 @@ struct ProfileTests {
             "SIGNET_ISSUER": "https://am.example.test/am/oauth2", "SIGNET_CLIENT_ID": "app",
             "SIGNET_CLIENT_REDIRECT_URI": "app://cb", "SIGNET_CLIENT_SCOPES": "openid mail",
             "SIGNET_CLIENT_SIGN_OUT_REDIRECT_URI": "app://bye",
+            "SIGNET_CLIENT_PARAMETERS": "acr_values=push+%26%20more&prompt=login",
         ])
         #expect(
             profile.client
                 == OAuthClient(
-                    clientID: "app", redirectURI: "app://cb", scopes: ["openid", "mail"], signOutRedirectURI: "app://bye"))
+                    clientID: "app", redirectURI: "app://cb", scopes: ["openid", "mail"], signOutRedirectURI: "app://bye",
+                    authorizationParameters: ["acr_values": "push & more", "prompt": "login"]))
         #expect(!profile.keepsCookies)
         #expect(same == profile)
+    }
+
+    @Test(
+        "takes parameters from the environment only as a query, each with a name of its own",
+        arguments: ["acr_values", "=push", "a=1&a=2", "a=1&&b=2", "a=1&"])
+    func parametersInEnvironment(text: String) {
+        let client = ["SIGNET_URL": "https://a.test", "SIGNET_CLIENT_ID": "x", "SIGNET_CLIENT_REDIRECT_URI": "a:b"]
+        #expect {
+            try ServerProfile(environment: client.merging(["SIGNET_CLIENT_PARAMETERS": text]) { $1 })
+        } throws: { ($0 as? ProfileError)?.key == "client.parameters" }
     }
 
     @Test(
@@ -178,7 +191,7 @@ struct ProfileTests {
             ),
             (
                 #"{"url":"https://a.test","client":{"id":"x","redirectUri":"a:b","parameters":{"n":1}}}"#, "client.parameters",
-                .type(expected: "an object of texts")
+                .type(expected: "an object of texts, or a text such as acr_values=push&prompt=login")
             ),
             (#"{"url":"https://a.test","pins":[1]}"#, "pins", .type(expected: "an array of texts")),
             (#"{"url":"https://a.test","dialect":"sun"}"#, "dialect", .type(expected: "one of accessManager, openAM")),

@@ -21,7 +21,7 @@ struct BrowserConsoleTests {
             try await page.signIn()
             try await page.waitForHeading("You are signed in")
 
-            try await page.open(desk.server.consoleLink())
+            try await page.open(try await desk.server.consoleLink())
             try await page.waitForHeading("Console")
             try await page.look("console")
             try await page.click("[aria-label='End the session of demo']")
@@ -44,6 +44,29 @@ struct BrowserConsoleTests {
             try await page.waitForHeading("Go on signing in")
             try await page.click("button[type=submit]")
             try await page.waitForHeading("The link is not good")
+        }
+    }
+
+    @Test("A fault is switched on in it, strikes once, and stands in the journal")
+    func fault() async throws {
+        try await PageDesk.run { desk, page in
+            try await page.open(desk.server.consoleLink())
+            try await page.waitForHeading("Console")
+            _ = try await page.evaluate("document.querySelector('#fault-kind').value = 'html'")
+            _ = try await page.evaluate("document.querySelector('#fault-route').value = 'pages'")
+            try await page.fill("#fault-times", "2")
+            try await page.click("form[action$='/console/fault'] button")
+            try await page.wait(for: "document.querySelector('[aria-label=\"Switch html off\"]')")
+            try await page.look("console-fault")
+            let other = try await desk.browser.page()
+            try await other.open(desk.login())
+            try await other.waitForHeading("Sign in to the network")
+            try await page.open("\(desk.url)/console")
+            try await page.wait(for: "document.querySelector('section[aria-label=Journal]').innerText.includes('html')")
+            try await page.click("[aria-label='Switch html off']")
+            try await page.wait(for: "document.querySelector('section[aria-label=Faults]').innerText.includes('None')")
+            try await other.open(desk.login())
+            try await other.waitForHeading("Sign In")
         }
     }
 }

@@ -70,26 +70,17 @@ struct BrowserDeviceTests {
 
     @Test("The QR code on the page, read by zbar from a picture of it, registers an authenticator, in light and in dark")
     func picture() async throws {
-        try await TemporaryDirectory.with { directory in
-            try await PageDesk.run { desk, page in
-                let signet = Programs.built("signet")
-                for (journey, isDark) in [("CombinedRegistration", true), ("PushRegistration", false)] {
-                    try await page.open(desk.login(journey, "&ForceAuth=true"))
+        for (journey, isDark) in [("CombinedRegistration", true), ("PushRegistration", false)] {
+            try await Terminal.with { terminal in
+                try await PageDesk.run { desk, page in
+                    try await page.open(desk.login(journey))
                     try await page.signIn()
                     try await page.waitForHeading("Add your device")
                     try await page.look("register-\(journey)")
                     try await page.setDark(isDark)
-                    let home = ["SIGNET_HOME": directory.file(journey), "HOME": directory.path]
-                    let environment = ProcessInfo.processInfo.environment.merging(home) { $1 }
-                    let made = try await TestProcess.run(signet, ["init", "--protect", "keyfile"], environment: environment)
-                    try #require(made.status == 0, "\(made.errors)")
-                    let file = directory.file("\(journey).png")
-                    try Data(try await page.picture()).write(to: URL(filePath: file))
-                    let enrolled = try await TestProcess.run(signet, ["enroll", file], environment: environment)
-                    try #require(enrolled.status == 0, "\(enrolled.errors)")
+                    try await terminal.enroll(from: page)
                     try await page.waitForHeading("You are signed in")
-                    let accounts = try await TestProcess.run(signet, ["accounts", "--json"], environment: environment)
-                    #expect(accounts.output.contains("demo"))
+                    #expect(try await terminal.signet("accounts", "--json").contains("demo"))
                 }
             }
         }

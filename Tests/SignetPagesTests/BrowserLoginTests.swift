@@ -20,6 +20,7 @@ struct BrowserLoginTests {
             try await page.look("login")
             let focused = try await page.evaluate("document.activeElement.labels[0].textContent")
             #expect(focused == "User Name")
+            #expect(try await page.text(".purpose") == "To go on to app")
             try await page.signIn()
             try await page.waitForHeading("The app")
             let line = try await page.text("p")
@@ -128,7 +129,7 @@ struct BrowserLoginTests {
             try await page.click("button[type=submit]")
             try await page.waitForHeading("Look in your mail")
             try await page.look("letter")
-            let link = try #require(desk.server.letters(to: "demo").last)
+            let link = try #require(try await desk.server.letters(to: "demo").last)
             // A program that looks at links does not use it up.
             for _ in 0..<2 {
                 try await page.open(link)

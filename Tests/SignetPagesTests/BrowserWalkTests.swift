@@ -88,4 +88,23 @@ struct BrowserWalkTests {
             #expect(try await page.text("dd") == "newcomer")
         }
     }
+
+    @Test("What looks at the pages sees a pale text, a field without a name, and a page that is too wide")
+    func looking() async throws {
+        try await PageDesk.run { desk, page in
+            try await page.open(desk.login())
+            try await page.waitForHeading("Sign In")
+            #expect(try await page.evaluate(PageScript.paleTexts) == "")
+            _ = try await page.evaluate("document.querySelector('h1').style.color = '#bbb'")
+            #expect(try await page.evaluate(PageScript.paleTexts).string?.hasPrefix("Sign In: 1.9") == true)
+            await withKnownIssue {
+                _ = try await page.evaluate("document.querySelector('label').remove()")
+                try await page.listen("a page")
+            }
+            await withKnownIssue {
+                _ = try await page.evaluate("document.querySelector('h1').style.cssText = 'width: 2000px'")
+                try await page.look("wide")
+            }
+        }
+    }
 }

@@ -97,7 +97,7 @@ struct PageDesk: Sendable {
     /// The code of a device that waits for somebody to allow it.
     func userCode() async throws -> String {
         let challenge = ProofKey.challenge(for: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
-        return server.desk.transact { state, moment in
+        return try await server.desk.transact { state, moment in
             guard let client = state.clients[ClientKey(realm: .root, id: "app")] else { return "" }
             return state.deviceCodes.begin(client, scopes: ["openid"], challenge: challenge, moment).1.userCode
         }
@@ -130,8 +130,9 @@ extension ChromiumPage {
         try await click("button[type=submit]")
     }
 
-    /// Keeps a picture of the page, wide and narrow, light and dark, for somebody to look at: in the folder that `SIGNET_PICTURES`
-    /// names. Nothing is cut off at 320 pixels, either way.
+    /// Looks at the page, wide and narrow, light and dark: nothing is cut off at 320 pixels, what can be used has a name that is read
+    /// out, and everything that is written can be read. A picture is kept for somebody to look at, in the folder that
+    /// `SIGNET_PICTURES` names.
     func look(_ name: String) async throws {
         let folder = ProcessInfo.processInfo.environment["SIGNET_PICTURES"]
         for (width, isDark) in [(900, false), (320, true)] {
@@ -139,6 +140,8 @@ extension ChromiumPage {
             try await setDark(isDark)
             let wide = try await evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             #expect(wide == .integer(0), "\(name) is wider than a screen of \(width) pixels")
+            let pale = try await evaluate(PageScript.paleTexts)
+            #expect(pale == "", "\(name), \(isDark ? "dark" : "light")")
             if let folder {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 try Data(try await picture()).write(to: URL(filePath: "\(folder)/\(name)-\(width)\(isDark ? "-dark" : "").png"))
@@ -146,7 +149,62 @@ extension ChromiumPage {
         }
         try await setSize(width: 900, height: 900)
         try await setDark(false)
+        try await listen(name)
     }
+
+    /// What somebody hears who does not see the page: one main part with one main heading, and a name for all that can be used.
+    func listen(_ page: String) async throws {
+        let nodes = try await call("Accessibility.getFullAXTree")["nodes"]?.array ?? []
+        let heard = nodes.filter { $0["ignored"] != .bool(true) }.map { node in
+            (role: node["role"]?["value"]?.string ?? "", name: node["name"]?["value"]?.string ?? "", node: node)
+        }
+        let used: Set = [
+            "textbox", "searchbox", "spinbutton", "combobox", "listbox", "checkbox", "radio", "button", "link", "image",
+        ]
+        for part in heard where used.contains(part.role) && part.name.isEmpty {
+            Issue.record("\(page): a \(part.role) without a name: \(part.node)")
+        }
+        let levels = heard.filter { $0.role == "heading" }.compactMap { part in
+            part.node["properties"]?.array?.first { $0["name"] == "level" }?["value"]?["value"]?.wholeNumber
+        }
+        #expect(levels.count { $0 == 1 } == 1 && levels.allSatisfy { $0 <= 2 }, "\(page): \(levels)")
+        #expect(heard.count { $0.role == "main" } == 1, "\(page)")
+    }
+}
+
+/// What pages are asked.
+enum PageScript {
+    /// Texts that stand out from their ground by less than 4.5 to 1 (WCAG 2.2, 1.4.3), or large ones by less than 3 to 1, with how
+    /// much; empty when there are none.
+    static let paleTexts = """
+        (() => {
+          const parts = (text) => (text.match(/[0-9.]+/g) ?? []).map(Number)
+          const light = (color) => {
+            const [r, g, b] = color.map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b
+          }
+          const ground = (e) => {
+            for (; e; e = e.parentElement) {
+              const color = parts(getComputedStyle(e).backgroundColor)
+              if (color.length === 3 || color[3] > 0) return color.slice(0, 3)
+            }
+            return [255, 255, 255]
+          }
+          const pale = []
+          const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+          while (texts.nextNode()) {
+            const e = texts.currentNode.parentElement
+            if (!texts.currentNode.data.trim() || !e.checkVisibility() || e.closest('noscript, datalist')) continue
+            const style = getComputedStyle(e)
+            const [a, b] = [light(parts(style.color).slice(0, 3)), light(ground(e))].sort((x, y) => y - x)
+            const size = parseFloat(style.fontSize)
+            const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700)
+            const contrast = (a + 0.05) / (b + 0.05)
+            if (contrast < (isLarge ? 3 : 4.5)) pale.push(`${texts.currentNode.data.trim()}: ${contrast.toFixed(2)}`)
+          }
+          return pale.join()
+        })()
+        """
 }
 
 /// Lets so many in at a time.

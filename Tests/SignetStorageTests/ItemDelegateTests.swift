@@ -1,4 +1,5 @@
 import SignetStorage
+import SignetTesting
 import Testing
 
 @Suite("A storage delegate")

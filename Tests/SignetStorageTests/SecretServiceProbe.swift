@@ -8,7 +8,7 @@ enum SecretServiceProbe {
     /// Runs it, and gives its one line.
     static func run(
         _ arguments: [String], environment: [String: String], through wrapper: [String] = [],
-        within patience: Duration = .seconds(60), location: SourceLocation = #_sourceLocation
+        within patience: Duration = Patience.usual, location: SourceLocation = #_sourceLocation
     ) async throws -> String {
         let words = wrapper + [Programs.built("SecretServiceProbe")] + arguments
         let own = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no"]

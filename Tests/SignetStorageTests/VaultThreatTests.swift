@@ -1,6 +1,7 @@
 import Foundation
 import SignetCore
 import SignetTesting
+import Synchronization
 import Testing
 
 @testable import SignetStorage
@@ -73,42 +74,41 @@ struct VaultThreatTests {
         }
     }
 
-    @Test("lets every other task go on while a custodian takes its time")
+    @Test("lets every other task go on while custodians take their time")
     func heartbeat() async throws {
-        let (store, custodian) = (MemoryStore(), FaultyCustodian(MemoryCustodian("slow")))
+        let (store, custodian) = (MemoryStore(), WaitingCustodian())
         _ = try Vault.create(in: store, custodian: custodian)
-        custodian.fault = .blocking(.seconds(1))
-        let idle = try await beats(during: { try await Task.sleep(for: .seconds(1)) })
-        let busy = try await beats(during: {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<16 { group.addTask { _ = try await Vault.unlock(store, custodians: [custodian]) } }
-                try await group.waitForAll()
-            }
-        })
-        // Were the pool blocked, there would be none: sixteen custodians hold more threads than it has.
-        #expect(busy > idle / 4, "\(busy) beats, \(idle) when idle")
-    }
-
-    /// How often a task that sleeps for a millisecond wakes up while `body` runs.
-    private func beats(during body: @Sendable @escaping () async throws -> Void) async throws -> Int {
-        try await withThrowingTaskGroup(of: Int?.self) { group in
-            group.addTask {
-                try await body()
-                return nil
-            }
-            group.addTask {
-                var count = 0
-                while !Task.isCancelled {
-                    try? await Task.sleep(for: .milliseconds(1))
-                    count += 1
-                }
-                return count
-            }
-            _ = try await group.next()
-            group.cancelAll()
-            return try await group.next().flatMap { $0 } ?? 0
+        // More than the pool has threads: if one of them held one, no task would be left to let them go on.
+        let count = 4 * ProcessInfo.processInfo.activeProcessorCount
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count { group.addTask { _ = try await Vault.unlock(store, custodians: [custodian]) } }
+            #expect(try await eventually { custodian.waiting == count })
+            custodian.goOn(count)
+            try await group.waitForAll()
         }
     }
+}
 
-    /// A custodian that takes a second, as a TPM does.
+/// A custodian that opens nothing until it is told to go on, as a TPM takes its time.
+private final class WaitingCustodian: KeyCustodian {
+    let name = "waiting"
+    private let inner = MemoryCustodian()
+    private let entered = Mutex(0)
+    private let gate = DispatchSemaphore(value: 0)
+
+    /// How many calls wait.
+    var waiting: Int { entered.withLock { $0 } }
+
+    /// Lets so many calls go on.
+    func goOn(_ count: Int) { for _ in 0..<count { gate.signal() } }
+
+    func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] { try inner.wrap(dataKey, context: context) }
+
+    func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
+        entered.withLock { $0 += 1 }
+        guard gate.wait(timeout: .now() + 120) == .success else {
+            throw StoreError(.failed, "wait", "nobody let the custodian go on: no task could run")
+        }
+        return try inner.unwrap(wrapped, context: context)
+    }
 }

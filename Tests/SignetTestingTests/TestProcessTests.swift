@@ -71,7 +71,7 @@ struct TestProcessTests {
         "has ended when it has, though a grandchild holds its pipes, and says all that it said", arguments: ["sleep 60", "yes"])
     func grandchild(program: String) async throws {
         let process = try TestProcess("sh", ["-c", "\(program) & seq 100; exit 5"], ownGroup: true)
-        let ended = await process.end(within: .seconds(30))
+        let ended = await process.end(within: .seconds(50))
         kill(-process.identifier, SIGKILL)
         #expect(ended.status == 5)
         #expect(Set(ended.output.split(separator: "\n")).isSuperset(of: (1...100).map { "\($0)" }))
@@ -129,8 +129,7 @@ struct TestProcessTests {
                 try await group.waitForAll()
             }
             // Our own thread of a process closes its last a moment after it said how that ended.
-            for _ in 0..<200 where try count() > before { try await Task.sleep(for: .milliseconds(10)) }
-            #expect(try count() <= before)
+            #expect(try await eventually { try count() <= before })
         }
     }
 
@@ -143,7 +142,7 @@ struct TestProcessTests {
         process.signal(SIGSTOP)
         await process.stop()
         #expect(process.soFar.status == -SIGTERM)
-        #expect(await isGone(grandchild))
+        #expect(try await isGone(grandchild))
         #expect(await (try TestProcess.kept("no-such-program")).end().status == 127)
     }
 
@@ -160,19 +159,17 @@ struct TestProcessTests {
                 kill(getpid(), SIGKILL)
             }
             let identifier = try #require(pid_t(String(contentsOfFile: file, encoding: .utf8)))
-            #expect(await isGone(identifier))
+            #expect(try await isGone(identifier))
         }
     }
     #endif
 
     /// Whether a process of somebody else's ends, which is soon.
-    private func isGone(_ identifier: pid_t) async -> Bool {
-        for _ in 0..<1000 {
+    private func isGone(_ identifier: pid_t) async throws -> Bool {
+        try await eventually {
             let status = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
-            if status.map({ $0.contains(") Z ") }) ?? true { return true }
-            try? await Task.sleep(for: .milliseconds(10))
+            return status.map { $0.contains(") Z ") } ?? true
         }
-        return false
     }
 }
 

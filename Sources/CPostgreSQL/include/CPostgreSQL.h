@@ -43,7 +43,8 @@
     ONE(PQgetisnull)                \
     ONE(PQgetlength)                \
     ONE(PQgetvalue)                 \
-    ONE(PQclear)
+    ONE(PQclear)                    \
+    ONE(PQnotifies)
 
 #define SIGNET_LIBPQ_FIELD(NAME) __typeof__(&NAME) NAME;
 struct signet_libpq {

@@ -1,5 +1,6 @@
 import SignetCore
 import SignetJourney
+import SignetNetwork
 import Synchronization
 
 /// Which browser a login goes to, as the original has them. Where there is a desktop there is one: the person's own.
@@ -50,14 +51,23 @@ public struct BrowserBuilder: Sendable {
     public func build() -> Browser { Browser(type, parameters, process: FRAuthProcess.current) }
 }
 
-/// A login in a browser. The redirect address of the client must be one of the loopback, such as `http://127.0.0.1/callback`.
+/// A login in a browser. The redirect address of the client is one of the loopback, such as `http://127.0.0.1/callback`, or one of a scheme
+/// of the app's own, such as `com.example.app:/callback`, for which the system starts the app: it hands the address to
+/// ``validateBrowserLogin(url:)`` then.
 public final class Browser: Sendable {
     private let type: BrowserType
     private let parameters: [String: String]
     private let process: FRAuthProcess
-    private let task = Mutex<Task<FRUser, any Error>?>(nil)
-    /// Why the browser could not be opened.
-    private let unopened = Mutex<String?>(nil)
+    private let attempt = Mutex(Attempt())
+
+    /// One login.
+    private struct Attempt: Sendable {
+        var task: Task<FRUser, any Error>?
+        /// Where the answer is left that the system gives the app.
+        var desk: AnswerDesk?
+        /// Why the browser could not be opened.
+        var unopened: String?
+    }
 
     init(_ type: BrowserType, _ parameters: [String: String], process: FRAuthProcess) {
         self.type = type
@@ -77,10 +87,20 @@ public final class Browser: Sendable {
     ///   ``ConfigError``.
     @discardableResult
     public func login() async throws -> FRUser {
-        guard process.begin(self) else { throw BrowserError.externalUserAgentAuthenticationInProgress }
-        defer { process.end(self) }
-        let work = Task { try await self.logIn() }
-        task.withLock { $0 = work }
+        // At once, so that who sees it under way can cancel it.
+        let work = attempt.withLock { attempt -> Task<FRUser, any Error>? in
+            guard process.begin(self) else { return nil }
+            let work = Task { try await self.logIn() }
+            attempt = Attempt(task: work)
+            return work
+        }
+        guard let work else { throw BrowserError.externalUserAgentAuthenticationInProgress }
+        defer {
+            attempt.withLock { attempt in
+                process.end(self)
+                attempt = Attempt()
+            }
+        }
         return try await withTaskCancellationHandler {
             try await work.value
         } onCancel: {
@@ -96,9 +116,23 @@ public final class Browser: Sendable {
     }
 
     /// Gives the login up: it ends with ``BrowserError/externalUserAgentCancelled``. It is no error when it is not under way.
-    public func cancel() { task.withLock { $0 }?.cancel() }
+    public func cancel() { attempt.withLock { $0.task }?.cancel() }
+
+    /// Hands the login that is under way the address that the system has started the app with.
+    /// - Returns: whether it is that login's answer; what it says is found out by the login. An address that is not is left alone: it
+    ///   may be somebody else's.
+    @discardableResult
+    public static func validateBrowserLogin(url: String) -> Bool {
+        guard let browser = currentBrowser, let ours = browser.process.started?.options.oauthRedirectUri,
+            AuthorizationResponse.isAnswer(url, to: ours)
+        else { return false }
+        let query = url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
+        return browser.attempt.withLock { $0.desk }?.leave(String(query)) ?? false
+    }
 
     private func logIn() async throws -> FRUser {
+        // Given up before it began: no browser opens.
+        guard !Task.isCancelled else { throw BrowserError.externalUserAgentCancelled }
         guard type == .nativeBrowserApp else {
             throw BrowserError.externalUserAgentFailure(
                 "there is no \(type) here: use the person's own browser, nativeBrowserApp")
@@ -109,22 +143,33 @@ public final class Browser: Sendable {
         guard kept.token == nil else { throw AuthError.userAlreadyAuthenticated(true) }
         let tokens = try tokens(of: started.session.client)
         let open = process.settings.openBrowser
+        let desk = Self.isAppsOwn(started.options.oauthRedirectUri) ? AnswerDesk() : nil
+        attempt.withLock { $0.desk = desk }
         do {
             _ = try await started.session.run { _ in
                 try await BrowserLogin(tokens) { address in
                     do {
                         try await open(address)
                     } catch {
-                        self.unopened.withLock { $0 = "\(error)" }
+                        // Once there is an answer, nobody waits for the opener any more.
+                        if !Task.isCancelled { self.attempt.withLock { $0.unopened = "\(error)" } }
                         throw error
                     }
-                }.logIn()
+                }.logIn(returningTo: desk)
             }
         } catch {
-            if !Task.isCancelled, let reason = unopened.withLock({ $0 }) { throw BrowserError.externalUserAgentFailure(reason) }
+            if !Task.isCancelled, let reason = attempt.withLock({ $0.unopened }) {
+                throw BrowserError.externalUserAgentFailure(reason)
+            }
             throw error as? AuthError == .authenticationCancelled ? BrowserError.externalUserAgentCancelled : error
         }
         return FRUser(process)
+    }
+
+    /// Whether nobody can listen at a redirect address because the system starts the app for it.
+    private static func isAppsOwn(_ redirectURI: String?) -> Bool {
+        guard let scheme = redirectURI?.prefix(while: { $0 != ":" }).lowercased() else { return false }
+        return scheme != "http" && scheme != "https"
     }
 
     /// The app's tokens, or where there are parameters of this login's own, others over the same store.

@@ -16,7 +16,7 @@ public final class FRUser: Sendable {
     }
 
     /// The access token as it is stored, ended or not; nil when there is none, or it came from another session than the stored one. It
-    /// renews nothing and removes nothing: ``getAccessToken()`` does.
+    /// renews nothing and removes nothing: ``getAccessToken()-3l3ew`` does.
     public var token: AccessToken? {
         guard let kept = process.started?.session.kept, let token = kept.token else { return nil }
         if let session = kept.session, token.session != SessionIdentity(session) { return nil }
@@ -95,7 +95,7 @@ extension FRUser {
     }
 
     /// The same for a thread that may block. Never call it from a task or a completion of this module.
-    /// - Throws: as ``getAccessToken()``.
+    /// - Throws: as ``getAccessToken()-3l3ew``.
     @available(*, noasync, message: "It blocks the thread: use `try await getAccessToken()`.")
     @discardableResult
     public func getAccessToken() throws -> FRUser {
@@ -103,7 +103,7 @@ extension FRUser {
     }
 
     /// Gets a new token, whether or not the stored one has ended.
-    /// - Throws: as ``getAccessToken()``.
+    /// - Throws: as ``getAccessToken()-3l3ew``.
     @discardableResult
     public func refresh() async throws -> FRUser {
         try await about { try await $0.refresh() }
@@ -116,7 +116,7 @@ extension FRUser {
     }
 
     /// The same for a thread that may block. Never call it from a task or a completion of this module.
-    /// - Throws: as ``getAccessToken()``.
+    /// - Throws: as ``getAccessToken()-3l3ew``.
     @available(*, noasync, message: "It blocks the thread: use `try await refresh()`.")
     @discardableResult
     public func refreshSync() throws -> FRUser {
@@ -142,7 +142,7 @@ extension FRUser {
     }
 
     /// What the server says about the person. A token that it does not take is renewed once.
-    /// - Throws: as ``getAccessToken()``.
+    /// - Throws: as ``getAccessToken()-3l3ew``.
     public func getUserInfo() async throws -> UserInfo {
         UserInfo(try await about { try await $0.userInfo() })
     }

@@ -17,9 +17,9 @@ struct LegacyPlace: Sendable {
     private var own: String { "frauth/app/\(application)" }
     private var shared: String { group.map { "frauth/group/\($0)" } ?? own }
 
-    /// A store that saves for as long as `gate` is open.
+    /// A store whose items can be read and saved for as long as `gate` is open; without one always.
     /// - Throws: `StoreError` when the place for the lock file is not known or not safe.
-    func store(_ gate: Gate) throws(StoreError) -> SessionStore {
+    func store(_ gate: Gate = .always) throws(StoreError) -> SessionStore {
         // Who shares a session takes turns with it.
         let turns = if let lockFile { lockFile } else { try SessionStore.lockFile(for: shared) }
         return try SessionStore(
@@ -33,22 +33,41 @@ struct LegacyPlace: Sendable {
     var lastOptions: KeychainStorage<JSONValue> { KeychainStorage(account: "\(own)/options", in: keychain) }
 }
 
-/// Whether what runs with some settings may still save: closed when the SDK is started with others that end the session, so that a journey
-/// of the old server that comes to its end later does not put its session where the new server's belongs.
+/// Whether what runs with some settings may use what is stored. It opens when it is known that the session is of these settings, and closes
+/// when the SDK is started with others that end it: a journey of the old server neither puts its session where the new server's belongs,
+/// nor is it given that one.
 final class Gate: Sendable {
-    private let isOpen = Mutex(true)
+    private enum State {
+        case beginning, open, closed
+    }
 
-    func close() { isOpen.withLock { $0 = false } }
+    private let state: Mutex<State>
+
+    init() { state = Mutex(.beginning) }
+
+    private init(_ state: State) { self.state = Mutex(state) }
+
+    /// One that is open.
+    static let always = Gate(.open)
+
+    /// Why nothing is done for settings that were replaced.
+    static let isClosed = StoreError(
+        .invalid, "use the session", "the SDK was started with other settings meanwhile: begin the login again")
+
+    func open() { state.withLock { if $0 == .beginning { $0 = .open } } }
+    func close() { state.withLock { $0 = .closed } }
 
     func pass() throws(StoreError) {
-        guard isOpen.withLock({ $0 }) else {
-            throw StoreError(
-                .invalid, "save the session", "the SDK was started with other settings meanwhile: begin the login again")
+        switch state.withLock({ $0 }) {
+        case .open: return
+        case .closed: throw Self.isClosed
+        case .beginning:
+            throw StoreError(.invalid, "use the session", "it is not known yet whether it is one of these settings")
         }
     }
 }
 
-/// A storage that saves for as long as its gate is open, and reads and removes in any case.
+/// A storage that reads and saves for as long as its gate is open, and removes in any case.
 struct GatedStorage<T: Codable & Sendable>: Storage {
     let inner: KeychainStorage<T>
     let gate: Gate
@@ -58,6 +77,10 @@ struct GatedStorage<T: Codable & Sendable>: Storage {
         try await inner.save(item: item)
     }
 
-    func get() async throws -> T? { try await inner.get() }
+    func get() async throws -> T? {
+        try gate.pass()
+        return try await inner.get()
+    }
+
     func delete() async throws { try await inner.delete() }
 }

@@ -9,6 +9,8 @@ import Synchronization
 /// that they are called on: what they wait for runs on threads of its own, over a store that nobody else uses.
 final class LegacySession: Sendable {
     let client: IdentityClient
+    /// The same app, to look at what is stored and to remove it: no gate is in its way.
+    private let keeper: TokenSource
     private let place: Place
     private let state = Mutex(State())
 
@@ -41,10 +43,13 @@ final class LegacySession: Sendable {
         /// Why it is not known that what is stored may be sent to this server. Until it is removed, nothing is done with it.
         var doubt: StoreError?
         var options: FROptions?
+        /// Whether the SDK was started with other settings, which end this session.
+        var isClosed = false
     }
 
-    init(_ client: IdentityClient, _ place: Place) {
+    init(_ client: IdentityClient, keeper: TokenSource, _ place: Place) {
         self.client = client
+        self.keeper = keeper
         self.place = place
     }
 
@@ -55,7 +60,7 @@ final class LegacySession: Sendable {
 
     /// What is stored, at once.
     var kept: Kept {
-        let count = client.tokens.store.count
+        let count = keeper.store.count
         let (seen, isNobody) = state.withLock { ($0.seen, $0.leaving > 0) }
         if isNobody { return Kept() }
         switch place {
@@ -74,9 +79,9 @@ final class LegacySession: Sendable {
     /// - Throws: `StoreError` when it may not be used.
     func current() async throws(StoreError) -> Kept {
         try await settle()
-        let count = client.tokens.store.count
+        let count = keeper.store.count
         if case .keychain = place, let seen = state.withLock({ $0.seen }), seen.count == count { return seen.kept }
-        return await look(client.tokens.store)
+        return await look(keeper.store)
     }
 
     @discardableResult
@@ -99,7 +104,9 @@ final class LegacySession: Sendable {
     /// - Throws: why it is not.
     func settle() async throws(StoreError) {
         await wait()
-        if let doubt = state.withLock({ $0.doubt }) { throw doubt }
+        let (isClosed, doubt) = state.withLock { ($0.isClosed, $0.doubt) }
+        if isClosed { throw Gate.isClosed }
+        if let doubt { throw doubt }
     }
 
     func wait() async {
@@ -115,17 +122,17 @@ final class LegacySession: Sendable {
         try await settle()
         do {
             let value = try await body(client.tokens)
-            if case .app = place { await look(client.tokens.store) }
+            if case .app = place { await look(keeper.store) }
             return value
         } catch {
-            if case .app = place { await look(client.tokens.store) }
+            if case .app = place { await look(keeper.store) }
             throw LegacyErrors.error(error)
         }
     }
 
     /// Logs out. What is stored is gone for everybody here when this returns, and is removed before anything else is done.
     func logOut(endsOpenIDSession: Bool) -> Task<LogOutReport, Never> {
-        let tokens = client.tokens
+        let tokens = keeper
         let taking = state.withLock { state in
             state.leaving += 1
             state.seen = nil
@@ -170,7 +177,7 @@ extension LegacySession {
     ///   - restore: makes a client of the settings of the last time; it throws for those that cannot be used any more.
     func begin(
         with options: FROptions, after former: Former?,
-        restoring restore: @escaping @Sendable (FROptions) throws -> IdentityClient
+        restoring restore: @escaping @Sendable (FROptions) throws -> TokenSource
     ) {
         let ends = former.map { options.endsSessions(of: $0.options) } ?? false
         let (before, isLeaving) =
@@ -181,7 +188,8 @@ extension LegacySession {
         let settling: @Sendable () async -> Void = {
             await before?.value
             await self.settle(for: options, former, restore)
-            await self.look(self.client.tokens.store)
+            self.openGate()
+            await self.look(self.keeper.store)
             self.state.withLock { if ends || isLeaving { $0.leaving -= 1 } }
         }
         state.withLock { state in
@@ -195,7 +203,7 @@ extension LegacySession {
 
     /// Removes what other settings have left, and then remembers these: who is stopped between the two begins again.
     private func settle(
-        for options: FROptions, _ former: Former?, _ restore: @Sendable (FROptions) throws -> IdentityClient
+        for options: FROptions, _ former: Former?, _ restore: @Sendable (FROptions) throws -> TokenSource
     ) async {
         var isTheSame = false
         // Of what was in doubt before, the start before knows no more than this one.
@@ -205,7 +213,7 @@ extension LegacySession {
             let last = try former?.options ?? document.map { document throws(ConfigError) in try FROptions(document: document) }
             if let last {
                 isTheSame = !options.endsSessions(of: last)
-                if !isTheSame { try await end(former?.session.client ?? (try? restore(last))) }
+                if !isTheSame { try await end(former?.session.keeper ?? (try? restore(last))) }
             }
             if document != options.document { try await slot?.save(item: options.document) }
         } catch {
@@ -230,6 +238,7 @@ extension LegacySession {
         do {
             if let document = state.withLock({ $0.options?.document }) { try await slot?.save(item: document) }
             state.withLock { $0.doubt = nil }
+            openGate()
         } catch {
             state.withLock { $0.failure = error as? StoreError ?? $0.failure }
         }
@@ -239,10 +248,10 @@ extension LegacySession {
     /// - Parameter old: the app as it was; nil when that cannot be made any more, so that no server can be told: its session must not go
     ///   to this one.
     /// - Throws: why it is still stored.
-    private func end(_ old: IdentityClient?) async throws(StoreError) {
-        let leaving = await (old ?? client).tokens.takeOut()
+    private func end(_ old: TokenSource?) async throws(StoreError) {
+        let leaving = await (old ?? keeper).takeOut()
         let report = Task { () -> LogOutReport? in
-            if let old { await old.tokens.end(leaving, endsOpenIDSession: false) } else { TokenSource.untold(leaving) }
+            if let old { await old.end(leaving, endsOpenIDSession: false) } else { TokenSource.untold(leaving) }
         }
         state.withLock { $0.former = report }
         guard leaving.isGone else {
@@ -251,10 +260,18 @@ extension LegacySession {
         }
     }
 
-    /// From now on nothing is saved, and nobody is logged in.
+    /// What is stored is this server's, unless that is not known.
+    private func openGate() {
+        if case .keychain(_, let gate, _) = place, state.withLock({ $0.doubt }) == nil { gate.open() }
+    }
+
+    /// From now on nothing is saved or sent, and nobody is logged in.
     private func close() {
         if case .keychain(_, let gate, _) = place { gate.close() }
-        state.withLock { $0.leaving += 1 }
+        state.withLock { state in
+            state.leaving += 1
+            state.isClosed = true
+        }
     }
 }
 
@@ -285,7 +302,7 @@ extension LegacySession: JourneyEndings {
         if client.profile.client != nil {
             _ = try await accessToken()
         } else if case .app = place {
-            await look(client.tokens.store)
+            await look(keeper.store)
         }
         return FRUser()
     }

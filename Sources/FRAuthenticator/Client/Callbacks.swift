@@ -2,6 +2,10 @@
 public typealias SuccessCallback = @Sendable () -> Void
 /// Called when something has failed, with an ``FRError``.
 public typealias ErrorCallback = @Sendable (any Error) -> Void
+/// Called with accounts.
+public typealias AccountsCallback = @Sendable ([Account]) -> Void
+/// Called with an account.
+public typealias AccountCallback = @Sendable (Account) -> Void
 /// Called with the mechanism that was made.
 public typealias MechanismCallback = @Sendable (Mechanism) -> Void
 

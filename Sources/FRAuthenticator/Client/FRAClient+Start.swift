@@ -1,8 +1,9 @@
 import SignetCore
+public import SignetNetwork
 import SignetStorage
 
 extension FRAClient {
-    /// The client that ``start()`` has made; nil before, and when the store could not be opened: ``lastStorageError`` says why.
+    /// The client that ``start()`` has made; nil before, and when the store could not be opened: ``lastStorageError-type.property`` says why.
     public static var shared: FRAClient? { FRAProcess.current.started }
 
     /// Why ``start()`` could not open the store, or the last failure of ``shared``.
@@ -39,6 +40,22 @@ extension FRAClient {
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setUserPresence(userPresence: any FRAUserPresence) throws {
         guard FRAProcess.current.set({ $0.presence = userPresence }) else {
+            throw FRAError.invalidStateForChangingPolicyEvaluator
+        }
+    }
+
+    /// Has the SDK reach servers in another way: through a proxy, or with pinned certificates.
+    /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
+    public static func setTransport(transport: any HTTPTransport) throws {
+        guard FRAProcess.current.setUp({ $0.transport = transport }) else {
+            throw FRAError.invalidStateForChangingPolicyEvaluator
+        }
+    }
+
+    /// Shows each request of the push protocol to `interceptors`, in this order, before it is sent.
+    /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
+    public static func setInterceptors(interceptors: [any RequestInterceptor]) throws {
+        guard FRAProcess.current.setUp({ $0.interceptors = interceptors }) else {
             throw FRAError.invalidStateForChangingPolicyEvaluator
         }
     }

@@ -35,6 +35,7 @@ public final class FRAClient: Sendable {
     /// One of the callbacks is called, once, on the global executor of Swift's tasks.
     /// - Parameters:
     ///   - uri: An `otpauth`, `pushauth` or `mfauth` URI.
+    ///   - onSuccess: Called when it is done.
     ///   - onError: Gets a ``MechanismError``, an ``AccountError``, ``PushNotificationError/missingDeviceToken``, a
     ///     ``NetworkError`` or an ``FRAError``. Nothing was stored then.
     public func createMechanismFromUri(
@@ -82,7 +83,9 @@ public final class FRAClient: Sendable {
 
     /// Locks an account by hand, until ``unlockAccount(account:)``: no codes, no answers, no other names. False when the store
     /// fails.
-    /// - Parameter policy: One of the account's own policies.
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - policy: One of the account's own policies.
     /// - Throws: ``AccountError``.
     @discardableResult public func lockAccount(account: Account, policy: any FRAPolicy) throws -> Bool {
         let name = policy.name
@@ -90,7 +93,7 @@ public final class FRAClient: Sendable {
             // Asked before the store is: what the app's evaluator does must not hold everybody up.
             let isAttached = engine.policies.isAttached(name, to: account.core)
             return try engine.change(account) { id, records throws(StoreError) in
-                try AccountRules.lock(id, policy: name, isAttached: { _ in isAttached }, in: records)
+                try AccountRules.lock(id, policy: name, isAttached: isAttached, in: records)
             }
         }
     }

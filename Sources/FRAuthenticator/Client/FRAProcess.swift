@@ -1,3 +1,4 @@
+import Logging
 import SignetAuthenticator
 import SignetStorage
 import Synchronization
@@ -16,7 +17,10 @@ package final class FRAProcess: Sendable {
         var presence: (any FRAUserPresence)?
         var settings: LegacySettings?
         var started: FRAClient?
+        /// How many starts are under way: each goes on with what was set when it began.
+        var startsUnderWay = 0
         var failure: (any Error)?
+        var logLevel: FRALog.LogLevel = [.warning, .error]
     }
 
     /// A process in which nothing has been set.
@@ -31,13 +35,31 @@ package final class FRAProcess: Sendable {
         return state.failure ?? state.started?.lastStorageError
     }
 
+    func set(_ logLevel: FRALog.LogLevel) { state.withLock { $0.logLevel = logLevel } }
+
+    /// Which lines are written, and where.
+    var logging: (FRALog.LogLevel, Logger) {
+        let (level, settings) = state.withLock { ($0.logLevel, $0.settings) }
+        return (level, settings?.logger ?? LegacySettings.usualLogger)
+    }
+
     /// Changes what the client will be started with.
-    /// - Returns: False when it has started; nothing is changed then.
+    /// - Returns: False when it has started, or is about to; nothing is changed then.
     func set(_ change: (inout State) -> Void) -> Bool {
         state.withLock { state in
-            guard state.started == nil else { return false }
+            guard state.started == nil, state.startsUnderWay == 0 else { return false }
             change(&state)
             return true
+        }
+    }
+
+    /// Changes the settings that the client will be started with.
+    /// - Returns: False when it has started, or is about to; nothing is changed then.
+    func setUp(_ change: (inout LegacySettings) -> Void) -> Bool {
+        set { state in
+            var settings = state.settings ?? LegacySettings(platform: .iOS)
+            change(&settings)
+            state.settings = settings
         }
     }
 
@@ -46,8 +68,10 @@ package final class FRAProcess: Sendable {
         let pending = state.withLock { state in
             state.policies = state.policies ?? PolicyBox(FRAPolicyEvaluator())
             state.settings = state.settings ?? LegacySettings(platform: .iOS)
+            state.startsUnderWay += 1
             return state
         }
+        defer { state.withLock { $0.startsUnderWay -= 1 } }
         guard let policies = pending.policies, let settings = pending.settings else { return }
         do {
             let engine = LegacyEngine(

@@ -41,7 +41,9 @@ public final class FRAPushHandler: Sendable {
 
     /// Takes a message in: verifies it, and stores it if it is new. Nil for one that is not a message of an AM server to one
     /// of the mechanisms here, and when the store fails; ``FRAClient/lastStorageError-swift.property`` says why.
-    /// - Parameter userInfo: `aps`, with `data` and `messageId` in it.
+    /// - Parameters:
+    ///   - application: The application, which is not looked at.
+    ///   - userInfo: `aps`, with `data` and `messageId` in it.
     public func application<Application>(
         _ application: Application, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) -> PushNotification? {
@@ -58,8 +60,11 @@ public final class FRAPushHandler: Sendable {
     /// Stores a token, and tells the servers of all push mechanisms that do not know it.
     ///
     /// One of the callbacks is called, once, on the global executor of Swift's tasks.
-    /// - Parameter onFailure: Gets ``PushNotificationError/storageError(_:)`` when there is no push mechanism,
-    ///   ``PushNotificationError/updateFailed(errors:)`` when some servers could not be told: the next call tells them again.
+    /// - Parameters:
+    ///   - deviceToken: The device's token.
+    ///   - onSuccess: Called when it is done.
+    ///   - onFailure: Gets ``PushNotificationError/storageError(_:)`` when there is no push mechanism,
+    ///     ``PushNotificationError/updateFailed(errors:)`` when some servers could not be told: the next call tells them again.
     public func updateDeviceToken(
         deviceToken: String, onSuccess: @escaping SuccessCallback, onFailure: @escaping ErrorCallback
     ) {

@@ -217,13 +217,15 @@ package struct LegacySettings: Sendable {
             }
         endpoints = .secure
         interceptors = []
-        logger = Logger(label: "signet.frauthenticator")
+        logger = Self.usualLogger
     }
 
     /// Logs a failure, with nothing secret in it.
     func note(_ error: any Error, _ operation: String) {
-        logger.warning("\(operation): \(error)")
+        FRAProcess.current.write(.warning, "\(operation): \(error)", to: logger)
     }
+
+    static var usualLogger: Logger { Logger(label: "signet.frauthenticator") }
 
     /// The two names that servers know.
     package enum Platform: Sendable {

@@ -158,3 +158,19 @@ public enum FRAError: FRError, Hashable {
         }
     }
 }
+
+/// Why no code was made, by the documented name. Nothing throws it, as in the original: a secret that cannot be read is
+/// ``CryptoError/invalidParam(_:)``, or ``MechanismError/invalidInformation(_:)`` when an account is enrolled.
+public enum OathError: FRError, Hashable {
+    /// The secret cannot be used (9000000).
+    case invalidSecret
+
+    /// `com.forgerock.ios.frauthenticator.oath`
+    public static var domain: String { "com.forgerock.ios.frauthenticator.oath" }
+
+    /// The original SDK's number.
+    public var code: Int { 9_000_000 }
+
+    /// What is wrong, in words.
+    public var description: String { "the secret cannot be used" }
+}

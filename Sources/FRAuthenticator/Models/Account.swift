@@ -123,8 +123,9 @@ public final class Account: Sendable, Codable {
             id: AccountID(issuer: try members.text("issuer"), accountName: try members.text("accountName")),
             displayIssuer: try members.optionalText("displayIssuer"),
             displayAccountName: try members.optionalText("displayAccountName"), imageURL: try members.optionalText("imageURL"),
-            backgroundColor: try members.optionalText("backgroundColor"), timeAdded: try members.moment("timeAdded"),
-            policies: policies)
+            backgroundColor: try members.optionalText("backgroundColor"),
+            // Android's SDK knows no time of an account that came from a URI: it stands before all others.
+            timeAdded: try members.optionalMoment("timeAdded") ?? Date(timeIntervalSince1970: 0), policies: policies)
         // The original counts an account as locked only when both are there.
         if try members.optionalTruth("lock") == true { value.lockingPolicy = try members.optionalText("lockingPolicy") }
         self.init(value)

@@ -30,8 +30,9 @@ extension SignetCore.Mechanism {
             // The registration's one-time parts are used up, and not kept. The original's reader wants texts.
             members["messageId"] = .string("")
             members["challenge"] = .string("")
-            // Ours: where the server's desk is, and what it speaks if not AM's wire.
+            // Ours: where the server's desk or the push front is, and what it speaks if not AM's wire.
             if let desk = settings.deskEndpoint { members["deskEndpoint"] = .string(desk.url) }
+            if let front = settings.frontEndpoint { members["frontEndpoint"] = .string(front.url) }
             if let platform = settings.platform { members["platform"] = .string(platform) }
         }
         return members
@@ -69,13 +70,22 @@ extension OATHSettings {
             throw JSONMemberError(name: "digits")
         }
         let factor: MovingFactor
-        switch try (members.optionalText("oathType") ?? members.text("type")).lowercased() {
+        let type = try members.optionalText("oathType") ?? members.text("type")
+        switch type.lowercased() {
         case "totp":
             guard let period = OTPPeriod(seconds: try members.optionalInteger("period") ?? 30) else {
                 throw JSONMemberError(name: "period")
             }
             factor = .time(period: period)
-        case "hotp": factor = .counter(next: try members.counter())
+        case "hotp":
+            let counter = try members.counter()
+            // Android's SDK counts up before it makes a code, so what it stored is used already; it writes the type in capitals.
+            guard type == "HOTP" else {
+                factor = .counter(next: counter)
+                break
+            }
+            guard counter < .max else { throw JSONMemberError(name: "counter") }
+            factor = .counter(next: counter + 1)
         default: throw JSONMemberError(name: "oathType")
         }
         self.init(secret: secret, algorithm: algorithm, digits: digits, factor: factor)
@@ -112,6 +122,7 @@ extension PushSettings {
             registrationEndpoint: try members.requiredEndpoint("registrationEndpoint"),
             authenticationEndpoint: try members.requiredEndpoint("authenticationEndpoint"),
             loadBalancerCookie: try members.optionalText("loadBalancer").flatMap { $0.isEmpty ? nil : $0 },
-            deskEndpoint: try members.endpoint("deskEndpoint"), platform: try members.optionalText("platform"))
+            deskEndpoint: try members.endpoint("deskEndpoint"), platform: try members.optionalText("platform"),
+            frontEndpoint: try members.endpoint("frontEndpoint"))
     }
 }

@@ -22,7 +22,10 @@ extension PushNotification {
     }
 
     /// Approves a notification of the type ``PushType/challenge``.
-    /// - Parameter challengeResponse: The number that the login page shows.
+    /// - Parameters:
+    ///   - challengeResponse: The number that the login page shows.
+    ///   - onSuccess: Called when it is done.
+    ///   - onError: Called when it has failed.
     public func accept(challengeResponse: String, onSuccess: @escaping SuccessCallback, onError: @escaping ErrorCallback) {
         Callbacks.run(
             { try await self.accept(challengeResponse: challengeResponse) }, onSuccess: onSuccess, onError: onError)
@@ -42,6 +45,8 @@ extension PushNotification {
     /// - Parameters:
     ///   - title: What the prompt shows.
     ///   - allowDeviceCredentials: Whether a PIN or password of the device will do as well.
+    ///   - onSuccess: Called when it is done.
+    ///   - onError: Called when it has failed.
     public func accept(
         title: String, allowDeviceCredentials: Bool, onSuccess: @escaping SuccessCallback, onError: @escaping ErrorCallback
     ) {

@@ -12,6 +12,7 @@ import Foundation
 final class ClientRecords: AccountWriter {
     private let client: any StorageClient
     private let token: TokenSlot
+    private let sent: SentAnswers
     private let hidesUntoldToken: Bool
     private(set) var known: Knowledge
     private var changes: [Change] = []
@@ -23,10 +24,13 @@ final class ClientRecords: AccountWriter {
         var isDone = false
     }
 
-    init(_ client: any StorageClient, token: TokenSlot, hidesUntoldToken: Bool, knowing known: Knowledge) {
+    init(
+        _ client: any StorageClient, token: TokenSlot, sent: SentAnswers, hidesUntoldToken: Bool, knowing known: Knowledge
+    ) {
         self.client = client
         self.hidesUntoldToken = hidesUntoldToken
         self.token = token
+        self.sent = sent
         self.known = known
     }
 
@@ -240,6 +244,21 @@ final class ClientRecords: AccountWriter {
     }
 
     func isEmpty() throws(StoreError) -> Bool { client.isEmpty() }
+
+    func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer? { sent.answer(to: notificationID) }
+    func save(_ answer: SentAnswer) throws(StoreError) { note(answer, to: answer.notificationID) }
+    func removeSentAnswer(to notificationID: String) throws(StoreError) { note(nil, to: notificationID) }
+
+    private func note(_ answer: SentAnswer?, to notificationID: String) {
+        let (sent, before) = (sent, sent.answer(to: notificationID))
+        sent.note(answer, to: notificationID)
+        changes.append(
+            Change(
+                undo: { _ in
+                    sent.note(before, to: notificationID)
+                    return true
+                }, isDone: true))
+    }
 
     // MARK: All or nothing
 

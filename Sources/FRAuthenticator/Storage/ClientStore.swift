@@ -7,6 +7,7 @@ import Synchronization
 final class ClientBox: Sendable {
     private let state: Mutex<State>
     let token: TokenSlot
+    private let sent = SentAnswers()
 
     private struct State {
         let client: any StorageClient
@@ -27,7 +28,7 @@ final class ClientBox: Sendable {
     ) -> (outcome: Result<R, StoreError>, known: Knowledge) {
         state.withLock { state in
             let records = ClientRecords(
-                state.client, token: token, hidesUntoldToken: hidesUntoldToken,
+                state.client, token: token, sent: sent, hidesUntoldToken: hidesUntoldToken,
                 knowing: known.generation == state.generation ? known : Knowledge())
             let outcome: Result<R, StoreError>
             do throws(StoreError) {

@@ -10,12 +10,14 @@ public enum AccountOrder: Sendable, Hashable, CaseIterable {
     case shownName
 }
 
-extension [Account] {
-    func sorted(by order: AccountOrder) -> [Account] {
+extension [EnrolledAccount] {
+    /// Sorts what comes with the oldest first.
+    mutating func sort(by order: AccountOrder) {
         switch order {
-        case .timeAdded: self
-        case .issuer: sorted { ($0.id.issuer, $0.id.accountName) < ($1.id.issuer, $1.id.accountName) }
-        case .shownName: sorted { $0.shownName < $1.shownName }
+        case .timeAdded: break
+        case .issuer:
+            sort { ($0.account.id.issuer, $0.account.id.accountName) < ($1.account.id.issuer, $1.account.id.accountName) }
+        case .shownName: sort { $0.account.shownName < $1.account.shownName }
         }
     }
 }

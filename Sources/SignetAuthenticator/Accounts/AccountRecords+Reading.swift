@@ -1,21 +1,56 @@
 import SignetCore
 import SignetStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension RecordBackedReader {
     func account(_ id: AccountID) throws(StoreError) -> Account? {
         try one(Account.self, .account(id))
     }
 
     func accounts() throws(StoreError) -> [Account] {
-        let accounts = try all(Account.self, .account)
-        // The times are sorted, and then each account is moved once: they are large.
-        var order = accounts.enumerated().map { (time: $0.element.timeAdded, index: $0.offset) }
+        let pages = try decoding(Account.self, .account).takePages()
+        return Self.order(of: pages).map { pages[$0.page][$0.index] }
+    }
+
+    /// Both kinds are read before either is waited for.
+    func accountsWithMechanisms() throws(StoreError) -> [(account: Account, mechanisms: [Mechanism])] {
+        let accounts = try decoding(Account.self, .account)
+        let mechanisms = try decoding(Mechanism.self, .mechanism)
+        let pages = accounts.takePages()
+        let grouped = Self.grouped(mechanisms.takePages())
+        return Self.order(of: pages).map { place in
+            let account = pages[place.page][place.index]
+            return (account, grouped[account.id] ?? [])
+        }
+    }
+
+    /// Where the accounts stand, the oldest first. Only the times are moved about to find it out: accounts are large.
+    private static func order(of pages: [[Account]]) -> [(time: Date, page: Int, index: Int)] {
+        var order: [(time: Date, page: Int, index: Int)] = []
+        order.reserveCapacity(pages.reduce(0) { $0 + $1.count })
+        for page in pages.indices {
+            for index in pages[page].indices { order.append((pages[page][index].timeAdded, page, index)) }
+        }
         order.sort { first, second in
             first.time == second.time
-                ? accounts[first.index].id.legacyIdentifier < accounts[second.index].id.legacyIdentifier
+                ? pages[first.page][first.index].id.legacyIdentifier < pages[second.page][second.index].id.legacyIdentifier
                 : first.time < second.time
         }
-        return order.map { accounts[$0.index] }
+        return order
+    }
+
+    private static func grouped(_ pages: consuming [[Mechanism]]) -> [AccountID: [Mechanism]] {
+        var found = [AccountID: [Mechanism]](minimumCapacity: pages.reduce(0) { $0 + $1.count })
+        pages.drain { mechanism in
+            let account = mechanism.account
+            found[account, default: []].insertInOrder(mechanism)
+        }
+        return found
     }
 
     func mechanism(_ uid: String) throws(StoreError) -> Mechanism? {
@@ -26,14 +61,6 @@ extension RecordBackedReader {
 
     func mechanisms() throws(StoreError) -> [Mechanism] {
         try all(Mechanism.self, .mechanism).sorted(by: Mechanism.isBefore)
-    }
-
-    func mechanismsByAccount() throws(StoreError) -> [AccountID: [Mechanism]] {
-        let pages = try pages(Mechanism.self, .mechanism)
-        var found = [AccountID: [Mechanism]](minimumCapacity: pages.reduce(0) { $0 + $1.count })
-        for mechanism in pages.joined() { found[mechanism.account, default: []].append(mechanism) }
-        for account in found.values.indices { found.values[account].sort(by: Mechanism.isBefore) }
-        return found
     }
 
     func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism] {
@@ -99,16 +126,18 @@ extension RecordBackedReader {
     }
 
     private func all<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [Value] {
-        Array(try pages(type, kind).joined())
+        Array(try decoding(type, kind).takePages().joined())
     }
 
-    /// Every value that can be read, as they came: one record that is damaged does not hide the rest.
-    private func pages<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [[Value]] {
+    /// Every value that can be read, as they come: one record that is damaged does not hide the rest.
+    private func decoding<Value: StoredForm>(
+        _ type: Value.Type, _ kind: RecordKind
+    ) throws(StoreError) -> PagedDecoding<Value> {
         let decoding = PagedDecoding { record in
             (try? record.content.get()).flatMap { try? StoredForms.value(type, $0, kind) }
         }
         try reader.forEachPage(of: kind) { page in decoding.add(page) }
-        return decoding.pages()
+        return decoding
     }
 
     private func damaged<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [DamagedRecord] {
@@ -120,6 +149,18 @@ extension RecordBackedReader {
             if case .failure(let error) = outcome { damaged.append(DamagedRecord(kind: kind, error: error)) }
         }
         return damaged
+    }
+}
+
+extension [Mechanism] {
+    /// Puts a mechanism among the others of its account: there are few, one of each kind.
+    fileprivate mutating func insertInOrder(_ mechanism: consuming Mechanism) {
+        append(mechanism)
+        var place = endIndex - 1
+        while place > startIndex, Mechanism.isBefore(self[place], self[place - 1]) {
+            swapAt(place, place - 1)
+            place -= 1
+        }
     }
 }
 

@@ -112,7 +112,7 @@ package enum AccountRules {
     /// Locks an account by hand.
     /// - Parameter isAttached: Whether the policy is one of the account's own, as the existing SDKs ask.
     package static func lock(
-        _ id: AccountID, policy: String, isAttached: (Account) -> Bool = { _ in true }, in records: any AccountWriter
+        _ id: AccountID, policy: String, isAttached: Bool = true, in records: any AccountWriter
     ) throws(StoreError) -> Result<Account, AuthenticatorError> {
         guard !policy.isEmpty, policy.isSafeToShow else {
             return .failure(AuthenticatorError(.invalidPolicy, "a lock names its policy"))
@@ -121,7 +121,7 @@ package enum AccountRules {
         if let locked = account.lockingPolicy {
             return .failure(AuthenticatorError(.alreadyLocked, "the account is locked already (\(locked))", policy: locked))
         }
-        guard isAttached(account) else {
+        guard isAttached else {
             return .failure(
                 AuthenticatorError(.invalidPolicy, "\(policy) is not among the account's policies", policy: policy))
         }

@@ -41,8 +41,8 @@ public protocol AccountReader {
     func hasMechanism(_ uid: String) throws(StoreError) -> Bool
     /// Every mechanism, the oldest first, and those of one moment by their kinds' names.
     func mechanisms() throws(StoreError) -> [Mechanism]
-    /// Every mechanism by its account, each account's in the same order.
-    func mechanismsByAccount() throws(StoreError) -> [AccountID: [Mechanism]]
+    /// Every account, the oldest first, with its mechanisms in the same order.
+    func accountsWithMechanisms() throws(StoreError) -> [(account: Account, mechanisms: [Mechanism])]
     /// The mechanisms of one account, in the same order.
     func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism]
     /// Whether the account has a mechanism, be it one that cannot be read.
@@ -143,9 +143,10 @@ extension AccountReader {
         }
     }
 
-    /// All of them, told apart.
-    public func mechanismsByAccount() throws(StoreError) -> [AccountID: [Mechanism]] {
-        Dictionary(grouping: try mechanisms()) { $0.account }
+    /// All of both, put together.
+    public func accountsWithMechanisms() throws(StoreError) -> [(account: Account, mechanisms: [Mechanism])] {
+        let mechanisms = Dictionary(grouping: try mechanisms()) { $0.account }
+        return try accounts().map { ($0, mechanisms[$0.id] ?? []) }
     }
 
     /// Found among all mechanisms.

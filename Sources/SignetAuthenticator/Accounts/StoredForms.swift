@@ -144,6 +144,7 @@ extension PushSettings {
         Dictionary(texts: [
             "registrationEndpoint": registrationEndpoint.url, "authenticationEndpoint": authenticationEndpoint.url,
             "loadBalancerCookie": loadBalancerCookie, "deskEndpoint": deskEndpoint?.url, "platform": platform,
+            "frontEndpoint": frontEndpoint?.url,
         ])
     }
 
@@ -153,7 +154,8 @@ extension PushSettings {
             authenticationEndpoint: try Endpoint(stored: members.text("authenticationEndpoint")),
             loadBalancerCookie: try members.optionalText("loadBalancerCookie"),
             deskEndpoint: try members.optionalText("deskEndpoint").map { try Endpoint(stored: $0) },
-            platform: try members.optionalText("platform"))
+            platform: try members.optionalText("platform"),
+            frontEndpoint: try members.optionalText("frontEndpoint").map { try Endpoint(stored: $0) })
     }
 }
 

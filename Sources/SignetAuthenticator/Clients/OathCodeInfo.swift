@@ -28,7 +28,9 @@ public struct OathCodeInfo: Sendable, Hashable, Codable {
     }
 
     /// A counter's code.
-    /// - Parameter counter: The counter of the next code.
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - counter: The counter of the next code.
     public static func forHotp(code: String, counter: Int) -> OathCodeInfo {
         OathCodeInfo(code: code, timeRemaining: -1, counter: counter, progress: 0, totalPeriod: 0)
     }

@@ -35,8 +35,23 @@ public struct OathCredential: Sendable, Hashable, Identifiable {
     /// A credential. Nothing is checked before it is saved.
     /// - Parameters:
     ///   - id: What it is known by; nil for a new id.
+    ///   - userId: The user's id on the server, if it is known.
+    ///   - resourceId: The device's id on the server, if it is known.
+    ///   - issuer: The organisation.
+    ///   - displayIssuer: The organisation as it is shown; nil for the original.
+    ///   - accountName: The person's name there.
+    ///   - displayAccountName: The person's name as it is shown; nil for the original.
+    ///   - oathType: Whether the codes go by time or by a counter.
+    ///   - oathAlgorithm: The hash.
+    ///   - digits: How many digits a code has.
+    ///   - period: How many seconds a code is shown.
+    ///   - counter: The counter that is next.
     ///   - createdAt: Nil for now.
+    ///   - imageURL: The address of a logo.
+    ///   - backgroundColor: A colour, `#` and hexadecimal digits.
     ///   - policies: The text of a JSON object: names of policies and their parameters.
+    ///   - lockingPolicy: The policy that it is locked by.
+    ///   - isLocked: Whether it is locked.
     ///   - secretKey: The key in base32.
     public init(
         id: String? = nil, userId: String? = nil, resourceId: String? = nil, issuer: String, displayIssuer: String? = nil,

@@ -92,7 +92,9 @@ extension PushClient {
     }
 
     /// Says yes, after the app has recognised the person.
-    /// - Parameter authenticationMethod: How, for example `fingerprint`; not empty. It is not sent.
+    /// - Parameters:
+    ///   - id: The id of the notification.
+    ///   - authenticationMethod: How, for example `fingerprint`; not empty. It is not sent.
     /// - Throws: as ``approveNotification(_:)``.
     @discardableResult
     public func approveBiometricNotification(_ id: String, authenticationMethod: String) async throws -> Bool {

@@ -158,8 +158,10 @@ public final class PushClient: Sendable {
 
     /// Stores the device's token and tells the servers. Returns whether every server that was to be told knows it now; who could
     /// not be told is told again by the next call, also with the same token.
-    /// - Parameter credentialId: The only credential whose server to tell now; the others are told by the next call that names
-    ///   none. False if there is none with this id; nothing is stored then.
+    /// - Parameters:
+    ///   - deviceToken: The device's token.
+    ///   - credentialId: The only credential whose server to tell now; the others are told by the next call that names
+    ///     none. False if there is none with this id; nothing is stored then.
     @discardableResult
     public func setDeviceToken(_ deviceToken: String, credentialId: String? = nil) async throws -> Bool {
         try await run("setDeviceToken", credentialId) {

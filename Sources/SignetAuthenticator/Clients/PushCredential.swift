@@ -31,11 +31,22 @@ public struct PushCredential: Sendable, Hashable, Identifiable {
     /// A credential. Nothing is checked before it is saved, and no server is asked.
     /// - Parameters:
     ///   - id: What it is known by; nil for a new id.
+    ///   - userId: The user's id on the server, if it is known.
+    ///   - resourceId: The device's id on the server, if it is known.
+    ///   - issuer: The organisation.
+    ///   - displayIssuer: The organisation as it is shown; nil for the original.
+    ///   - accountName: The person's name there.
+    ///   - displayAccountName: The person's name as it is shown; nil for the original.
     ///   - serverEndpoint: The address of the server's push resource, without a query: `?_action=register` and the other
     ///     actions are put behind it.
     ///   - sharedSecret: The key in base64.
     ///   - createdAt: Nil for now.
+    ///   - imageURL: The address of a logo.
+    ///   - backgroundColor: A colour, `#` and hexadecimal digits.
     ///   - policies: The text of a JSON object: names of policies and their parameters.
+    ///   - lockingPolicy: The policy that it is locked by.
+    ///   - isLocked: Whether it is locked.
+    ///   - platform: The push platform.
     public init(
         id: String? = nil, userId: String? = nil, resourceId: String? = nil, issuer: String, displayIssuer: String? = nil,
         accountName: String, displayAccountName: String? = nil, serverEndpoint: String, sharedSecret: String,

@@ -25,14 +25,19 @@ public protocol PushHandler: Sendable {
     func verify(message: String, credential: PushCredential) throws -> Bool
 
     /// Tells the server yes. Returns whether the server has accepted it.
-    /// - Parameter params: `challengeResponse`, where a number was picked.
+    /// - Parameters:
+    ///   - credential: Who answers.
+    ///   - notification: What is answered.
+    ///   - params: `challengeResponse`, where a number was picked.
     func sendApproval(credential: PushCredential, notification: PushNotification, params: [String: String]) async throws -> Bool
     /// Tells the server no. Returns whether the server has accepted it.
     func sendDenial(credential: PushCredential, notification: PushNotification, params: [String: String]) async throws -> Bool
     /// Tells the server the device's new token. Returns whether the server has accepted it.
     func setDeviceToken(credential: PushCredential, deviceToken: String, params: [String: String]) async throws -> Bool
     /// Registers the credential. Returns whether the server has accepted it.
-    /// - Parameter params: `messageId` and `challenge` of the invitation, `amlbCookie` if it has one, and `deviceToken`.
+    /// - Parameters:
+    ///   - credential: What is to be registered.
+    ///   - params: `messageId` and `challenge` of the invitation, `amlbCookie` if it has one, and `deviceToken`.
     func register(credential: PushCredential, params: [String: String]) async throws -> Bool
 }
 

@@ -22,7 +22,7 @@ public struct AccessManagerPlatform: PushPlatform {
         let body = PushClaims.body(messageID: invitation.messageID, claims: claims, secret: invitation.secret)
         let response = try await post(
             JSON.encode(body), to: invitation.registrationEndpoint, cookie: invitation.loadBalancerCookie, for: .pushRegister,
-            over: wire)
+            preference: device.listensAtDesk ? DeskProof.preference : nil, over: wire)
         return DeskLink.endpoint(in: response.headers, of: invitation.registrationEndpoint)
     }
 
@@ -84,7 +84,8 @@ public struct AccessManagerPlatform: PushPlatform {
     ///   ``AuthenticatorError/Code/serverMisbehaved`` for anything else that is not a success with an empty body or a JSON
     ///   object.
     private func post(
-        _ body: [UInt8], to endpoint: Endpoint, cookie: String?, for action: RequestAction, over wire: PushWire
+        _ body: [UInt8], to endpoint: Endpoint, cookie: String?, for action: RequestAction, preference: String? = nil,
+        over wire: PushWire
     ) async throws -> HTTPResponse {
         var request = HTTPRequest(
             "POST", endpoint.url,
@@ -93,6 +94,7 @@ public struct AccessManagerPlatform: PushPlatform {
                 "Accept": "application/json",
             ], body: body)
         if let cookie { request.headers.append("Cookie", cookie) }
+        if let preference { request.headers.append("Prefer", preference) }
         let response = try await wire.send(request, for: action, to: endpoint)
         switch response.status {
         case 200..<300:

@@ -42,7 +42,7 @@ public struct DeviceTokenUpdate: Sendable {
 }
 
 extension Authenticator {
-    /// The token under which servers were last told to find this device; nil before the first ``updateDeviceToken(_:)``.
+    /// The token under which servers were last told to find this device; nil before the first ``updateDeviceToken(_:only:)``.
     public func deviceToken() async throws(StoreError) -> StoredDeviceToken? {
         try await store.read { (records: any AccountReader) throws(StoreError) in try records.deviceToken() }
     }
@@ -108,6 +108,8 @@ extension Authenticator {
     }
 
     private func tell(_ device: PushDevice, _ mechanism: Mechanism) async -> DeviceTokenUpdate.Outcome {
+        // Its server was told the address of a mailbox, which stays.
+        guard mechanism.push?.frontEndpoint == nil else { return .unchanged }
         do {
             let platform = try platforms.named(mechanism.push?.platform)
             try await NotSent.unwrapped { try await platform.update(device, of: mechanism, over: wire) }

@@ -2,7 +2,8 @@ public import SignetCore
 import SignetNetwork
 import SignetStorage
 
-/// Listens at a server's desk for the messages of one mechanism, and takes them in as they come (docs/desk.md).
+/// Listens at a server's desk, or at the push front of a server that has none, for the messages of one mechanism, and takes them in as
+/// they come (docs/desk.md, docs/push.md).
 ///
 /// A connection that ends is made again, after a growing pause, from the last message that was seen: nothing is lost while
 /// the line is down or the device is away.
@@ -37,11 +38,13 @@ public struct DeskListener: Sendable {
         guard let push = try await authenticator.mechanism(mechanismUID).push else {
             throw AuthenticatorError.noPush
         }
-        guard let desk = push.deskEndpoint else {
-            throw AuthenticatorError(.noDesk, "\(push.registrationEndpoint.host) hands out no push messages to desktops")
+        guard let door = try DeskDoor(push, mechanismUID: mechanismUID) else {
+            throw AuthenticatorError(
+                .noDesk, "\(push.registrationEndpoint.host) hands out no push messages to desktops; enrol again with a push front"
+            )
         }
         do {
-            try await listen(at: desk, secret: push.secret) { event in
+            try await listen(at: door) { event in
                 do {
                     try await handle(event)
                 } catch {
@@ -58,11 +61,12 @@ public struct DeskListener: Sendable {
         let error: any Error
     }
 
-    private func listen(at desk: Endpoint, secret: Secret, _ tell: @Sendable (Event) async throws -> Void) async throws {
+    private func listen(at door: DeskDoor, _ tell: @Sendable (Event) async throws -> Void) async throws {
+        let desk = door.endpoint
         var progress = DeskProgress()
         while true {
             do {
-                try await connect(to: desk, secret: secret, progress: &progress, tell)
+                try await connect(to: door, progress: &progress, tell)
                 throw TransportError(.interrupted, host: desk.host, "the desk ended the connection")
             } catch let error where error.isWorthAnotherTry {
                 try Task.checkCancellation()
@@ -74,11 +78,11 @@ public struct DeskListener: Sendable {
     }
 
     private func connect(
-        to desk: Endpoint, secret: Secret, progress: inout DeskProgress, _ tell: @Sendable (Event) async throws -> Void
+        to door: DeskDoor, progress: inout DeskProgress, _ tell: @Sendable (Event) async throws -> Void
     ) async throws {
-        let proof = DeskProof(mechanismUid: mechanismUID, nonce: try await nonce(of: desk))
+        let desk = door.endpoint
         var request = HTTPRequest("GET", desk.url, headers: ["Accept": "text/event-stream"])
-        request.headers.append("Authorization", "\(DeskProof.scheme) \(CompactJWS.sign(JSON.encode(proof), with: secret))")
+        request.headers.append("Authorization", try door.authorization(try await nonce(of: door)))
         if let last = progress.lastEventID { request.headers.append("Last-Event-ID", last) }
 
         let stream = DeskStream(progress)
@@ -97,11 +101,12 @@ public struct DeskListener: Sendable {
     }
 
     /// Asks without a proof, to be told what to sign.
-    private func nonce(of desk: Endpoint) async throws -> String {
+    private func nonce(of door: DeskDoor) async throws -> String {
+        let desk = door.endpoint
         let response = try await authenticator.wire.clocks.timed(desk) { () async throws(TransportError) in
             try await authenticator.transport.send(HTTPRequest("GET", desk.url))
         }
-        guard response.status == 401, let nonce = DeskChallenge.nonce(in: response.headers) else {
+        guard response.status == 401, let nonce = DeskChallenge.nonce(in: response.headers, scheme: door.scheme) else {
             throw AuthenticatorError.refusal(by: desk, status: response.status)
         }
         return nonce

@@ -62,15 +62,41 @@ final class DeskStream: Sendable {
 
 /// The `WWW-Authenticate` header by which a desk says what to sign.
 enum DeskChallenge {
-    static func nonce(in headers: HTTPHeaders) -> String? {
+    /// The nonce for proofs of one scheme. What another scheme would have signed is never signed: a front could be asking for a desk.
+    static func nonce(in headers: HTTPHeaders, scheme: String) -> String? {
         for challenge in headers.all("WWW-Authenticate") {
             let parts = challenge.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0].lowercased() == DeskProof.scheme.lowercased() else { continue }
+            guard parts.count == 2, parts[0].lowercased() == scheme.lowercased() else { continue }
             for parameter in parts[1].split(separator: ",") {
                 let pair = parameter.split(separator: "=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
                 if pair.count == 2, pair[0] == "nonce" { return pair[1].filter { $0 != "\"" } }
             }
         }
         return nil
+    }
+}
+
+/// Where messages of a mechanism are handed out, and how it shows there that it may have them.
+struct DeskDoor: Sendable {
+    let endpoint: Endpoint
+    private let mailbox: PushMailbox?
+    private let mechanismUID: String
+    private let secret: Secret
+
+    /// The server's own desk, or else the push front that the device was registered with; nil when there is neither.
+    init?(_ push: PushSettings, mechanismUID: String) throws {
+        guard let endpoint = push.deskEndpoint ?? push.frontEndpoint else { return nil }
+        self.endpoint = endpoint
+        mailbox = push.deskEndpoint == nil ? try PushMailbox(of: push.secret) : nil
+        self.mechanismUID = mechanismUID
+        secret = push.secret
+    }
+
+    var scheme: String { mailbox == nil ? DeskProof.scheme : PushMailbox.scheme }
+
+    /// The value of the `Authorization` header that answers a nonce.
+    func authorization(_ nonce: String) throws -> String {
+        let proof = DeskProof(mechanismUid: mechanismUID, nonce: nonce)
+        return "\(scheme) \(try mailbox?.proof(nonce) ?? CompactJWS.sign(JSON.encode(proof), with: secret))"
     }
 }

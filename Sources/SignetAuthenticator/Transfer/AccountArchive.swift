@@ -149,7 +149,8 @@ extension Mechanism {
             return .unsafe(account, type: type)
         }
         guard let push else { return nil }
-        for endpoint in [push.registrationEndpoint, push.authenticationEndpoint, push.deskEndpoint].compactMap({ $0 }) {
+        let endpoints = [push.registrationEndpoint, push.authenticationEndpoint, push.deskEndpoint, push.frontEndpoint]
+        for endpoint in endpoints.compactMap({ $0 }) {
             do {
                 _ = try Endpoint(endpoint.url, policy: policy)
             } catch {

@@ -37,7 +37,7 @@ extension Authenticator {
     /// named, and so no HOTP counter ever goes back. An account that is there keeps its names, and gets the policies it lacks and,
     /// unless it is locked by hand already, the lock of the file.
     /// - Parameters:
-    ///   - content: What was read; see ``ImportFormat/read(_:passphrase:policy:)``.
+    ///   - content: What was read; see ``ImportFormat/read(_:passphrase:policy:)-type.method``.
     ///   - dryRun: Only say what would be stored.
     /// - Throws: What the store throws.
     public func importAccounts(_ content: ImportContent, dryRun: Bool = false) async throws(StoreError) -> ImportReport {

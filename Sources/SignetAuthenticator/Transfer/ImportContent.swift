@@ -8,7 +8,7 @@ public import Foundation
 
 /// What a file of another authenticator, or a backup of this one, holds; nothing of it is stored yet.
 ///
-/// ``ImportFormat/read(_:passphrase:policy:)`` makes it, and `Authenticator.importAccounts(_:dryRun:)` stores it. Each entry of the file
+/// ``ImportFormat/read(_:passphrase:policy:)-type.method`` makes it, and `Authenticator.importAccounts(_:dryRun:)` stores it. Each entry of the file
 /// is in ``accounts``, in ``notifications``, or with a reason in ``skipped``.
 public struct ImportContent: Sendable, Hashable {
     /// The accounts with their mechanisms, in the order of the file. No two have the same id.

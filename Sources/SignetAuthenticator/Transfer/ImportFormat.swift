@@ -43,6 +43,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
 
     /// The format of a file, by its content; nil when it is none of these.
     public static func detect(_ bytes: [UInt8]) -> ImportFormat? {
+        let bytes = withoutByteOrderMark(bytes)
         if AccountArchive.isArchive(bytes) { return .signet }
         guard bytes.count <= longest else { return nil }
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
@@ -61,6 +62,12 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         return AndOTPFile.recognises(json) ? .andOTP : nil
     }
 
+    /// The file without what some editors put before its first character.
+    private static func withoutByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        return bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
+    }
+
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
     /// Reads a file of this format.
@@ -75,6 +82,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         guard bytes.count <= longest else {
             throw ImportError(.tooLarge, self, "file", "more than \(longest >> 20) MiB are not read")
         }
+        let bytes = Self.withoutByteOrderMark(bytes)
         return switch self {
         case .signet: try AccountArchive(opening: bytes, with: passphrase).content(policy: policy)
         case .forgerock: try LegacySDKFile.read(bytes, policy: policy)

@@ -20,7 +20,10 @@ enum LegacySDKFile {
         case mechanism(JSONMembers)
         case notification(JSONMembers)
         case deviceToken
+        /// An object that holds no other and says too little to be one of these.
+        case unknown
 
+        /// Nil for an object that is an app's own wrapping.
         init?(_ members: [String: JSONValue]) {
             func has(_ names: String...) -> Bool { names.allSatisfy { members[$0] != nil } }
             if has("mechanismUID", "secret") || has("mechanismUID", "type") {
@@ -31,6 +34,8 @@ enum LegacySDKFile {
                 self = .account(JSONMembers(members))
             } else if has("tokenId") {
                 self = .deviceToken
+            } else if !members.isEmpty, members.values.allSatisfy(\.isPlain) {
+                self = .unknown
             } else {
                 return nil
             }
@@ -39,7 +44,10 @@ enum LegacySDKFile {
 
     static func recognises(_ json: JSONValue) -> Bool {
         var isThere = false
-        try? forEachRecord(in: json) { _ in isThere = true }
+        try? forEachRecord(in: json) { record in
+            if case .unknown = record { return }
+            isThere = true
+        }
         return isThere
     }
 
@@ -54,7 +62,7 @@ enum LegacySDKFile {
         var mechanisms: [JSONMembers] = []
         var notifications: [JSONMembers] = []
         var gathering = ImportGathering()
-        var count = 0
+        var (count, unknown) = (0, 0)
         for document in try documents(bytes) {
             try forEachRecord(in: document) { record throws(ImportError) in
                 count += 1
@@ -66,10 +74,16 @@ enum LegacySDKFile {
                 case .mechanism(let members): mechanisms.append(members)
                 case .notification(let members): notifications.append(members)
                 case .deviceToken: gathering.leaveOut("device token")
+                case .unknown:
+                    unknown += 1
+                    gathering.skip(
+                        SkippedEntry(
+                            "entry without a name", type: "unknown", .invalid,
+                            "it has not the members of an account, a mechanism or a notification"))
                 }
             }
         }
-        guard count > 0 else { throw format.malformed("file", "it holds no account, mechanism or notification") }
+        guard count > unknown else { throw format.malformed("file", "it holds no account, mechanism or notification") }
         for account in accounts { add(account: account, to: &gathering) }
         for mechanism in mechanisms { add(mechanism: mechanism, policy: policy, to: &gathering) }
         for notification in notifications { add(notification: notification, to: &gathering) }
@@ -239,13 +253,30 @@ enum LegacySDKFile {
             }
             cookie = readable
         }
+        let registration = try endpoint(members, "registrationEndpoint", policy)
+        // Our own FRAuthenticator writes these three beside the SDKs' members.
+        let desk = try optionalEndpoint(members, "deskEndpoint", policy)
+        if let desk, !desk.hasSameOrigin(as: registration) {
+            throw Fault(detail: "deskEndpoint: not at the server that the device was registered with")
+        }
         return PushSettings(
-            secret: Secret(secret), registrationEndpoint: try endpoint(members, "registrationEndpoint", policy),
-            authenticationEndpoint: try endpoint(members, "authenticationEndpoint", policy), loadBalancerCookie: cookie)
+            secret: Secret(secret), registrationEndpoint: registration,
+            authenticationEndpoint: try endpoint(members, "authenticationEndpoint", policy), loadBalancerCookie: cookie,
+            deskEndpoint: desk, platform: try text(members, "platform"),
+            frontEndpoint: try optionalEndpoint(members, "frontEndpoint", policy))
     }
 
     private static func endpoint(_ members: JSONMembers, _ name: String, _ policy: EndpointPolicy) throws(Fault) -> Endpoint {
-        guard let text = members[name]?.string else { throw Fault(detail: "\(name): required, and not there") }
+        guard let endpoint = try optionalEndpoint(members, name, policy) else {
+            throw Fault(detail: "\(name): required, and not there")
+        }
+        return endpoint
+    }
+
+    private static func optionalEndpoint(
+        _ members: JSONMembers, _ name: String, _ policy: EndpointPolicy
+    ) throws(Fault) -> Endpoint? {
+        guard let text = members[name]?.string else { return nil }
         do {
             return try Endpoint(text, policy: policy)
         } catch {
@@ -279,5 +310,16 @@ enum LegacySDKFile {
         claims["t"] = members["ttl"]?.wholeNumber.map { .string(String($0)) }
         claims["i"] = members["timeAdded"]?.wholeNumber.map { .string(String($0)) }
         return claims
+    }
+}
+
+extension JSONValue {
+    /// Whether there is no other value in it.
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .object, .array: false
+        case .string(let text): text.utf8.first != UInt8(ascii: "{")
+        default: true
+        }
     }
 }

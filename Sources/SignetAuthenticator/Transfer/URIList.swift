@@ -58,9 +58,7 @@ enum URIList {
     }
 
     private static func text(_ line: ArraySlice<UInt8>) -> String {
-        // A mark of the byte order is what some editors put before the first character.
-        let text = String(decoding: line.prefix(2 * EnrollmentURI.longest), as: UTF8.self)
-        return (text.hasPrefix("\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text).trimmingWhitespace()
+        String(decoding: line.prefix(2 * EnrollmentURI.longest), as: UTF8.self).trimmingWhitespace()
     }
 
     private static func saysSomething(_ line: ArraySlice<UInt8>) -> Bool {

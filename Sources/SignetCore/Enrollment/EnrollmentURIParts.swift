@@ -120,17 +120,24 @@ extension StringProtocol {
     /// The text with everything but the unreserved characters of RFC 3986 section 2.3 written `%XX`.
     package func percentEncoded() -> String {
         var encoded: [UInt8] = []
+        encoded.reserveCapacity(utf8.count + 8)
+        appendPercentEncoded(to: &encoded)
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Writes the same behind what is there already.
+    func appendPercentEncoded(to bytes: inout [UInt8]) {
         for byte in utf8 {
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                encoded.append(byte)
+                bytes.append(byte)
             default:
-                encoded += [UInt8(ascii: "%")] + byte.hexDigits
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(hexDigitsOf: byte)
             }
         }
-        return String(decoding: encoded, as: UTF8.self)
     }
 
     /// Whether the text has no control characters and no marks that change the direction of what follows, so that it cannot

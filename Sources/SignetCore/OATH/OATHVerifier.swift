@@ -25,6 +25,12 @@ public struct OATHVerifier: Sendable, Hashable {
         self.counterWindow = max(0, counterWindow)
     }
 
+    /// A verifier as it was, for who keeps it.
+    package init(settings: OATHSettings, timeWindow: Int, counterWindow: Int, lastAcceptedStep: UInt64?) {
+        self.init(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)
+        self.lastAcceptedStep = lastAcceptedStep
+    }
+
     /// The same record, looking as far around as said. Negative windows count as none.
     public func looking(timeWindow: Int, counterWindow: Int) -> OATHVerifier {
         var verifier = OATHVerifier(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)

@@ -16,6 +16,9 @@ package struct DeskProof: Sendable, Hashable {
     package static let scheme = "Signet-Desk"
     /// The relation of the `Link` header (RFC 8288) in which a registration's answer names the desk.
     package static let linkRelation = "signet-desk"
+    /// What a device says in a `Prefer` header (RFC 7240) when it registers, if it comes to the desk for its messages: a server that
+    /// can reach phones as well cannot know otherwise. Every other server has to pass over it.
+    package static let preference = "signet-desk"
     /// The name of the events that carry messages.
     package static let eventName = "push"
 }

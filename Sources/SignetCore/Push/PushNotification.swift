@@ -54,12 +54,13 @@ public struct PushNotification: Sendable, Hashable {
     /// The id that a message has in every store: the same for the same mechanism and message id, and another for every other
     /// pair, so that a message which comes twice cannot become two records.
     package static func id(mechanismUID: String, messageID: String) -> String {
-        var hash = SHA256()
+        var identity: [UInt8] = []
+        identity.reserveCapacity(16 + mechanismUID.utf8.count + messageID.utf8.count)
         for part in [mechanismUID, messageID] {
-            withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }
-            hash.update(data: Array(part.utf8))
+            withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { identity.append(contentsOf: $0) }
+            identity += part.utf8
         }
-        return UUIDText.text(of: hash.finalize(), version: 8)
+        return UUIDText.text(of: SHA256.hash(data: identity), version: 8)
     }
 
     /// When the server stops waiting, by this machine's clock. A message that claims to be sent after it arrived counts from

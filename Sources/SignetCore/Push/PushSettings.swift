@@ -10,19 +10,22 @@ public struct PushSettings: Sendable, Hashable {
     public var loadBalancerCookie: String?
     /// Where the server's desk hands out messages, if it has one (docs/desk.md).
     public var deskEndpoint: Endpoint?
+    /// The push front that takes the messages of a server without a desk, if the device was registered with one (docs/push.md).
+    public var frontEndpoint: Endpoint?
     /// The name of the push platform whose wire the server speaks; nil for AM's, which is built in.
     public var platform: String?
 
     /// The settings as given.
     public init(
         secret: Secret, registrationEndpoint: Endpoint, authenticationEndpoint: Endpoint, loadBalancerCookie: String? = nil,
-        deskEndpoint: Endpoint? = nil, platform: String? = nil
+        deskEndpoint: Endpoint? = nil, platform: String? = nil, frontEndpoint: Endpoint? = nil
     ) {
         self.secret = secret
         self.registrationEndpoint = registrationEndpoint
         self.authenticationEndpoint = authenticationEndpoint
         self.loadBalancerCookie = loadBalancerCookie
         self.deskEndpoint = deskEndpoint
+        self.frontEndpoint = frontEndpoint
         self.platform = platform
     }
 }

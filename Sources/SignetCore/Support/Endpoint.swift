@@ -29,7 +29,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         else { throw .notAWebAddress }
         guard parsed.user() == nil, parsed.password() == nil else { throw .carriesCredentials }
         let bareHost = String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host[...])
-        guard Self.isPlain(bareHost), let port = Self.port(in: Self.authority(of: url), default: scheme == "https" ? 443 : 80)
+        guard Self.isPlain(bareHost.utf8), let port = Self.port(in: Self.authority(of: url.utf8), scheme)
         else { throw .notAWebAddress }
         guard scheme == "https" || policy?.allowsPlainHTTP(to: bareHost) ?? true else { throw .plainHTTP(host: bareHost) }
         self.url = url
@@ -38,9 +38,9 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Whether a host is spelled out. An escape could be read one way here and another way by who connects.
-    private static func isPlain(_ host: String) -> Bool {
-        host.utf8.allSatisfy { byte in
+    /// Whether a host is spelled out, in lower case. An escape could be read one way here and another way by who connects.
+    private static func isPlain(_ host: some Collection<UInt8>) -> Bool {
+        host.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
             case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"): true
@@ -49,20 +49,21 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The port that is named, or `standard` when none is; nil when there is no such port.
-    private static func port(in authority: Substring.UTF8View, default standard: Int) -> Int? {
+    /// The port that is named, or the scheme's own when none is; nil when there is no such port.
+    private static func port<Text: BidirectionalCollection<UInt8>>(in authority: Text, _ scheme: String) -> Int? {
+        let standard = scheme == "https" ? 443 : 80
         guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), !authority[colon...].contains(UInt8(ascii: "]")) else {
             return standard
         }
-        let digits = Substring(authority[authority.index(after: colon)...])
+        let digits = String(decoding: authority[authority.index(after: colon)...], as: UTF8.self)
         return digits.isEmpty ? standard : UInt16(digits).flatMap { $0 > 0 ? Int($0) : nil }
     }
 
     /// What stands between `://` and the path.
-    private static func authority(of url: String) -> Substring.UTF8View {
-        url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3).prefix {
-            $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
-        }
+    private static func authority<Text: Collection<UInt8>>(of url: Text) -> Text.SubSequence {
+        let rest = url.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        return rest[..<(end ?? rest.endIndex)]
     }
 
     /// An address that no policy has been asked about: for comparing it with one that has passed.
@@ -74,20 +75,23 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// full reading takes longer than all the rest of a record.
     package init(stored url: String) throws(EndpointError) {
         var url = url
-        url.makeContiguousUTF8()
-        let scheme =
-            url.utf8.starts(with: "https:".utf8) ? "https" : Substring(url.utf8.prefix { $0 != UInt8(ascii: ":") }).lowercased()
-        let authority = Self.authority(of: url)
-        let isBracketed = authority.first == UInt8(ascii: "[")
-        let host = authority.dropFirst(isBracketed ? 1 : 0).prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
-        guard scheme == "https" || scheme == "http", url.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8),
-            !host.isEmpty, let port = Self.port(in: authority, default: scheme == "https" ? 443 : 80)
-        else { throw .notAWebAddress }
+        guard let parts = url.withUTF8({ Self.parts(of: $0) }) else { throw .notAWebAddress }
         self.url = url
-        self.scheme = scheme
-        self.host = Substring(host).lowercased()
-        self.port = port
-        guard Self.isPlain(self.host) else { throw .notAWebAddress }
+        (scheme, host, port) = parts
+    }
+
+    private static func parts(of url: UnsafeBufferPointer<UInt8>) -> (scheme: String, host: String, port: Int)? {
+        func has(_ scheme: String) -> Bool {
+            url.starts(with: scheme.utf8, by: { $0 | 0x20 == $1 }) && url.dropFirst(scheme.utf8.count).starts(with: "://".utf8)
+        }
+        let found = has("https") ? "https" : has("http") ? "http" : nil
+        let authority = authority(of: url)
+        let isBracketed = authority.first == UInt8(ascii: "[")
+        let name = authority.dropFirst(isBracketed ? 1 : 0).prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
+        guard let scheme = found, !name.isEmpty, let port = port(in: authority, scheme) else { return nil }
+        // Whoever wrote it has nearly always written it in lower case.
+        let host = isPlain(name) ? String(decoding: name, as: UTF8.self) : String(decoding: name, as: UTF8.self).lowercased()
+        return isPlain(host.utf8) ? (scheme, host, port) : nil
     }
 
     /// Whether `other` has the same scheme, host and port.

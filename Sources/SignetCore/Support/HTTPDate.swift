@@ -24,6 +24,21 @@ package enum HTTPDate {
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
+    /// The header for a moment, in whole seconds. One that no header can tell is the nearest that one can.
+    package static func text(of date: Date) -> String {
+        let seconds = Int(min(max(date.timeIntervalSince1970.rounded(.down), 0), latest))
+        let (days, time) = seconds.quotientAndRemainder(dividingBy: 86_400)
+        let (year, month, day) = CalendarDays.date(days)
+        func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
+        let clock = [time / 3600, time / 60 % 60, time % 60].map(twoDigits).joined(separator: ":")
+        // 1970 began with a Thursday.
+        return "\(weekdays[days % 7]), \(twoDigits(day)) \(months[month - 1]) \(year) \(clock) GMT"
+    }
+
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    /// The last second of the year 9999.
+    private static let latest = 253_402_300_799.0
+
     private static func number(_ text: Substring, digits: Int, _ range: ClosedRange<Int>) -> Int? {
         guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text),
             range.contains(value)
@@ -41,5 +56,17 @@ enum CalendarDays {
         let daysBefore = year * 365 + year / 4 - year / 100 + year / 400
         // 153 days are five months from March or August on.
         return daysBefore + (monthsSinceMarch * 153 + 2) / 5 + day - 1 - 719_468
+    }
+
+    /// The day that is so many days after the first of 1970.
+    static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        let days = days + 719_468
+        let (era, dayOfEra) = (days / 146_097, days % 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthsSinceMarch = (5 * dayOfYear + 2) / 153
+        let month = monthsSinceMarch < 10 ? monthsSinceMarch + 3 : monthsSinceMarch - 9
+        let year = era * 400 + yearOfEra + (month > 2 ? 0 : 1)
+        return (year, month, dayOfYear - (153 * monthsSinceMarch + 2) / 5 + 1)
     }
 }

@@ -9,11 +9,15 @@ extension UInt8 {
         }
     }
 
-    /// The two digits, in upper case.
-    var hexDigits: [UInt8] { [Self.digit(self >> 4), Self.digit(self & 0x0F)] }
+    /// The digit for a value under 16, in upper case.
+    fileprivate var hexDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") + self - 10 }
+}
 
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+extension [UInt8] {
+    /// Appends the two digits of a byte, in upper case.
+    mutating func append(hexDigitsOf byte: UInt8) {
+        append((byte >> 4).hexDigit)
+        append((byte & 0x0F).hexDigit)
     }
 }
 
@@ -21,7 +25,9 @@ extension UInt8 {
 package enum Hexadecimal {
     /// Two digits for each byte, in upper case.
     package static func text(of bytes: some Sequence<UInt8>) -> String {
-        String(decoding: bytes.flatMap(\.hexDigits), as: UTF8.self)
+        var text: [UInt8] = []
+        for byte in bytes { text.append(hexDigitsOf: byte) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The bytes that `text` spells in either case; nil when it has an odd number of characters, or one that is no digit.

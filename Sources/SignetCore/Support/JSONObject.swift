@@ -12,38 +12,40 @@ package protocol JSONObject {
 /// They stand in a list: objects have few members, and to hash a name takes longer than to compare it with all of them.
 package struct JSONMembers {
     private var members: [Member] = []
+    /// What plain strings stand in.
+    private let text: [UInt8]
 
     private struct Member {
-        let name: String
+        let name: JSONSpelling
         let content: Content
     }
 
-    private enum Content {
+    enum Content {
+        case text(JSONSpelling)
         case value(JSONValue)
         case members(JSONMembers)
-
-        var value: JSONValue {
-            switch self {
-            case .value(let value): value
-            case .members(let members): .object(members.all)
-            }
-        }
     }
 
     /// None yet.
-    init() { members.reserveCapacity(8) }
-
-    package init(_ members: [String: JSONValue]) {
-        self.members = members.map { Member(name: $0.key, content: .value($0.value)) }
+    init(text: [UInt8]) {
+        self.text = text
+        members.reserveCapacity(8)
     }
 
-    mutating func append(_ name: String, _ value: JSONValue) { members.append(Member(name: name, content: .value(value))) }
-    mutating func append(_ name: String, _ value: JSONMembers) { members.append(Member(name: name, content: .members(value))) }
+    package init(_ members: [String: JSONValue]) {
+        self.init(text: [])
+        for (name, value) in members { append(.string(name), .value(value)) }
+    }
+
+    mutating func append(_ name: JSONSpelling, _ content: Content) {
+        members.append(Member(name: name, content: content))
+    }
 
     package func text(_ name: String) throws(JSONMemberError) -> String { try required(name, optionalText(name)) }
     package func optionalText(_ name: String) throws(JSONMemberError) -> String? {
         guard let place = place(of: name) else { return nil }
         switch members[place].content {
+        case .text(let spelling): return spelling.string(in: text)
         case .value(.string(let text)): return text
         case .value(.null): return nil
         default: throw JSONMemberError(name: name)
@@ -75,17 +77,25 @@ package struct JSONMembers {
 
     /// The member as it is.
     package subscript(name: String) -> JSONValue? {
-        guard let value = place(of: name).map({ members[$0].content.value }), value != .null else { return nil }
+        guard let value = place(of: name).map({ value(members[$0].content) }), value != .null else { return nil }
         return value
     }
 
     /// All members as they are.
     package var all: [String: JSONValue] {
-        Dictionary(members.map { ($0.name, $0.content.value) }, uniquingKeysWith: { _, last in last })
+        Dictionary(members.map { ($0.name.string(in: text), value($0.content)) }, uniquingKeysWith: { _, last in last })
     }
 
     /// Of members with the same name the last counts (RFC 7519 section 4).
-    private func place(of name: String) -> Int? { members.indices.last { members[$0].name == name } }
+    private func place(of name: String) -> Int? { members.indices.last { members[$0].name.equals(name, in: text) } }
+
+    private func value(_ content: Content) -> JSONValue {
+        switch content {
+        case .text(let spelling): .string(spelling.string(in: text))
+        case .value(let value): value
+        case .members(let members): .object(members.all)
+        }
+    }
 
     private func optional<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(JSONMemberError) -> Value? {
         guard let value = self[name] else { return nil }

@@ -45,19 +45,22 @@ struct JSONReader {
 
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> [String: JSONValue] {
         var members = [String: JSONValue](minimumCapacity: 8)
-        try eachMember { (reader, name) throws(JSONSyntaxError) in members[name] = try reader.value(depth: depth + 1) }
+        try eachMember { (reader, name) throws(JSONSyntaxError) in
+            members[name.string(in: reader.text)] = try reader.value(depth: depth + 1)
+        }
         return members
     }
 
+    /// Strings stay in the text until somebody asks for them: nobody asks for most names, and for each value once.
     private mutating func members(depth: Int) throws(JSONSyntaxError) -> JSONMembers {
         guard depth <= Self.deepest else { throw error("nested too deeply") }
-        var members = JSONMembers()
+        var members = JSONMembers(text: text)
         try eachMember { (reader, name) throws(JSONSyntaxError) in
             reader.skipSpace()
-            if reader.next == UInt8(ascii: "{") {
-                members.append(name, try reader.members(depth: depth + 1))
-            } else {
-                members.append(name, try reader.value(depth: depth + 1))
+            switch reader.next {
+            case UInt8(ascii: "{"): members.append(name, .members(try reader.members(depth: depth + 1)))
+            case UInt8(ascii: "\""): members.append(name, .text(try reader.spelling()))
+            default: members.append(name, .value(try reader.value(depth: depth + 1)))
             }
         }
         return members
@@ -65,14 +68,14 @@ struct JSONReader {
 
     /// Reads an object, of which `read` reads the values.
     private mutating func eachMember(
-        _ read: (_ reader: inout JSONReader, _ name: String) throws(JSONSyntaxError) -> Void
+        _ read: (_ reader: inout JSONReader, _ name: JSONSpelling) throws(JSONSyntaxError) -> Void
     ) throws(JSONSyntaxError) {
         position += 1
         skipSpace()
         if take(UInt8(ascii: "}")) { return }
         repeat {
             skipSpace()
-            let name = try string()
+            let name = try spelling()
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw error("':' was expected") }
             try read(&self, name)
@@ -141,24 +144,23 @@ struct JSONReader {
 
     // MARK: Strings
 
-    private mutating func string() throws(JSONSyntaxError) -> String {
+    private mutating func string() throws(JSONSyntaxError) -> String { try spelling().string(in: text) }
+
+    /// A string; one of plain ASCII is only passed over.
+    private mutating func spelling() throws(JSONSyntaxError) -> JSONSpelling {
         guard take(UInt8(ascii: "\"")) else { throw error("a string was expected") }
         let start = position
-        var seen: UInt8 = 0
-        while let byte = next, byte >= 0x20 {
-            switch byte {
-            case UInt8(ascii: "\""):
-                position += 1
-                return try text.withUnsafeBufferPointer { text throws(JSONSyntaxError) in
-                    try string(text[start..<(position - 1)], isPlain: seen < 0x80)
-                }
-            case UInt8(ascii: "\\"): return try escapedString(from: start)
-            default:
-                seen |= byte
-                position += 1
-            }
+        var (end, seen): (Int, UInt8) = (start, 0)
+        while end < text.count, text[end] >= 0x20, text[end] != UInt8(ascii: "\""), text[end] != UInt8(ascii: "\\") {
+            seen |= text[end]
+            end += 1
         }
-        throw error("the string has no end")
+        position = end
+        if take(UInt8(ascii: "\"")) {
+            return seen < 0x80 ? .plain(start..<end) : .string(try string(text[start..<end], isPlain: false))
+        }
+        guard next == UInt8(ascii: "\\") else { throw error("the string has no end") }
+        return .string(try escapedString(from: start))
     }
 
     /// The rest of a string that has an escape at the position.
@@ -236,6 +238,39 @@ struct JSONReader {
     }
 
     private func error(_ reason: String) -> JSONSyntaxError { JSONSyntaxError(offset: position, reason: reason) }
+}
+
+/// A string in a JSON text.
+enum JSONSpelling {
+    /// Plain ASCII, which stands there as it is.
+    case plain(Range<Int>)
+    /// What had to be decoded.
+    case string(String)
+
+    func string(in text: [UInt8]) -> String {
+        switch self {
+        case .plain(let place): text.withUnsafeBufferPointer { String(decoding: $0[place], as: UTF8.self) }
+        case .string(let string): string
+        }
+    }
+
+    func equals(_ other: String, in text: [UInt8]) -> Bool {
+        switch self {
+        case .plain(let place): place.count == other.utf8.count && Self.isEqual(text, place, other)
+        case .string(let string): string == other
+        }
+    }
+
+    /// Most names are told apart by their lengths or their first bytes.
+    private static func isEqual(_ text: [UInt8], _ place: Range<Int>, _ other: String) -> Bool {
+        var other = other
+        return other.withUTF8 { other in
+            text.withUnsafeBufferPointer { text in
+                for index in other.indices where text[place.lowerBound + index] != other[index] { return false }
+                return true
+            }
+        }
+    }
 }
 
 /// A text that is not JSON: what is wrong and where, without a word of the text.

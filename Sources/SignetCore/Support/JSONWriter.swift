@@ -2,6 +2,11 @@
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
 
+    init() {
+        // What most documents need: to grow from nothing to that takes as long as to write it.
+        bytes.reserveCapacity(256)
+    }
+
     mutating func write(_ value: JSONValue) {
         switch value {
         case .null: bytes += "null".utf8
@@ -44,11 +49,14 @@ struct JSONWriter {
     }
 
     private mutating func write(_ text: String) {
+        var text = text
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: Self.isEscaped) {
-            for byte in text.utf8 { writeEscaped(byte) }
-        } else {
-            bytes += text.utf8
+        text.withUTF8 { text in
+            if text.contains(where: Self.isEscaped) {
+                for byte in text { writeEscaped(byte) }
+            } else {
+                bytes.append(contentsOf: text)
+            }
         }
         bytes.append(UInt8(ascii: "\""))
     }

@@ -14,9 +14,13 @@ enum UUIDText {
         bytes[6] = bytes[6] & 0x0F | version << 4
         bytes[8] = bytes[8] & 0x3F | 0x80
         var text: [UInt8] = []
+        text.reserveCapacity(36)
         for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text += byte.hexDigits
+            switch index {
+            case 4, 6, 8, 10: text.append(UInt8(ascii: "-"))
+            default: break
+            }
+            text.append(hexDigitsOf: byte)
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -33,8 +33,8 @@ public struct Secret: Sendable, Hashable {
 
     /// A new secret of `byteCount` bytes from the system's random source.
     package static func random(byteCount: Int) -> Secret {
-        var generator = SystemRandomNumberGenerator()
-        return Secret(byteCount: byteCount, using: &generator)
+        // The system is asked for eight bytes at a time, and not for each.
+        Secret(key: SymmetricKey(size: SymmetricKeySize(bitCount: byteCount * 8)))
     }
 
     /// The number of bytes.

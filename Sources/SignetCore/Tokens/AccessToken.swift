@@ -31,8 +31,13 @@ public struct AccessToken: Sendable, Hashable {
 
     /// A token as given.
     /// - Parameters:
+    ///   - value: The token itself.
+    ///   - tokenType: How it is used, for example `Bearer`.
+    ///   - scope: What it is good for.
     ///   - issuedAt: When it came.
     ///   - expiresAt: When it ends; nil when that is not known.
+    ///   - refreshToken: What renews it, if there is anything.
+    ///   - idToken: Who logged in, as the server signed it.
     public init(
         value: Secret, tokenType: String = "Bearer", scope: String = "", issuedAt: Date, expiresAt: Date? = nil,
         refreshToken: Secret? = nil, idToken: Secret? = nil

@@ -42,8 +42,8 @@ package enum AuthorizationResponse {
     /// (Glewlwyd does it with a custom scheme).
     package static func isAnswer(_ location: String, to redirectURI: String) -> Bool {
         func bare(_ text: String) -> Substring {
-            let path = text.prefix { $0 != "?" && $0 != "#" }
-            return path.hasSuffix("/") ? path.dropLast() : path
+            let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+            return Substring(path.last == UInt8(ascii: "/") ? path.dropLast() : path)
         }
         return bare(location) == bare(redirectURI)
     }

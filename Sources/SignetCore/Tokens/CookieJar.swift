@@ -21,7 +21,10 @@ public struct CookieJar: Sendable, Hashable, Codable {
 
     /// Takes what a `Set-Cookie` header says (section 5.3). A cookie for a host that the sender does not belong to, and what is
     /// no cookie, is passed over; one that has ended removes what is kept under its name, domain and path.
-    /// - Parameter url: Where the request went.
+    /// - Parameters:
+    ///   - header: What the server sent.
+    ///   - url: Where the request went.
+    ///   - now: The present moment.
     public mutating func set(_ header: String, from url: String, now: Date) {
         guard let line = SetCookie(header), let place = CookiePlace(url),
             let cookie = Self.cookie(line, from: place, now: now)

@@ -141,7 +141,7 @@ public struct ConfirmationCallback: TypedCallback {
     public var messageType: MessageType { MessageType(number: callback.number("messageType")) }
     /// The position of the button that is proposed; nil when none is.
     public var defaultOption: Int? { callback.number("defaultOption").flatMap { allowed.firstIndex(of: $0) } }
-    /// The buttons: those that the server names, or the usual ones of its ``optionType``.
+    /// The buttons: those that the server names, or the usual ones of its `optionType`.
     public var options: [String] {
         let named = callback.texts("options")
         return named.isEmpty ? usual.map(\.label) : named

@@ -13,56 +13,15 @@ public struct FailedPolicy: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Reads an object, or a text that holds one; servers send both. A text that holds none is taken for the name of a rule.
+    /// Reads an object, or a text that holds one.
     package init?(_ value: JSONValue) {
-        switch value {
-        case .object(let members):
-            guard let requirement = members["policyRequirement"]?.string else { return nil }
-            self.init(requirement: requirement, parameters: members["params"]?.object ?? [:])
-        case .string(let text):
-            if let value = try? JSON.value(of: text.utf8), case .object = value {
-                self.init(value)
-            } else {
-                self.init(requirement: text)
-            }
-        default: return nil
-        }
+        guard let rule = PolicyRequirement(value) else { return nil }
+        self.init(requirement: rule.name, parameters: rule.parameters)
     }
 
-    /// What is wrong, in English, for the names that servers use. An app that has texts of its own asks ``requirement``.
-    public var message: String {
-        if let message = Self.plain[requirement] { return message }
-        return switch requirement {
-        case "MIN_LENGTH": "At least \(text("minLength")) characters are needed"
-        case "MAX_LENGTH": "No more than \(text("maxLength")) characters are allowed"
-        case "AT_LEAST_X_CAPITAL_LETTERS": "At least \(text("numCaps")) capital letters are needed"
-        case "AT_LEAST_X_NUMBERS": "At least \(text("numNums")) digits are needed"
-        case "CANNOT_CONTAIN_CHARACTERS": "These characters are not allowed: \(text("forbiddenChars"))"
-        case "CANNOT_CONTAIN_DUPLICATES": "This must not occur more than once: \(text("duplicateValue"))"
-        case "CANNOT_CONTAIN_OTHERS": "This must not contain the value of: \(text("disallowedFields"))"
-        case "VALID_TYPE": "This must be of type \(text("types"))"
-        default: "The rule \(requirement) is not kept"
-        }
-    }
-
-    private static let plain = [
-        "REQUIRED": "A value is needed", "UNIQUE": "This is taken already",
-        "MATCH_REGEXP": "This has not the form that is needed",
-        "VALID_QUERY_FILTER": "This is not a valid filter", "VALID_ARRAY_ITEMS": "An entry of the list is not valid",
-        "VALID_DATE": "This is not a valid date", "VALID_EMAIL_ADDRESS_FORMAT": "This is not a valid e-mail address",
-        "VALID_NAME_FORMAT": "This is not a valid name", "VALID_PHONE_FORMAT": "This is not a valid telephone number",
-        "VALID_NUMBER": "This is not a number", "MINIMUM_NUMBER_VALUE": "The number is too small",
-        "MAXIMUM_NUMBER_VALUE": "The number is too large",
-    ]
-
-    private func text(_ parameter: String) -> String {
-        switch parameters[parameter] {
-        case .string(let text)?: text
-        case .array(let elements)?: elements.map { $0.string ?? JSON.text(of: $0) }.joined(separator: ", ")
-        case let value?: JSON.text(of: value)
-        case nil: "?"
-        }
-    }
+    /// What to do about it, a sentence in English for the names that servers use. An app that has texts of its own asks
+    /// ``requirement``.
+    public var message: String { PolicyRequirement(name: requirement, parameters: parameters).sentence }
 }
 
 /// A rule of a server, as it announces it before anybody has typed anything.

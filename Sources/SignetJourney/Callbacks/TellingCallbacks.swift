@@ -84,7 +84,7 @@ public struct PollingWaitCallback: TypedCallback {
 }
 
 /// Carries data for the app. Where the data is a request for a passkey or for PingOne Protect, `WebAuthnRequest` and
-/// ``JourneyStep/protectRequest`` read it.
+/// `JourneyStep.protectRequest` read it.
 public struct MetadataCallback: TypedCallback {
     /// The name on the wire.
     public static let type = "MetadataCallback"

@@ -2,8 +2,8 @@ public import SignetCore
 
 /// A callback as what its type says it is: outputs under their names, inputs to fill in.
 ///
-/// A view of one ``JourneyCallback``, which it keeps whole: what the view does not know goes back to the server as it came, and the
-/// inputs keep the names that the server gave them. The views of a step are filled in with ``JourneyStep/fill(_:at:_:)``.
+/// A view of one `JourneyCallback`, which it keeps whole: what the view does not know goes back to the server as it came, and the
+/// inputs keep the names that the server gave them. The views of a step are filled in with `JourneyStep.fill(_:at:_:)`.
 public protocol TypedCallback: Sendable, Hashable {
     /// The name on the wire, for example `NameCallback`.
     static var type: String { get }

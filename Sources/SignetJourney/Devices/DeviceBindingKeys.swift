@@ -59,7 +59,7 @@ public struct DeviceKey: Sendable, Hashable {
 /// brings its own.
 ///
 /// Methods throw ``DeviceClientError`` for what the server is to be told by name; anything else it is told as
-/// ``DeviceClientError/abort``.
+/// ``DeviceClientError/abort``, and the app gets it whole (``DeviceFailure/cause``).
 public protocol DeviceBindingKeys: Sendable {
     /// Makes a key and keeps it.
     /// - Throws: ``DeviceClientError/unsupported`` when it cannot be protected like that, ``DeviceClientError/abort`` when the person

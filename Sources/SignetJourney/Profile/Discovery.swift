@@ -21,7 +21,11 @@ extension ServerProfile {
 
     /// A profile of which only the discovery document's address is known. The issuer of an AM says where the server is and which
     /// realm it speaks for: `https://am.example.com/am/oauth2/realms/root/realms/alpha`.
-    /// - Parameter configure: changes what has a default. It is called twice: its pins and timeout hold for the document too.
+    /// - Parameters:
+    ///   - url: The address of the server.
+    ///   - transport: How servers are reached.
+    ///   - policy: Which addresses are acceptable.
+    ///   - configure: changes what has a default. It is called twice: its pins and timeout hold for the document too.
     /// - Throws: ``ProfileError``; its key is `url` when the issuer is not that of an AM: give the server's address then, and use
     ///   ``discovering(at:over:interceptors:)``. `TransportError`.
     public static func discovered(

@@ -27,6 +27,8 @@ public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
     public let key: String
     /// What is wrong.
     public let fault: Fault
+    /// Where it stands, for a document with lines that somebody wrote; nil for others.
+    public let place: FilePlace?
 
     /// Whether the same may succeed later without anybody doing anything: only where a server was asked.
     public var isRetryable: Bool {
@@ -51,11 +53,12 @@ public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
             case .unreadable(let reason): reason
             case .refused(let error): error.description
             }
-        return key.isEmpty ? "the profile \(words)" : "\(key): \(words)"
+        return (place.map { "\($0): " } ?? "") + (key.isEmpty ? "the profile \(words)" : "\(key): \(words)")
     }
 
-    init(_ key: String, _ fault: Fault) {
+    package init(_ key: String, _ fault: Fault, at place: FilePlace? = nil) {
         self.key = key
         self.fault = fault
+        self.place = place
     }
 }

@@ -96,14 +96,22 @@ struct ProfileSettings {
         }
     }
 
-    /// An object of texts.
+    /// An object of texts; or, where there are only texts, one that is written as a query is.
     private func texts(_ setting: ProfileSetting) throws(ProfileError) -> [String: String]? {
-        guard let value = value(setting.rawValue), value != .null else { return nil }
-        let texts = value.object?.compactMapValues(\.string)
-        guard let texts, texts.count == value.object?.count else {
-            throw ProfileError(setting.rawValue, .type(expected: "an object of texts"))
+        switch value(setting.rawValue) {
+        case nil, .null?: return nil
+        case .object(let members)?:
+            let texts = members.compactMapValues(\.string)
+            if texts.count == members.count { return texts }
+        case .string(let query)?:
+            let pairs = query.split(separator: "&", omittingEmptySubsequences: false)
+            let texts = FormCoding.decode(query)
+            // Each pair has a name of its own, and an equals sign.
+            if texts.count == pairs.count, pairs.allSatisfy({ $0.contains("=") && $0.first != "=" }) { return texts }
+        default: break
         }
-        return texts
+        throw ProfileError(
+            setting.rawValue, .type(expected: "an object of texts, or a text such as acr_values=push&prompt=login"))
     }
 
     private func text(_ setting: ProfileSetting) throws(ProfileError) -> String? { try text(setting.rawValue) }
@@ -201,8 +209,9 @@ extension ServerProfile {
     }
 
     /// A profile from environment variables: `SIGNET_URL`, `SIGNET_REALM`, `SIGNET_COOKIE_NAME`, `SIGNET_TIMEOUT`, `SIGNET_PINS`,
-    /// `SIGNET_ENDPOINTS_AUTHORIZE` and so on, each the name of a property in upper case. A variable that is empty is not set; one that there is not may be another program's, and
-    /// is passed over.
+    /// `SIGNET_ENDPOINTS_AUTHORIZE`, `SIGNET_CLIENT_ID` and so on, each the name of a property in upper case. Lists have spaces or
+    /// commas between, `SIGNET_CLIENT_PARAMETERS` is written as a query: `acr_values=push&prompt=login`. A variable that is empty is
+    /// not set; one that there is not may be another program's, and is passed over.
     /// - Parameters:
     ///   - environment: the variables by name.
     ///   - prefix: what they begin with.

@@ -102,7 +102,7 @@ public struct EndpointOverrides: Sendable, Hashable, ExpressibleByDictionaryLite
 
 extension Endpoint {
     /// Scheme, host and, if it is not the usual one, port.
-    var origin: String {
+    package var origin: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return "\(scheme)://\(name)" + (port == (scheme == "https" ? 443 : 80) ? "" : ":\(port)")
     }

@@ -10,8 +10,8 @@ public import SignetNetwork
 ///     }
 ///     let app = try IdentityClient(profile, account: "com.example.app")
 ///
-/// A profile can also be read from JSON (``init(json:policy:)``), from the environment (``init(environment:prefix:policy:)``), and
-/// completed by what an OpenID provider says of itself (``discovering(at:over:)``).
+/// A profile can also be read from JSON (``init(json:policy:)``), with the module SignetYAML from YAML, from the environment
+/// (``init(environment:prefix:policy:)``), and completed by what an OpenID provider says of itself (``discovering(at:over:interceptors:)``).
 public struct ServerProfile: Sendable, Hashable {
     /// The server's address up to its deployment path, without a slash at the end: `https://am.example.com/am`.
     public let url: Endpoint
@@ -55,6 +55,8 @@ public struct ServerProfile: Sendable, Hashable {
     /// The overrides as they were given.
     public let endpoints: EndpointOverrides
     private let overrides: [ServerEndpoint: String]
+    /// The realm as addresses have it, written once.
+    private let realmPath: String
     /// What discovery found. An override goes before it.
     var discovered: ProviderDescription?
 
@@ -91,6 +93,7 @@ public struct ServerProfile: Sendable, Hashable {
         self.realmForm = realmForm
         self.policy = policy
         self.endpoints = endpoints
+        realmPath = realm.path(realmForm)
         overrides = try endpoints.addresses(below: self.url, policy: policy)
         configure(&self)
         try validate()
@@ -98,7 +101,7 @@ public struct ServerProfile: Sendable, Hashable {
 
     /// Where to ask for something: the override if there is one, what discovery found, or the usual address.
     public func address(of endpoint: ServerEndpoint) -> String {
-        knownAddress(of: endpoint) ?? "\(url.url)/\(endpoint.path(realm: realm.path(realmForm)))"
+        knownAddress(of: endpoint) ?? "\(url.url)/\(endpoint.path(realm: realmPath))"
     }
 
     /// The same, nil for one that is neither overridden nor discovered.
@@ -120,7 +123,7 @@ public struct ServerProfile: Sendable, Hashable {
         guard refreshThreshold >= .zero else { throw ProfileError("refreshThreshold", .value("must not be negative")) }
         if let client {
             guard !client.clientID.isEmpty else { throw ProfileError("client.id", .empty) }
-            guard client.redirectURI.contains(":") else {
+            guard client.redirectURI.utf8.contains(UInt8(ascii: ":")) else {
                 throw ProfileError("client.redirectUri", .value("must be an absolute address"))
             }
         }

@@ -19,6 +19,7 @@ public struct BrowserLogin: Sendable {
 
     /// Logins for a source of tokens.
     /// - Parameters:
+    ///   - tokens: Who keeps what the login gives.
     ///   - patience: How long the person has.
     ///   - open: Opens the address; the system's own way (`xdg-open`) unless the app has a better one.
     public init(
@@ -34,32 +35,53 @@ public struct BrowserLogin: Sendable {
     /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is cancelled or the time is up,
     ///   ``TokenError/Code/notConfigured`` when the client's redirect address is none of the loopback or its port is taken.
     public func logIn() async throws(TokenError) -> AccessToken {
-        let attempt = AuthorizationAttempt.new()
-        let server = tokens.server
+        try await logIn(returningTo: nil)
+    }
+
+    /// The same for a redirect address of the app's own scheme (RFC 8252 section 7.1), whose answer the app leaves at `desk`; nil for
+    /// one of the loopback.
+    package func logIn(returningTo desk: AnswerDesk?) async throws(TokenError) -> AccessToken {
         do {
-            let (issuer, isNamed) = try await server.issuer()
-            let listener = try await LoopbackListener.listening(at: try server.client.redirectURI)
-            let redirectURI = listener.redirectURI
-            let code = try await listener.answer(
-                within: patience,
-                accepting: { query in
-                    // What does not carry our state is not about this login, and does not end it.
-                    FormCoding.decode(query)["state"].map { ConstantTime.areEqual($0, attempt.state) } ?? false
-                },
-                // Here, because the port is closed whatever fails in here.
-                whileOpening: { try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI)) })
-            let fields = FormCoding.decode(code)
-            let secret = try AuthorizationResponse.code(
-                query: fields, state: attempt.state, issuer: issuer, requiresIssuer: isNamed)
-            return try await tokens.adopt(try await server.exchange(secret, attempt, redirectURI: redirectURI))
-        } catch let error as LoopbackListener.Failure {
-            switch error {
-            case .address(let reason): throw TokenError(.notConfigured, .other(reason))
-            case .timeout: throw TokenError(.cancelled, .other("the login was not finished within \(patience)"))
-            case .cancelled: throw TokenError(.cancelled)
-            }
+            let (issuer, isNamed) = try await tokens.server.issuer()
+            let attempt = AuthorizationAttempt.new()
+            let answer = try await answer(to: attempt, at: desk)
+            let code = try AuthorizationResponse.code(
+                query: FormCoding.decode(answer.query), state: attempt.state, issuer: issuer, requiresIssuer: isNamed)
+            return try await tokens.adopt(
+                try await tokens.server.exchange(code, attempt, redirectURI: answer.redirectURI))
+        } catch let error as LoopbackListener.InvalidAddress {
+            throw TokenError(.notConfigured, .other(error.reason))
+        } catch AnswerDesk.Failure.timeout {
+            throw TokenError(.cancelled, .other("the login was not finished within \(patience)"))
+        } catch AnswerDesk.Failure.cancelled {
+            throw TokenError(.cancelled)
         } catch {
             throw TokenError(error)
         }
+    }
+
+    /// The query that the browser brings back, and the address that it brings it to.
+    private func answer(
+        to attempt: AuthorizationAttempt, at desk: AnswerDesk?
+    ) async throws -> (query: String, redirectURI: String) {
+        let server = tokens.server
+        // What does not carry our state is not about this login, and does not end it.
+        let isOurs: @Sendable (String) -> Bool = { query in
+            FormCoding.decode(query)["state"].map { ConstantTime.areEqual($0, attempt.state) } ?? false
+        }
+        let wanted = try server.client.redirectURI
+        if let desk {
+            let query = try await desk.answer(within: patience, accepting: isOurs) {
+                try await open(try await server.authorizationAddress(attempt, redirectURI: wanted))
+            }
+            return (query, wanted)
+        }
+        let listener = try await LoopbackListener.listening(at: wanted)
+        let redirectURI = listener.redirectURI
+        // The address is made in there, because the port is closed whatever fails in there.
+        let query = try await listener.answer(within: patience, accepting: isOurs) {
+            try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI))
+        }
+        return (query, redirectURI)
     }
 }

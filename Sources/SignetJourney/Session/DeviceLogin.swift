@@ -20,7 +20,9 @@ public struct DeviceLogin: Sendable {
     private let sleep: Sleep
 
     /// Logins for a source of tokens, whose server must have a device authorization endpoint.
-    /// - Parameter sleep: How the waits between two questions are made; a test brings its own.
+    /// - Parameters:
+    ///   - tokens: Who keeps what the login gives.
+    ///   - sleep: How the waits between two questions are made; a test brings its own.
     public init(_ tokens: TokenSource, sleep: @escaping Sleep = { try await Task.sleep(for: $0) }) {
         self.tokens = tokens
         self.sleep = sleep

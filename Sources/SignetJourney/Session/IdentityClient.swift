@@ -51,9 +51,14 @@ public struct IdentityClient: Sendable {
 
     /// An app at a server, with its part of the user's vault; see ``SessionStore/keychain(account:for:in:lockFile:)``.
     /// - Parameters:
+    ///   - profile: The server and the client.
     ///   - account: a name of the app's own, for example `com.example.app`. The server, the realm and the client make the rest of
     ///     the place, so that another profile finds another session.
     ///   - keychain: the vault.
+    ///   - transport: How servers are reached.
+    ///   - interceptors: Who sees each request before it is sent.
+    ///   - clock: What time it is.
+    ///   - observer: Who is told of changes.
     /// - Throws: ``ProfileError``; `StoreError` when the place is not known or not safe.
     public init(
         _ profile: ServerProfile, account: String, keychain: Keychain = .standard, transport: (any HTTPTransport)? = nil,
@@ -81,7 +86,15 @@ public struct IdentityClient: Sendable {
     /// The app's own requests with the access token, to these servers and to no others.
     /// - Parameter origins: scheme, host and port of each.
     public func authorized(for origins: [Endpoint]) -> AuthorizedTransport {
-        AuthorizedTransport(transport, tokens: tokens, origins: origins)
+        authorized(for: origins) {}
+    }
+
+    /// The same.
+    /// - Parameter settle: what comes before each request; where it throws, no token is asked for.
+    package func authorized(
+        for origins: [Endpoint], after settle: @escaping @Sendable () async throws -> Void
+    ) -> AuthorizedTransport {
+        AuthorizedTransport(transport, tokens: tokens, origins: origins, after: settle)
     }
 
     /// What the server says about the person.
@@ -99,6 +112,7 @@ extension SessionStore {
     /// realm and client, however it writes them, and another one for any other.
     /// - Parameters:
     ///   - account: A name of the app's own.
+    ///   - profile: The server and the client.
     ///   - keychain: The vault.
     ///   - lockFile: As for ``keychain(account:in:lockFile:)``.
     /// - Throws: `StoreError` when the place for the lock file is not known or not safe.

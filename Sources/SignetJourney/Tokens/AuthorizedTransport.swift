@@ -9,19 +9,31 @@ public struct AuthorizedTransport: Sendable {
     private let transport: any HTTPTransport
     private let tokens: TokenSource
     private let origins: [Endpoint]
+    private let settle: @Sendable () async throws -> Void
 
     /// A helper for the servers that the token is meant for.
-    /// - Parameter origins: Scheme, host and port of each. The token goes nowhere else.
+    /// - Parameters:
+    ///   - transport: How servers are reached.
+    ///   - tokens: Where the token comes from.
+    ///   - origins: Scheme, host and port of each. The token goes nowhere else.
     public init(_ transport: any HTTPTransport, tokens: TokenSource, origins: [Endpoint]) {
+        self.init(transport, tokens: tokens, origins: origins) {}
+    }
+
+    init(
+        _ transport: any HTTPTransport, tokens: TokenSource, origins: [Endpoint],
+        after settle: @escaping @Sendable () async throws -> Void
+    ) {
         self.transport = transport
         self.tokens = tokens
         self.origins = origins
+        self.settle = settle
     }
 
     /// Sends a request with the token. After a 401 the token is renewed and the request sent once more; the second answer is
     /// the answer, whatever it is.
     /// - Throws: ``TokenError`` when there is no token to be had, or its renewal fails for a reason that is not the server's;
-    ///   `TransportError`, with ``TransportError/Code/invalidRequest`` for a server that the token is not meant for.
+    ///   `TransportError`, with `TransportError.Code.invalidRequest` for a server that the token is not meant for.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard let target = try? Endpoint(unchecked: request.url), origins.contains(where: { $0.hasSameOrigin(as: target) })
         else {
@@ -29,6 +41,7 @@ public struct AuthorizedTransport: Sendable {
                 .invalidRequest, host: (try? Endpoint(unchecked: request.url))?.host ?? "?",
                 "the token is not meant for this server: name it among the origins")
         }
+        try await settle()
         let token = try await tokens.token()
         let response = try await transport.deliver(request.authorized(by: token))
         guard response.status == 401 else { return response }

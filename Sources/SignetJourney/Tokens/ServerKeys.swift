@@ -38,7 +38,7 @@ struct ServerKeys: Sendable {
     }
 
     /// The header and the claims of a token that one of the keys has signed.
-    /// - Throws: ``IDTokenError``.
+    /// - Throws: `IDTokenError`.
     func verified(_ token: Secret) async throws(IDTokenError) -> SignedClaims {
         let header = try SignedClaims.header(of: token)
         for key in keys where key.fits(header) {

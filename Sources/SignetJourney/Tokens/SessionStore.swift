@@ -5,7 +5,7 @@ import Synchronization
 
 /// Where the tokens, the session and the cookies of one server are kept.
 ///
-/// Each of the three is in a ``Storage`` of its own, so that an app can put any of them elsewhere: a store of its own for the
+/// Each of the three is in a `Storage` of its own, so that an app can put any of them elsewhere: a store of its own for the
 /// tokens is a class with three methods. What several processes share needs a lock file too, so that they take turns.
 public actor SessionStore {
     private let tokenStorage: any Storage<AccessToken>
@@ -17,8 +17,12 @@ public actor SessionStore {
     private nonisolated let changes = Atomic<Int64>(0)
 
     /// What is kept in storages of the app's own, which nobody else is to use from now on.
-    /// - Parameter lockFile: A file by which processes that use the same places take turns, at a path that is the same for all
-    ///   of them, in a directory that is only this user's. It is made if it is not there. Nil when no other process uses them.
+    /// - Parameters:
+    ///   - tokens: Where the tokens are kept.
+    ///   - session: Where the session is kept.
+    ///   - cookies: Where the cookies are kept.
+    ///   - lockFile: A file by which processes that use the same places take turns, at a path that is the same for all
+    ///     of them, in a directory that is only this user's. It is made if it is not there. Nil when no other process uses them.
     /// - Throws: `StoreError` when the lock file cannot be had.
     public init(
         tokens: sending any Storage<AccessToken>, session: sending any Storage<SSOToken>,
@@ -33,8 +37,7 @@ public actor SessionStore {
     /// What is gone with the process.
     public static func memory() throws(StoreError) -> SessionStore {
         try SessionStore(
-            tokens: MemoryStorage<AccessToken>(cacheable: true), session: MemoryStorage<SSOToken>(cacheable: true),
-            cookies: MemoryStorage<CookieJar>(cacheable: true))
+            tokens: Held<AccessToken>(), session: Held<SSOToken>(), cookies: Held<CookieJar>())
     }
 
     /// What is kept in the user's vault, sealed by whatever keeps its key.
@@ -59,6 +62,15 @@ public actor SessionStore {
         let digest = Hexadecimal.text(of: Array(SHA256.hash(data: Array(account.utf8))).prefix(8))
         return try VaultDirectory.usual().path + "/session-\(digest).lock"
     }
+}
+
+/// An item as it is: what never leaves the process is written in no form, and its secrets stay `Secret`.
+private final class Held<T: Codable & Sendable>: Storage {
+    private var item: T?
+
+    func save(item: sending T) { self.item = item }
+    func get() -> T? { item }
+    func delete() { item = nil }
 }
 
 // MARK: What is kept

@@ -19,7 +19,7 @@ import Foundation
 /// - A token that is good is answered from memory, without waiting for anything.
 /// - One that ends within the threshold is renewed, by **one** request, whose outcome goes to everybody who asked. It is stored
 ///   before anybody gets it.
-/// - Where there is no refresh token, or the server ended it, the session (``SSOToken``) gets new tokens; where there is no
+/// - Where there is no refresh token, or the server ended it, the session (`SSOToken`) gets new tokens; where there is no
 ///   session either, ``TokenError/Code/loginRequired`` says that a person has to log in.
 /// - Tokens that came from another session than the one that is stored are revoked and removed.
 /// - Only the server's own word, an `invalid_grant` from its token endpoint or its denial that the session exists, ends
@@ -46,6 +46,9 @@ public final class TokenSource: Sendable {
 
     /// A source for the client and the server of a profile. Without a client it keeps a session, and gets no tokens.
     /// - Parameters:
+    ///   - profile: The server and the client.
+    ///   - store: Where the tokens and the session are kept.
+    ///   - transport: How servers are reached.
     ///   - interceptors: See each request, and may add to it.
     ///   - clock: The time by which tokens end.
     ///   - observer: Is told of each request, without a secret in it.
@@ -64,6 +67,10 @@ public final class TokenSource: Sendable {
 
     /// A source for one client of a server that is no AM.
     /// - Parameters:
+    ///   - endpoints: The server's addresses.
+    ///   - client: The OAuth 2.0 client.
+    ///   - store: Where the tokens and the session are kept.
+    ///   - transport: How servers are reached.
     ///   - threshold: How long before its end a token is renewed; 60 seconds, as the iOS SDK has it.
     ///   - interceptors: See each request, and may add to it.
     ///   - clock: The time by which tokens end.

@@ -1,3 +1,5 @@
+public import SignetCore
+
 /// Why a configuration file is not taken: everything that is wrong with it, in the order of the file.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong; at least one.
@@ -15,7 +17,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
     /// Where it is.
     public let place: FilePlace
-    /// What it is about, for example ``journey `Login`, node `page` ``; nil when it is about the file as a whole.
+    /// What it is about, for example the text "journey `Login`, node `page`"; nil when it is about the file as a whole.
     public let subject: String?
     /// What is wrong, and the way out.
     public let message: String
@@ -28,22 +30,4 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
 
     /// `12:9: journey `Login`, node `page`: there is no outcome ...`, as compilers write it.
     public var description: String { "\(place): " + (subject.map { "\($0): " } ?? "") + message }
-}
-
-/// A place in a text file.
-public struct FilePlace: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The line, from 1.
-    public let line: Int
-    /// The column in Unicode scalars, from 1.
-    public let column: Int
-
-    /// `12:9`.
-    public var description: String { "\(line):\(column)" }
-
-    /// The order of the file.
-    public static func < (left: FilePlace, right: FilePlace) -> Bool {
-        (left.line, left.column) < (right.line, right.column)
-    }
-
-    static let start = FilePlace(line: 1, column: 1)
 }

@@ -1,4 +1,5 @@
 import SignetCore
+import YAMLText
 
 extension ServerConfiguration {
     /// Reads a configuration file: realms, users, OAuth 2.0 clients and journeys (docs/configuration.md).
@@ -27,7 +28,13 @@ struct ConfigurationReader {
     static func read(
         _ yaml: String, standardJourneys: () -> Journeys
     ) throws(ConfigurationError) -> ServerConfiguration {
-        guard let value = try ConfigurationText.value(of: yaml) else {
+        let parsed: MarkedValue?
+        do throws(YAMLText.Problem) {
+            parsed = try YAMLText.value(of: yaml)
+        } catch {
+            throw ConfigurationError([ConfigurationProblem(error.place, nil, error.message)])
+        }
+        guard let value = parsed else {
             throw ConfigurationError([
                 ConfigurationProblem(.start, nil, "the file is empty: `signet serve --starter` prints one to start from")
             ])
@@ -45,6 +52,7 @@ struct ConfigurationReader {
     private mutating func read(_ value: MarkedValue, _ standardJourneys: () -> Journeys) {
         var file = SectionReader(value, subject: nil)
         let server = file.value("server", kind: "settings of the server")
+        let push = file.value("push", kind: "how push messages travel")
         configuration.realms = file.texts("realms", configuration.realms)
         realms = Set(configuration.realms.map { RealmPath($0) })
         if realms.isEmpty { file.note(file.place(of: "realms"), "there is no realm: `/` is the top one") }
@@ -60,10 +68,16 @@ struct ConfigurationReader {
             var reader = JourneyReader(surroundings, realms: realms)
             configuration.journeys = Journeys(reader.trees(journeys))
             problems += reader.problems
+            if reader.problems.isEmpty, configuration.journeys.names.isEmpty {
+                problems.append(
+                    ConfigurationProblem(
+                        journeys.place, nil, "there is no journey: without `journeys` there are those of the starter file"))
+            }
         } else {
             configuration.journeys = standardJourneys()
         }
         readServer(server)
+        readPush(push)
         for client in clients { readClient(client) }
     }
 
@@ -73,10 +87,15 @@ struct ConfigurationReader {
         var reader = SectionReader(value, subject: "server")
         var server = configuration
         server.issuer = reader.text("issuer", server.issuer)
+        reader.check("issuer", server.issuer, "a name without colons, and not empty") { !$0.isEmpty && !$0.contains(":") }
         server.contextPath = reader.text("contextPath", server.contextPath)
+        reader.check("contextPath", server.contextPath, "a path of letters, digits and `-._~`, such as `/am`", TextRule.isPath)
         server.publicURL = reader.optionalText("publicURL", standard: "the address that it listens at")
+        reader.check("publicURL", server.publicURL, "an address such as `https://am.example.test/am`", TextRule.isBase)
         server.cookieName = reader.text("cookieName", server.cookieName)
+        reader.check("cookieName", server.cookieName, "the name of a cookie, without spaces and separators", TextRule.isToken)
         server.cookieDomain = reader.optionalText("cookieDomain", standard: "none")
+        reader.check("cookieDomain", server.cookieDomain, "a domain, such as `example.test`", TextRule.isDomain)
         server.cookieIsHTTPOnly = reader.truth("cookieIsHTTPOnly", server.cookieIsHTTPOnly)
         server.loadBalancerCookie =
             reader.optionalText("loadBalancerCookie", standard: "`amlbcookie=01`") ?? server.loadBalancerCookie
@@ -90,14 +109,31 @@ struct ConfigurationReader {
         let polls = reader.optionalNumber("pollInterval", in: 0...86_400_000, standard: "AM's schedule")
         server.pollInterval = polls.map { .milliseconds($0) }
         server.webAuthnRelyingParty = reader.optionalText("webAuthnRelyingParty", standard: "the host, or `localhost`")
-        server.webAuthnOrigins = reader.optionalTexts("webAuthnOrigins") ?? []
+        server.webAuthnOrigins = reader.origins("webAuthnOrigins", ofApps: true)
         server.lifetimes = lifetimes(&reader, server.lifetimes)
+        reader.limits(&server)
+        server.corsOrigins = reader.origins("corsOrigins")
+        server.tls = reader.tls()
         let names = server.journeys.names
         let first = names.contains(server.defaultJourney) ? server.defaultJourney : names.first ?? server.defaultJourney
         server.defaultJourney = journey("defaultJourney", first, &reader)
         server.transactionJourney = journey("transactionJourney", server.defaultJourney, &reader)
         configuration = server
         problems += reader.finished()
+    }
+
+    private mutating func readPush(_ value: MarkedValue?) {
+        var reader = PushReader()
+        (configuration.sns, configuration.pushFront) = reader.read(value)
+        problems += reader.problems
+        guard let front = configuration.pushFront else { return }
+        let (path, context) = (front.normalPath, configuration.normalContextPath)
+        if !context.isEmpty, path == context || path.hasPrefix(context + "/") {
+            problems.append(
+                ConfigurationProblem(
+                    value?.place ?? .start, "push, front",
+                    "`path` lies in the `contextPath`, `\(context)`: take one outside of it"))
+        }
     }
 
     /// Seconds: a century.
@@ -152,10 +188,10 @@ struct ConfigurationReader {
 
     private mutating func readUser(_ value: MarkedValue) {
         var reader = SectionReader(value, subject: "users")
-        let name = reader.requiredText("name")
-        var user = User(name: name)
-        user.realm = realm(&reader)
-        user.password = secret("password", &reader)
+        var user = User(name: "")
+        (user.name, user.realm, user.password) = identity(&reader, name: "name", secret: "password")
+        // It is a segment of an address of `/admin`.
+        reader.check("name", user.name, "a text without slashes, and not empty") { !$0.isEmpty && !$0.contains("/") }
         if let text = reader.optionalText("passwordHash", kind: "a scrypt hash") {
             user.passwordHash = PasswordHash(text)
             if user.passwordHash == nil {
@@ -170,9 +206,9 @@ struct ConfigurationReader {
         user.isLocked = reader.truth("locked", false)
         user.claims = claims(&reader)
         for pair in reader.pairs("securityAnswers") { user.securityAnswers[pair.key] = pair.value.text.map { Secret($0.utf8) } }
-        let key = UserKey(realm: RealmPath(user.realm), name: name)
+        let key = UserKey(realm: RealmPath(user.realm), name: user.name)
         if configuration.users.contains(where: { UserKey(realm: RealmPath($0.realm), name: $0.name) == key }) {
-            reader.note(value.place, "there is a user `\(name.shortened)` in the realm `\(key.realm)` already")
+            reader.note(value.place, "there is a user `\(key.name.shortened)` in the realm `\(key.realm)` already")
         }
         configuration.users.append(user)
         problems += reader.finished()
@@ -183,6 +219,14 @@ struct ConfigurationReader {
         if let claims = value.json.object { return claims }
         reader.note(value.place, "`claims` is values by names, `{email: demo@example.test}`, not \(value.kind)")
         return [:]
+    }
+
+    /// What users and clients have alike: a name, the realm that it is a name in, and what proves that they are it.
+    private func identity(
+        _ reader: inout SectionReader, name: String, secret: String
+    ) -> (name: String, realm: String, secret: Secret?) {
+        let text = reader.requiredText(name)
+        return (text, realm(&reader), self.secret(secret, &reader))
     }
 
     /// A secret in clear. What stands there is not repeated, whatever is wrong with it.
@@ -207,12 +251,11 @@ struct ConfigurationReader {
 
     private mutating func readClient(_ value: MarkedValue) {
         var reader = SectionReader(value, subject: "clients")
-        let id = reader.requiredText("id")
-        var client = RegisteredClient(id: id)
-        client.realm = realm(&reader)
-        client.secret = secret("secret", &reader)
-        client.redirectURIs = reader.optionalTexts("redirectURIs") ?? []
-        client.postLogoutRedirectURIs = reader.optionalTexts("postLogoutRedirectURIs") ?? []
+        var client = RegisteredClient(id: "")
+        (client.id, client.realm, client.secret) = identity(&reader, name: "id", secret: "secret")
+        reader.check("id", client.id, "a text, and not empty") { !$0.isEmpty }
+        client.redirectURIs = reader.redirects("redirectURIs")
+        client.postLogoutRedirectURIs = reader.redirects("postLogoutRedirectURIs")
         client.scopes = reader.texts("scopes", client.scopes)
         let grace = reader.number("refreshTokenGrace", 0, in: 0...86_400)
         let kinds: KeyValuePairs<String, RegisteredClient.RefreshTokens> = [
@@ -225,7 +268,7 @@ struct ConfigurationReader {
         let lifetimes = lifetimes(&reader, standard)
         if lifetimes != standard { client.lifetimes = lifetimes }
         if configuration.clients.contains(where: { $0.key == client.key }) {
-            reader.note(value.place, "there is a client `\(id.shortened)` in the realm `\(client.key.realm)` already")
+            reader.note(value.place, "there is a client `\(client.id.shortened)` in the realm `\(client.key.realm)` already")
         }
         configuration.clients.append(client)
         problems += reader.finished()

@@ -1,4 +1,5 @@
 import SignetCore
+import YAMLText
 
 /// Reads the section `journeys`: first each journey for itself, then what leads from node to node and from journey to journey.
 struct JourneyReader {
@@ -87,7 +88,7 @@ struct JourneyReader {
             reader.note(entry.place, "`\(entry.key)` is an end that every journey has: give the node another name")
         }
         let outcomes = reader.value("outcomes", kind: "targets by outcomes")
-        guard let read = reader.nodeParts(surroundings, allowed: NodeType.all.map(\.name)) else {
+        guard let read = reader.nodeParts(surroundings, allowed: NodeType.all) else {
             problems += reader.finished()
             return nil
         }

@@ -1,4 +1,5 @@
 import SignetCore
+import YAMLText
 
 /// A type of node as a file names it: its properties, and what it makes of them.
 struct NodeType: Sendable {
@@ -39,7 +40,7 @@ struct NodeType: Sendable {
     static func named(_ name: String) -> NodeType? { all.first { $0.name == name } }
 
     /// All types, in the order of the documentation.
-    static let all: [NodeType] = collectors + decisions + people + codes + push + devices + endings
+    static let all: [NodeType] = [page] + collectors + decisions + people + codes + push + devices + endings
 }
 
 /// What a node is made of.
@@ -76,27 +77,33 @@ struct AttributeDefinition: Sendable, Hashable {
 }
 
 extension AttributePolicy {
-    /// The policy with AM's name, and its limit if it has one. Nil when there is none, or a limit is missing or too much.
-    init?(id: String, limit: Int?) {
-        switch (id, limit) {
-        case ("not-empty", nil): self = .required
-        case ("unique", nil): self = .unique
-        case ("valid-email-address-format", nil): self = .emailAddress
-        case ("minimum-length", let limit?): self = .minimumLength(limit)
-        case ("maximum-length", let limit?): self = .maximumLength(limit)
-        case ("at-least-X-capitals", let limit?): self = .capitals(limit)
-        case ("at-least-X-numbers", let limit?): self = .digits(limit)
-        case ("minimum-number-value", let limit?): self = .minimum(Double(limit))
-        case ("maximum-number-value", let limit?): self = .maximum(Double(limit))
-        default: return nil
-        }
-    }
+    /// Those that a file can name, with any limit.
+    private static let named: [AttributePolicy] = [
+        .required, .unique, .emailAddress, .minimumLength(0), .maximumLength(0), .capitals(0), .digits(0), .minimum(0),
+        .maximum(0),
+    ]
 
     /// The names that a file can use.
-    static let ids = [
-        "not-empty", "unique", "valid-email-address-format", "minimum-length", "maximum-length", "at-least-X-capitals",
-        "at-least-X-numbers", "minimum-number-value", "maximum-number-value",
-    ]
+    static let ids = named.map(\.id)
+
+    /// The policy with AM's name, and its limit if it has one. Nil when there is none, or a limit is missing or too much.
+    init?(id: String, limit: Int?) {
+        guard let policy = Self.named.first(where: { $0.id == id })?.with(limit) else { return nil }
+        self = policy
+    }
+
+    private func with(_ limit: Int?) -> AttributePolicy? {
+        switch (self, limit) {
+        case (.required, nil), (.unique, nil), (.emailAddress, nil): self
+        case (.minimumLength, let limit?): .minimumLength(limit)
+        case (.maximumLength, let limit?): .maximumLength(limit)
+        case (.capitals, let limit?): .capitals(limit)
+        case (.digits, let limit?): .digits(limit)
+        case (.minimum, let limit?): .minimum(Double(limit))
+        case (.maximum, let limit?): .maximum(Double(limit))
+        default: nil
+        }
+    }
 }
 
 extension SectionReader {

@@ -1,4 +1,5 @@
 import SignetCore
+import YAMLText
 
 /// A setting of a section, as a reader asked for it: what the documentation says and tests compare.
 struct Setting: Sendable, Hashable {
@@ -72,8 +73,14 @@ struct SectionReader {
         return entries.first { $0.key == name }.flatMap { $0.value.isNothing ? nil : $0.value }
     }
 
+    /// Whether the file says anything of a setting.
+    func isGiven(_ name: String) -> Bool { entries.contains { $0.key == name && !$0.value.isNothing } }
+
     /// Where a setting stands, or else the section.
     func place(of name: String) -> FilePlace { entries.first { $0.key == name }?.value.place ?? place }
+
+    /// Whether a text stands under a name.
+    func hasText(_ name: String) -> Bool { entries.first { $0.key == name }?.value.text != nil }
 
     /// As ``value(_:kind:standard:)``, for one that must be there.
     mutating func requiredValue(_ name: String, kind: String) -> MarkedValue? {
@@ -136,12 +143,15 @@ struct SectionReader {
 
     /// One of a few words.
     mutating func choice<Value>(_ name: String, _ standard: String, _ values: KeyValuePairs<String, Value>) -> Value? {
+        optionalChoice(name, values, standard: "`\(standard)`") ?? values.first { $0.key == standard }?.value
+    }
+
+    mutating func optionalChoice<Value>(_ name: String, _ values: KeyValuePairs<String, Value>, standard: String) -> Value? {
         let kind = "one of " + values.map { "`\($0.key)`" }.joined(separator: ", ")
-        let value = value(name, kind: kind, standard: "`\(standard)`")
-        let chosen = value.map { $0.text ?? "" } ?? standard
-        if let pair = values.first(where: { $0.key == chosen }) { return pair.value }
-        note(value?.place ?? place, "`\(name)` is \(kind), not \(value?.description ?? "nothing")")
-        return values.first { $0.key == standard }?.value
+        guard let value = value(name, kind: kind, standard: standard) else { return nil }
+        if let pair = values.first(where: { $0.key == value.text }) { return pair.value }
+        note(value.place, "`\(name)` is \(kind), not \(value.description)")
+        return nil
     }
 
     mutating func texts(_ name: String, _ standard: [String]) -> [String] {

@@ -2,9 +2,16 @@
 enum Starter {
     static let text = people + journeys + StarterCallbacks.text
 
-    /// The starter file as it is read. That it can be read is a test's business.
-    static let configuration =
-        (try? ConfigurationReader.read(text, standardJourneys: { Journeys([]) })) ?? ServerConfiguration(journeys: Journeys([]))
+    /// The starter file as it is read. When it cannot be read no server starts with it (``Journeys/defect``).
+    static let configuration = configuration(of: text)
+
+    static func configuration(of text: String) -> ServerConfiguration {
+        do throws(ConfigurationError) {
+            return try ConfigurationReader.read(text, standardJourneys: { Journeys([]) })
+        } catch {
+            return ServerConfiguration(journeys: Journeys(defect: error))
+        }
+    }
 
     private static let people = #"""
         # A configuration of `signet serve`: who there is, what apps there are, and how people log in.
@@ -78,7 +85,22 @@ enum Starter {
             nodes:
               name: {type: UsernameCollectorNode, outcomes: {outcome: question}}
               question: {type: KbaVerifyNode, outcomes: {true: success, false: attempts}}
-              attempts: {type: RetryLimitDecisionNode, outcomes: {Retry: question, Reject: failure}}
+              attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: failure}}
+
+          # A forgotten password: whoever answers a question of theirs, or follows the link in a letter, chooses another.
+          ForgottenPassword:
+            nodes:
+              name: {type: UsernameCollectorNode, outcomes: {outcome: questions}}
+              questions: {type: KbaDecisionNode, outcomes: {true: question, false: letter}}
+              question: {type: KbaVerifyNode, outcomes: {true: password, false: attempts}}
+              attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: letter}}
+              letter: {type: EmailSuspendNode, outcomes: {outcome: password}}
+              password:
+                type: PageNode
+                pageHeader: Choose a new password
+                nodes: [{type: ValidatedPasswordNode, validateInput: true}]
+                outcomes: {outcome: save}
+              save: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}
 
           # One-time codes. The device is saved when it has shown a right code.
           OATHRegistration:
@@ -104,7 +126,7 @@ enum Starter {
               code:
                 type: OathTokenVerifierNode
                 outcomes: {successOutcome: success, failureOutcome: attempts, notRegisteredOutcome: failure}
-              attempts: {type: RetryLimitDecisionNode, outcomes: {Retry: code, Reject: failure}}
+              attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: code, Reject: failure}}
 
           # Codes to keep for the day when the device is lost, and a login with one of them.
           RecoveryRegistration:

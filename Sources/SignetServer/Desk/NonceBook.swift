@@ -8,7 +8,7 @@ import Foundation
 
 /// The desk's nonces. One that is handed out costs no memory: it carries its own time and the desk's signature. Only those
 /// that were used in a right proof are kept, until they are too old anyway; so strangers cannot fill the book.
-struct NonceBook: Sendable {
+struct NonceBook {
     /// The age, in seconds, at which a nonce is worth nothing.
     static let lifetime = 60.0
 
@@ -18,15 +18,14 @@ struct NonceBook: Sendable {
         let issued: Int64
     }
 
-    private let key = Secret.random(byteCount: 32)
-    private var used: ExpiringTable<String, Bool>
+    private let key: Secret
+    private var used: Table<String, Bool>
 
-    init(capacity: Int = 100_000) {
-        used = ExpiringTable(capacity: capacity)
+    /// - Parameter key: what nonces are signed with; servers that share their state have the same.
+    init(_ transaction: DeskTransaction, key: Secret) {
+        self.key = key
+        used = Table(.nonce, transaction)
     }
-
-    /// How many used nonces are in memory.
-    var count: Int { used.count }
 
     func issue(at now: Date) throws -> String {
         let nonce = Nonce(value: RandomID.token(), issued: Int64(now.timeIntervalSince1970 * 1000))
@@ -42,7 +41,7 @@ struct NonceBook: Sendable {
         let issued = Date(timeIntervalSince1970: Double(nonce.issued) / 1000)
         let end = issued.addingTimeInterval(Self.lifetime)
         guard now < end, used.value(for: nonce.value, at: now) == nil, !used.isFull(at: now) else { return false }
-        used.insert(true, for: nonce.value, until: end, at: now)
+        used.insert(true, for: nonce.value, until: end)
         return true
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A device's open stream. It holds no messages: a signal says that there may be some, and the stream then takes them from the
 /// mailbox, after the last one it sent. However slow the device reads, one signal is all that can pile up.
 struct DeskSubscription: Sendable {
@@ -11,6 +13,90 @@ struct DeskSubscription: Sendable {
 
     /// Ends the stream.
     func end() { continuation.finish() }
+}
+
+/// What servers of the same state tell each other.
+enum DeskSignal: Sendable, Hashable {
+    case wake(String)
+    case wakeAllStreams
+    case endStreams(String)
+    case endAllStreams
+    /// Of the push front's mailboxes.
+    case wakeMailbox(String)
+    case endMailbox(String)
+    case clock
+    /// The keys that tokens are signed with.
+    case keys
+
+    var text: String {
+        switch self {
+        case .wake(let mechanismUID): "wake \(mechanismUID)"
+        case .wakeAllStreams: "wake"
+        case .endStreams(let mechanismUID): "end \(mechanismUID)"
+        case .endAllStreams: "end"
+        case .wakeMailbox(let address): "wake-mailbox \(address)"
+        case .endMailbox(let address): "end-mailbox \(address)"
+        case .clock: "clock"
+        case .keys: "keys"
+        }
+    }
+
+    init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        switch (parts.first, parts.dropFirst().first) {
+        case ("wake", let mechanismUID?): self = .wake(String(mechanismUID))
+        case ("wake", nil): self = .wakeAllStreams
+        case ("end", let mechanismUID?): self = .endStreams(String(mechanismUID))
+        case ("end", nil): self = .endAllStreams
+        case ("wake-mailbox", let address?): self = .wakeMailbox(String(address))
+        case ("end-mailbox", let address?): self = .endMailbox(String(address))
+        case ("clock", nil): self = .clock
+        case ("keys", nil): self = .keys
+        default: return nil
+        }
+    }
+}
+
+/// The streams that this process holds open, by the name of what they carry. Mechanisms are named by devices, so a mechanism that is
+/// called like a mailbox must be none.
+final class DeskStreams: Sendable {
+    enum Names: Sendable, Hashable {
+        case mechanisms
+        case mailboxes
+    }
+
+    private let names: Names
+    private let registry = Mutex(StreamRegistry())
+
+    init(of names: Names = .mechanisms) { self.names = names }
+
+    func count(_ mechanismUID: String) -> Int { registry.withLock { $0.count(mechanismUID) } }
+
+    /// Opens a stream that is awake from the start.
+    func open(_ mechanismUID: String) -> DeskSubscription { registry.withLock { $0.open(mechanismUID) } }
+
+    func close(_ subscription: DeskSubscription) { registry.withLock { $0.close(subscription) } }
+
+    /// Wakes every stream of a mechanism: each of them gets each message.
+    func wake(_ mechanismUID: String) { registry.withLock { $0.wake(mechanismUID) } }
+
+    /// Ends the streams of a mechanism that no longer exists.
+    func endAll(_ mechanismUID: String) { registry.withLock { $0.endAll(mechanismUID) } }
+
+    /// Ends all streams.
+    func endAll() { registry.withLock { $0.endAll() } }
+
+    /// Does what another server says; without words something may have been missed, and everybody looks.
+    func hear(_ text: String?) {
+        guard let text else { return registry.withLock { $0.wakeAll() } }
+        switch (names, DeskSignal(text)) {
+        case (.mechanisms, .wake(let name)), (.mailboxes, .wakeMailbox(let name)): wake(name)
+        case (.mechanisms, .endStreams(let name)), (.mailboxes, .endMailbox(let name)): endAll(name)
+        case (_, .wakeAllStreams): registry.withLock { $0.wakeAll() }
+        case (_, .endAllStreams): endAll()
+        default: break
+        }
+    }
 }
 
 /// The streams that are open, by mechanism.
@@ -44,6 +130,15 @@ struct StreamRegistry: Sendable {
     /// Wakes every stream of a mechanism: each of them gets each message.
     func wake(_ mechanismUID: String) {
         for stream in streams[mechanismUID] ?? [] { stream.wake() }
+    }
+
+    func wakeAll() {
+        for stream in streams.values.joined() { stream.wake() }
+    }
+
+    /// Ends all streams.
+    mutating func endAll() {
+        for mechanismUID in Array(streams.keys) { endAll(mechanismUID) }
     }
 
     /// Ends the streams of a mechanism that no longer exists.

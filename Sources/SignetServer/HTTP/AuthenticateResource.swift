@@ -17,12 +17,12 @@ struct AuthenticateResource: Sendable {
             guard let authID = authID.string else { throw Refusal.invalidAuthID }
             let request = JourneyContinuation(
                 realm: realm, authID: authID, callbacks: body["callbacks"], noSession: reader.flag("noSession"))
-            reply = try desk.transact { state, moment throws(Refusal) in try state.proceed(request, moment) }
+            reply = try await desk.transact { state, moment throws(Refusal) in try state.proceed(request, moment) }
         } else if let token = reader.query("suspendedId") {
-            reply = try desk.transact { state, moment throws(Refusal) in try state.resume(token, in: realm, moment) }
+            reply = try await desk.transact { state, moment throws(Refusal) in try state.resume(token, in: realm, moment) }
         } else {
             let start = try JourneyStart(reader, realm: realm, desk.configuration)
-            reply = try desk.transact { state, moment throws(Refusal) in try state.begin(start, moment) }
+            reply = try await desk.transact { state, moment throws(Refusal) in try state.begin(start, moment) }
         }
         return try respond(reply, realm: realm)
     }
@@ -46,13 +46,11 @@ struct AuthenticateResource: Sendable {
     }
 
     private func cookies(session token: String?) -> HTTPFields {
-        desk.transact { _, moment in
-            let cookie = SessionCookie(moment)
-            var headers: HTTPFields = [:]
-            if let token, !token.isEmpty { headers.append(cookie.set(token)) }
-            if let routing = desk.configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }
-            return headers
-        }
+        let cookie = SessionCookie(desk.moment)
+        var headers: HTTPFields = [:]
+        if let token, !token.isEmpty { headers.append(cookie.set(token)) }
+        if let routing = desk.configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }
+        return headers
     }
 }
 

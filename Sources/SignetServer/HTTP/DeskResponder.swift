@@ -1,40 +1,53 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import NIOCore
+import NIOHTTP1
 import SignetCore
-
-/// What Hummingbird tells about a connection that is needed.
-struct DeskContext: InitializableFromSource {
-    /// Whether the client is on this machine. One that has no address is in this process.
-    let isLocal: Bool
-
-    init(source: ApplicationRequestContextSource) {
-        isLocal = source.channel.remoteAddress.map { Self.isLoopback($0) } ?? true
-    }
-
-    private static func isLoopback(_ address: SocketAddress) -> Bool {
-        switch address {
-        case .unixDomainSocket: true
-        case .v4, .v6: address.ipAddress.map { EndpointPolicy.isLoopback($0) } ?? false
-        }
-    }
-}
+import SignetStorage
 
 /// Finds the resource that a request is for, and turns refusals into answers.
 struct DeskResponder: HTTPResponder {
     let desk: Desk
 
     func respond(to request: Request, context: DeskContext) async throws -> Response {
-        let (began, moment) = (ContinuousClock.now, desk.clock.now)
-        let response = try await answer(request, context)
+        let (began, moment, notes) = (ContinuousClock.now, desk.clock.now, RequestNotes())
         let path = journalPath(request.uri.path)
-        // Who looks at the journal does not want to see that.
-        if !path.hasPrefix("\(desk.contextPath)/console") {
-            desk.journal.add(request.method, path, response.status, at: moment, took: .now - began)
+        // Who looks at the journal does not want to see that, unless it went wrong, nor be kept from switching a fault off.
+        let isTesters = isTesters(path)
+        func record(_ status: HTTPResponse.Status) {
+            guard !isTesters || status.kind == .serverError else { return }
+            notes.note { $0.client.address = context.address }
+            desk.journal.add(request, path: path, status, notes, at: moment, took: .now - began)
         }
+        let response: Response
+        do {
+            response = try await DeskGuards(desk: desk).pass(request, context) {
+                isTesters ? try await answer($0, context, notes) : try await faulty($0, context, notes)
+            }
+        } catch let error as HTTPParserError {
+            // What is no HTTP, the layer below has an answer for.
+            record(.badRequest)
+            throw error
+        }
+        record(response.status)
         guard request.method == .head else { return response }
         return response.createHeadResponse()
+    }
+
+    private func faulty(_ request: Request, _ context: DeskContext, _ notes: RequestNotes) async throws -> Response {
+        guard !desk.faults.isIdle else { return try await answer(request, context, notes) }
+        return try await FaultInjector(desk: desk, context: context, notes: notes).respond(to: request) {
+            try await answer($0, context, notes)
+        } refuse: {
+            try refusal($0, request, nil, notes)
+        }
+    }
+
+    /// Whether a path is one of the console or of the administration.
+    private func isTesters(_ path: String) -> Bool {
+        guard path.hasPrefix("\(desk.contextPath)/") else { return false }
+        let first = path.dropFirst(desk.contextPath.count + 1).prefix { $0 != "/" }
+        return first == "console" || first == "admin"
     }
 
     /// A path without what nobody may read: there are addresses with a session's token in them.
@@ -44,20 +57,40 @@ struct DeskResponder: HTTPResponder {
         return readable[..<start] + "..."
     }
 
-    private func answer(_ request: Request, _ context: DeskContext) async throws -> Response {
+    private func answer(_ request: Request, _ context: DeskContext, _ notes: RequestNotes) async throws -> Response {
         var version: APIVersion?
         do {
-            return try await route(
-                RequestReader(request: request, largestBody: desk.configuration.largestBody), context, &version)
-        } catch let refusal as Refusal {
-            if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
-            return try isOAuth(request) ? OAuthRefusal(refusal).response : JSONReply.make(refusal, version: version)
-        } catch let refusal as OAuthRefusal {
-            desk.logger.info("OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
-            return try refusal.response
+            let reader = RequestReader(
+                request: request, largestBody: desk.configuration.largestBody, telemetry: desk.telemetry, notes: notes)
+            return try await route(reader, context, &version)
         } catch {
+            return try refusal(error, request, version, notes)
+        }
+    }
+
+    private func refusal(
+        _ error: any Error, _ request: Request, _ version: APIVersion?, _ notes: RequestNotes
+    ) throws -> Response {
+        switch error {
+        case let refusal as Refusal:
+            if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
+            notes.note { $0.problem = refusal.message }
+            return try isOAuth(request) ? OAuthRefusal(refusal).response : JSONReply.make(refusal, version: version)
+        case let refusal as OAuthRefusal:
+            desk.logger.info("OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
+            notes.note { $0.problem = refusal.code }
+            return try refusal.response
+        case let error as StoreError:
+            desk.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
+            notes.note { $0.problem = Refusal.stateFailed.message }
+            return try isOAuth(request) ? OAuthRefusal(.stateFailed).response : JSONReply.make(.stateFailed, version: version)
+        case let error as HTTPParserError:
+            // The request is no HTTP, which the layer below has words for.
+            throw error
+        default:
             desk.logger.error("a request could not be answered", metadata: ["error": "\(type(of: error))"])
             let refusal = Refusal(.internalServerError, "The request could not be answered.")
+            notes.note { $0.problem = refusal.message }
             return try isOAuth(request) ? OAuthRefusal(refusal).response : JSONReply.make(refusal, version: version)
         }
     }
@@ -71,15 +104,22 @@ struct DeskResponder: HTTPResponder {
         _ reader: RequestReader, _ context: DeskContext, _ version: inout APIVersion?
     ) async throws -> Response {
         let full = reader.request.uri.path
+        if let keys = desk.frontKeys, let front = desk.configuration.pushFront, front.isAt(full) {
+            return try await PushFrontResource(desk: desk, keys: keys).respond(to: reader)
+        }
         guard full.hasPrefix(desk.contextPath + "/") else { throw Refusal.resourceNotFound }
         let path = full.dropFirst(desk.contextPath.count)
-        if path == "/health" {
-            try reader.require(.get)
-            return try JSONReply.make(.ok, JSONValue.object([:]))
+        if path == "/health" || path.hasPrefix("/health/") {
+            return try await HealthResource(desk: desk).respond(to: reader, path: path.dropFirst("/health".count))
         }
         if path == "/console" || path.hasPrefix("/console/") {
             return try await ConsolePages(desk: desk)
-                .respond(to: reader, path: path.dropFirst("/console".count), isLocal: context.isLocal)
+                .respond(to: reader, path: path.dropFirst("/console".count), isLocal: LocalDoor(desk, context).admits(reader))
+        }
+        if path == "/admin" || path.hasPrefix("/admin/") {
+            return try await AdminResource(desk: desk)
+                .respond(
+                    to: reader, path: path.dropFirst("/admin".count), isLocal: LocalDoor(desk, context).admitsProgram(reader))
         }
         if path == "/XUI" || path.hasPrefix("/XUI/") {
             return try await LoginPages(desk: desk).respond(to: reader, path: path.dropFirst("/XUI".count))
@@ -87,6 +127,7 @@ struct DeskResponder: HTTPResponder {
         guard let address = ResourceAddress(path: path, realmParameter: reader.query("realm")) else {
             throw Refusal.resourceNotFound
         }
+        reader.notes.note { $0.resource = address.resource }
         guard desk.has(address.realm) else { throw Refusal.unknownRealm(address.realm) }
         switch address.resource.family {
         case .json:
@@ -103,7 +144,7 @@ struct DeskResponder: HTTPResponder {
         case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice:
             try await UserDevicesResource(desk: desk).respond(to: reader, address)
         case .pushMessage: try await PushMessageResource(desk: desk).respond(to: reader, realm: address.realm)
-        case .pushDesk: try PushDeskResource(desk: desk).respond(to: reader, realm: address.realm)
+        case .pushDesk: try await PushDeskResource(desk: desk).respond(to: reader, realm: address.realm)
         default: throw Refusal.resourceNotFound
         }
     }

@@ -13,7 +13,7 @@ enum JSONReply {
         let bytes = try JSON.encode(body)
         var fields = headers
         fields[.contentType] = "application/json; charset=UTF-8"
-        fields[.cacheControl] = "no-cache"
+        fields[.cacheControl] = "no-cache, no-store"
         fields[.contentLength] = String(bytes.count)
         if let version { fields.set("Content-API-Version", "resource=\(version)") }
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))

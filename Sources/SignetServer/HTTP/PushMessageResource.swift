@@ -23,30 +23,66 @@ struct PushMessageResource: Sendable {
         guard let body = try? JSON.decode(PushRequestBody.self, from: bytes) else { throw Refusal.badRequest }
         do {
             switch action {
-            case .register: return try register(body, realm: realm)
-            case .authenticate: return try authenticate(body, realm: realm)
+            case .register: return try await register(body, reader, realm: realm)
+            case .authenticate: return try await authenticate(body, realm: realm, reader.notes)
             }
         } catch let refusal as PushRefusal {
+            if action == .authenticate { desk.telemetry.count([.push(.refused)]) }
             desk.logger.info("push refused", metadata: ["action": "\(name)", "realm": "\(realm)", "reason": "\(refusal)"])
             throw Refusal.badRequest
         }
     }
 
-    private func register(_ body: PushRequestBody, realm: RealmPath) throws -> Response {
-        let (device, address) = try desk.transact { state, moment throws(PushRefusal) in
-            (try state.register(body, realm: realm, at: moment.now), moment.url(.pushDesk, in: realm))
+    private func register(_ body: PushRequestBody, _ reader: RequestReader, realm: RealmPath) async throws -> Response {
+        let endpoint = try await endpoint(for: body, reader, realm: realm)
+        let (device, address) = try await desk.transact { state, moment throws(PushRefusal) in
+            (try state.register(body, realm: realm, endpoint: endpoint, at: moment.now), moment.url(.pushDesk, in: realm))
         }
+        reader.notes.note { $0.client.device = device.mechanismUID }
         desk.logger.info("push device registered", metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
         var headers: HTTPFields = [:]
-        headers.set("Link", "<\(address)>; rel=\"\(DeskProof.linkRelation)\"")
+        if device.route == .desk { headers.set("Link", "<\(address)>; rel=\"\(DeskProof.linkRelation)\"") }
         return try JSONReply.make(.ok, JSONValue.object([:]), headers: headers, version: Self.version)
     }
 
-    private func authenticate(_ body: PushRequestBody, realm: RealmPath) throws -> Response {
-        let answer = try desk.transact { state, moment throws(PushRefusal) in
-            try state.pushes.answer(body, realm: realm, at: moment.now)
+    /// Where SNS is to deliver to; nil for a device at the desk. Whether it may register is looked at first, and again when SNS has
+    /// answered: nothing is held up meanwhile.
+    private func endpoint(
+        for body: PushRequestBody, _ reader: RequestReader, realm: RealmPath
+    ) async throws -> String? {
+        guard let sns = desk.sns, !reader.prefersDesk else { return nil }
+        let device = try await desk.transact { state, moment throws(PushRefusal) in
+            try state.candidate(body, realm: realm, at: moment.now)
         }
+        guard let application = sns.configuration.application(for: device.communicationType) else {
+            throw PushRefusal.noApplication(device.communicationType)
+        }
+        do {
+            return try await sns.endpoint(for: device.deviceID, of: application)
+        } catch {
+            desk.logger.warning("a push device could not be made known to SNS", metadata: ["reason": "\(error)"])
+            guard !error.isAboutDevice else { throw PushRefusal.tokenRefused }
+            throw Refusal(.serviceUnavailable, "The push provider cannot be reached.")
+        }
+    }
+
+    private func authenticate(_ body: PushRequestBody, realm: RealmPath, _ notes: RequestNotes) async throws -> Response {
+        let (answer, device) = try await desk.transact { state, moment throws(PushRefusal) in
+            try state.answer(body, realm: realm, at: moment.now)
+        }
+        desk.telemetry.count([.push(answer == .approved ? .approved : .denied)])
+        notes.note { $0.client.device = device }
+        // A fault may want a message that was answered delivered once more.
+        if !desk.faults.isIdle, let device { desk.streams.wake(device) }
         desk.logger.info("push answered", metadata: ["realm": "\(realm)", "answer": "\(answer)"])
         return try JSONReply.make(.ok, JSONValue.object([:]), version: Self.version)
+    }
+}
+
+extension RequestReader {
+    /// Whether a device that registers says that it comes to the desk (docs/desk.md).
+    fileprivate var prefersDesk: Bool {
+        request.headers.filter { $0.name.canonicalName == "prefer" }.flatMap { $0.value.split(separator: ",") }
+            .contains { $0.prefix { $0 != ";" }.trimming(" \t").lowercased() == DeskProof.preference }
     }
 }

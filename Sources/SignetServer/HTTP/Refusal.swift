@@ -29,6 +29,10 @@ struct Refusal: Error, Sendable, Hashable {
 
     /// AM's answer to every push request that it does not take: it never says why.
     static let badRequest = Refusal(.badRequest, "Bad request.")
+    static func tooLarge(_ limit: Int) -> Refusal {
+        Refusal(.contentTooLarge, "The request's body is larger than \(limit) bytes.")
+    }
+
     static let accessDenied = Refusal(.unauthorized, "Access Denied")
     static let resourceNotFound = Refusal(.notFound, "Resource not found.")
     static let journeyTimedOut = Refusal(.unauthorized, "Session has timed out", detail: ["errorCode": .string("110")])
@@ -36,6 +40,10 @@ struct Refusal: Error, Sendable, Hashable {
     static let noSuchJourney = Refusal(.badRequest, "No Configuration found")
     static let foreignJourney = Refusal(.badRequest, "Authentication Error: the journey belongs to another realm")
     static let invalidAuthID = Refusal(.badRequest, "Authentication Error: Invalid AuthId Signature")
+
+    /// What is asked for cannot be read, or was not written; nothing is half done.
+    static let stateFailed = Refusal(
+        .serviceUnavailable, "The state of the server cannot be used now. Try again later.", headers: [.retryAfter: "1"])
 
     static let lockedOut = Refusal(.unauthorized, "User Locked Out.", detail: ["failureUrl": .string("")])
     static let suspensionNotFound = Refusal(
@@ -71,5 +79,33 @@ struct Refusal: Error, Sendable, Hashable {
         Refusal(
             .methodNotAllowed, "The method is not supported here.",
             headers: [.allow: allowed.map(\.rawValue).joined(separator: ", ")])
+    }
+}
+
+/// A walk that failed keeps the refusal, to show it again.
+extension Refusal: Codable {
+    private enum CodingKeys: CodingKey {
+        case status, phrase, message, detail, headers, reason
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        status = HTTPResponse.Status(
+            code: try container.decode(Int.self, forKey: .status),
+            reasonPhrase: try container.decode(String.self, forKey: .phrase))
+        message = try container.decode(String.self, forKey: .message)
+        detail = try container.decodeIfPresent([String: JSONValue].self, forKey: .detail)
+        headers = try container.decode(HTTPFields.self, forKey: .headers)
+        reason = try container.decodeIfPresent(String.self, forKey: .reason)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(status.code, forKey: .status)
+        try container.encode(status.reasonPhrase, forKey: .phrase)
+        try container.encode(message, forKey: .message)
+        try container.encodeIfPresent(detail, forKey: .detail)
+        try container.encode(headers, forKey: .headers)
+        try container.encodeIfPresent(reason, forKey: .reason)
     }
 }

@@ -1,12 +1,16 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 import SignetCore
 
 /// What the resources read of a request.
 struct RequestReader: Sendable {
     let request: Request
     let largestBody: Int
+    let telemetry: Telemetry
+    /// What the journal will tell of the request.
+    var notes = RequestNotes()
 
     /// The value of a header by its name in lower case; of several the first one, as AM does.
     func header(_ name: String) -> String? {
@@ -37,7 +41,13 @@ struct RequestReader: Sendable {
         do {
             return Array(try await request.body.collect(upTo: largestBody).readableBytesView)
         } catch is NIOTooManyBytesError {
-            throw Refusal(.contentTooLarge, "The request's body is larger than \(largestBody) bytes.")
+            telemetry.count([.refused(.bodyTooLarge)])
+            throw Refusal.tooLarge(largestBody)
+        } catch is BodyTooSlow {
+            throw Refusal(.requestTimeout, "The request's body took too long.", headers: [.connection: "close"])
+        } catch let error where !(error is CancellationError || error is HTTPParserError) {
+            // The client has gone.
+            throw Refusal(.badRequest, "The request's body could not be read to its end.")
         }
     }
 
@@ -51,6 +61,7 @@ struct RequestReader: Sendable {
         guard let json = try? JSON.value(of: bytes), json.object != nil else {
             throw Refusal(.badRequest, "The request's body is not a JSON object.")
         }
+        notes.note(json: json)
         return json
     }
 }

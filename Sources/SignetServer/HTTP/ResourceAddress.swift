@@ -2,7 +2,7 @@ import SignetCore
 
 /// What a path asks for, and in which realm (protocol/journey.md sections 1.1 and 1.2).
 struct ResourceAddress: Sendable, Hashable {
-    enum Resource: CaseIterable {
+    enum Resource: String, CaseIterable {
         case authenticate
         case sessions
         case session

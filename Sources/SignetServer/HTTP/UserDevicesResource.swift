@@ -12,39 +12,32 @@ struct UserDevicesResource: Sendable {
         try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
         let tokens = reader.sessionTokens(desk.configuration.cookieName)
         let owner = UserKey(realm: address.realm, name: address.arguments[0])
-        let shown = desk.transact { state, moment in state.session(tokens, in: address.realm, at: moment.now) }
+        let shown = try await desk.transact { state, moment in state.session(tokens, in: address.realm, at: moment.now) }
         guard let shown else { throw Refusal.accessDenied }
         guard shown.session.user == owner else { throw Refusal(.forbidden, "User not permitted") }
         guard let kind = DeviceKind(address) else { throw Refusal.resourceNotFound }
         guard let id = address.deviceID else {
             try reader.require(.get)
             guard reader.query("_queryFilter") != nil || reader.query("_queryId") != nil else { throw Refusal.badRequest }
-            let devices = desk.transact { state, _ in state.devices.descriptions(kind, of: owner) }
+            let devices = try await desk.transact { state, _ in state.devices.descriptions(kind, of: owner) }
             return try JSONReply.make(.ok, Self.page(devices), version: Self.version)
         }
         switch reader.request.method {
-        case .get: return try get(kind, id, owner)
-        case .delete: return try delete(kind, id, owner)
+        case .get: return try await get(kind, id, owner)
+        case .delete: return try await delete(kind, id, owner)
         case .put: return try await put(kind, id, owner, reader)
         default: throw Refusal.methodNotAllowed(kind.canBeRenamed ? [.get, .delete, .put] : [.get, .delete])
         }
     }
 
-    private func get(_ kind: DeviceKind, _ id: String, _ owner: UserKey) throws -> Response {
-        let device = desk.transact { state, _ in state.devices.description(kind, id, of: owner) }
+    private func get(_ kind: DeviceKind, _ id: String, _ owner: UserKey) async throws -> Response {
+        let device = try await desk.transact { state, _ in state.devices.description(kind, id, of: owner) }
         guard let device else { throw Refusal.resourceNotFound }
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 
-    private func delete(_ kind: DeviceKind, _ id: String, _ owner: UserKey) throws -> Response {
-        let device = desk.transact { state, moment in
-            let device = state.devices.description(kind, id, of: owner)
-            if let removed = state.devices.remove(kind, id, of: owner) {
-                state.streams.endAll(removed.mechanismUID)
-                state.pushes.forget(mechanismUID: removed.mechanismUID, at: moment.now)
-            }
-            return device
-        }
+    private func delete(_ kind: DeviceKind, _ id: String, _ owner: UserKey) async throws -> Response {
+        let device = try await desk.transact { state, moment in state.removeDevice(kind, id, of: owner, at: moment.now) }
         guard let device else { throw Refusal.resourceNotFound }
         desk.logger.info("device removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)"])
         return try JSONReply.make(.ok, device, version: Self.version)
@@ -57,7 +50,7 @@ struct UserDevicesResource: Sendable {
         guard kind.canBeRenamed else { throw Refusal(.notImplemented, "The device cannot be changed.") }
         let body = try await reader.json()
         guard let name = body[kind.nameMember]?.string, name.utf8.count <= 4096 else { throw Refusal.badRequest }
-        let device = desk.transact { state, _ in
+        let device = try await desk.transact { state, _ in
             state.devices.rename(kind, id, of: owner, to: name)
             return state.devices.description(kind, id, of: owner)
         }
@@ -75,7 +68,7 @@ struct UserDevicesResource: Sendable {
 }
 
 /// The kinds of devices that a person can have.
-enum DeviceKind: String, Sendable, CaseIterable {
+enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable {
     case oath
     case push
     case binding

@@ -60,7 +60,11 @@ extension DeskState {
         guard moment.now.timeIntervalSince1970 < Double(authID.exp),
             let journey = journeys.value(for: authID.sessionId, at: moment.now),
             ConstantTime.areEqual(journey.oneTimeKey, authID.otk)
-        else { throw .journeyTimedOut }
+        else {
+            // The name is one of ours: it is signed.
+            note(.login(journey: authID.authIndexValue, .timeout))
+            throw .journeyTimedOut
+        }
         var taken = journey
         _ = journeys.remove(journey.id, at: moment.now)
         taken.noSession = taken.noSession || request.noSession
@@ -85,7 +89,19 @@ extension DeskState {
     /// The most journeys that are inside of each other: one that is inside of itself ends here.
     private static var deepestWalk: Int { 16 }
 
+    /// Walks on, and notes how it ended if it did.
     private mutating func walk(_ journey: JourneyState, answers: Answers?, _ moment: Moment) throws(Refusal) -> JourneyReply {
+        do throws(Refusal) {
+            let reply = try pass(journey, answers: answers, moment)
+            if case .loggedIn = reply { note(.login(journey: journey.tree, .success)) }
+            return reply
+        } catch {
+            note(.login(journey: journey.tree, LoginOutcome(error)))
+            throw error
+        }
+    }
+
+    private mutating func pass(_ journey: JourneyState, answers: Answers?, _ moment: Moment) throws(Refusal) -> JourneyReply {
         var journey = journey
         var answers = answers
         for _ in 0..<Self.longestWalk {
@@ -119,7 +135,7 @@ extension DeskState {
         journey.asked = JourneyCallback.numbered(page.callbacks)
         journey.oneTimeKey = RandomID.token()
         guard let authID = try? AuthID(journey, at: moment.now).signed(with: authIDKey) else { throw .unwritable }
-        journeys.insert(journey, for: journey.id, until: journey.expiresAt, at: moment.now)
+        journeys.insert(journey, for: journey.id, until: journey.expiresAt)
         return .step(
             JourneyStep(
                 authId: authID, callbacks: journey.asked, stage: page.stage, header: page.header, description: page.description))
@@ -131,7 +147,7 @@ extension DeskState {
         journey.memory = .suspended
         let reply = try ask(page, &journey, moment)
         let end = moment.now.addingTimeInterval(Double(max(1, moment.configuration.suspensionTimeout)))
-        suspensions.insert(journey, for: BearerKey(token), until: end, at: moment.now)
+        suspensions.insert(journey, for: BearerKey(token), until: end)
         return reply
     }
 
@@ -176,29 +192,43 @@ extension Secret {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
+extension DeskState {
+    /// Sends a letter: it is kept for who looks, and told to who listens.
+    mutating func send(_ link: String, to user: UserKey, at now: Date) {
+        outbox.keep(link, for: user, at: now)
+        effects.append(.letter(Letter(user: user.name, realm: user.realm.description, link: link)))
+    }
+}
+
 /// The letters that were sent. A desk has no post: who tests a journey looks here for the link.
-struct Outbox: Sendable {
+struct Outbox {
     /// The most that are kept for one person.
     static let size = 16
 
-    private var links: [UserKey: [String]] = [:]
-    private var undelivered: [Letter] = []
+    /// How long letters are kept, in seconds: 30 days.
+    static let lifetime = 30 * 86_400.0
 
-    subscript(user: UserKey) -> [String] { links[user] ?? [] }
-
-    /// Everybody's links, the newest last.
-    var all: [(user: UserKey, link: String)] {
-        links.sorted { $0.key.name < $1.key.name }.flatMap { user, links in links.map { (user, $0) } }
+    struct Letters: Codable, Sendable {
+        let user: UserKey
+        var links: [String]
     }
 
-    mutating func send(_ link: String, to user: UserKey) {
-        links[user] = ((links[user] ?? []) + [link]).suffix(Self.size)
-        undelivered = (undelivered + [Letter(user: user.name, realm: user.realm.description, link: link)]).suffix(Self.size)
+    private var letters: Table<UserKey, Letters>
+
+    init(_ transaction: DeskTransaction) {
+        letters = Table(.letters, transaction)
     }
 
-    /// Takes out the letters that nobody was told of.
-    mutating func takeUndelivered() -> [Letter] {
-        defer { undelivered = [] }
-        return undelivered
+    /// A person's links, the newest last.
+    func links(of user: UserKey, at now: Date) -> [String] { letters.value(for: user, at: now)?.links ?? [] }
+
+    /// The links of those who got a letter last, at most `limit` people, each one's newest last.
+    func newest(_ limit: Int, at now: Date) -> [(user: UserKey, link: String)] {
+        letters.newest(limit, at: now).map(\.value).flatMap { letters in letters.links.map { (letters.user, $0) } }
+    }
+
+    mutating func keep(_ link: String, for user: UserKey, at now: Date) {
+        let links = (links(of: user, at: now) + [link]).suffix(Self.size)
+        letters.insert(Letters(user: user, links: Array(links)), for: user, until: now.addingTimeInterval(Self.lifetime))
     }
 }

@@ -20,7 +20,7 @@ struct Moment: Sendable {
 }
 
 /// Somebody on the way through a tree: AM's session with its shared state.
-struct JourneyState: Sendable {
+struct JourneyState: Codable, Sendable {
     let id: String
     let realm: RealmPath
     /// The journey that was begun.
@@ -64,7 +64,7 @@ struct JourneyState: Sendable {
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
 }
 
-enum NodeMemory: Sendable {
+enum NodeMemory: Codable, Sendable {
     case nothing
     case waiting(PollingWait)
     case registering(messageID: String, PollingWait)
@@ -79,7 +79,7 @@ enum NodeMemory: Sendable {
 }
 
 /// One wait between two polls, and the rule against those who do not wait (protocol/authenticator.md section 3.6).
-struct PollingWait: Sendable, Hashable {
+struct PollingWait: Codable, Sendable, Hashable {
     let milliseconds: Int
     let dueAt: Date
     private let patience: Int

@@ -23,8 +23,13 @@ struct JourneyTree: Sendable {
     func isOffered(in realm: RealmPath) -> Bool { !isInner && realms?.contains(realm) ?? true }
 }
 
+extension [String: JourneyTree] {
+    /// Those that somebody can begin in a realm, in the order of the alphabet.
+    func names(offeredIn realm: RealmPath) -> [String] { values.filter { $0.isOffered(in: realm) }.map(\.name).sorted() }
+}
+
 /// A node's place: two journeys may each have their `password`.
-struct NodePlace: Sendable, Hashable {
+struct NodePlace: Codable, Sendable, Hashable {
     var tree: String
     var nodeID: String
 }
@@ -83,6 +88,9 @@ struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     static let unsupported = NodeOutcome("unsupported")
     static let error = NodeOutcome("error")
     static let noDevice = NodeOutcome("noDevice")
+    static let noDeviceRegistered = NodeOutcome("noDeviceRegistered")
+    static let keyNotFound = NodeOutcome("keyNotFound")
+    static let exceedDeviceLimit = NodeOutcome("exceedDeviceLimit")
     static let recoveryCode = NodeOutcome("recoveryCode")
     static let unknownDevice = NodeOutcome("unknownDevice")
 

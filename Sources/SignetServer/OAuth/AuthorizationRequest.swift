@@ -69,6 +69,8 @@ struct AuthorizationRequest: Sendable, Hashable {
     let prompts: Set<Prompt>
     /// The most seconds since the person logged in.
     let maxAge: Double?
+    /// The journeys of which the person is to have walked one, the best first: what AM's mapping makes of `acr_values`.
+    let journeys: [String]
 
     init(_ parameters: Parameters, of client: RegisteredClient) throws(AuthorizationRefusal) {
         switch parameters["response_type"] {
@@ -95,6 +97,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         nonce = parameters["nonce"]
         challenge = try Self.challenge(parameters, isRequired: client.requiresProofKey)
         prompts = try Self.prompts(parameters)
+        journeys = parameters.words("acr_values")
         if let age = parameters["max_age"] {
             guard let seconds = UInt32(age) else { throw .invalidRequest("max_age is no number of seconds") }
             maxAge = Double(seconds)
@@ -140,19 +143,26 @@ struct AuthorizationRequest: Sendable, Hashable {
 }
 
 /// What a client was allowed before.
-struct ConsentBook: Sendable {
-    private struct Key: Sendable, Hashable {
+struct ConsentBook {
+    private struct Key: RowName {
         let user: UserKey
         let client: ClientKey
+
+        var rowName: String { "\(client.id.utf8.count) \(client.id)\(user.rowName)" }
     }
 
-    private var scopes: [Key: Set<String>] = [:]
+    private var scopes: Table<Key, Set<String>>
+
+    init(_ transaction: DeskTransaction) {
+        scopes = Table(.consent, transaction)
+    }
 
     func covers(_ asked: [String], by client: ClientKey, of user: UserKey) -> Bool {
-        scopes[Key(user: user, client: client), default: []].isSuperset(of: asked)
+        scopes[Key(user: user, client: client)]?.isSuperset(of: asked) ?? asked.isEmpty
     }
 
     mutating func save(_ asked: [String], by client: ClientKey, of user: UserKey) {
-        scopes[Key(user: user, client: client), default: []].formUnion(asked)
+        let key = Key(user: user, client: client)
+        scopes[key] = (scopes[key] ?? []).union(asked)
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -17,8 +16,8 @@ struct AuthorizeResource: Sendable {
     /// What becomes of a request that is whole.
     private enum Outcome: Sendable {
         case code(String)
-        /// To log in; `isForced` though there is a session.
-        case login(isForced: Bool)
+        /// To log in; `isForced` though there is a session; by a journey if one is asked for.
+        case login(isForced: Bool, journey: String?)
         case consent(ShownSession, scopes: [String], csrf: String)
         case refused(AuthorizationRefusal)
     }
@@ -36,7 +35,7 @@ struct AuthorizeResource: Sendable {
         }
         let request = parameters
         let tokens = reader.sessionTokens(desk.configuration.cookieName)
-        let (target, outcome) = try desk.transact { [decision] state, moment throws(OAuthRefusal) in
+        let (target, outcome) = try await desk.transact { [decision] state, moment throws(OAuthRefusal) in
             let target = try AuthorizationReturn(
                 request, in: realm, state.clients, issuer: moment.issuer(of: realm))
             return (target, Self.outcome(of: request, target, decision, tokens, &state, moment))
@@ -49,14 +48,15 @@ struct AuthorizeResource: Sendable {
             desk.logger.info("authorization refused", metadata: ["client": "\(target.client.id)", "error": "\(refusal.code)"])
             return OAuthReply.redirect(
                 to: target.location([("error", refusal.code), ("error_description", refusal.message)]))
-        case .login(let isForced):
-            return OAuthReply.redirect(to: loginPage(request, realm, isForced: isForced))
+        case .login(let isForced, let journey):
+            let page = try await loginPage(request, realm, tokens, isForced: isForced, journey: journey)
+            return OAuthReply.redirect(to: page)
         case .consent(let shown, let scopes, let csrf):
             // The form carries the request, which may have come in a form itself.
             let hidden = request.fields(without: Decision.names) + [("csrf", csrf)]
             return HTMLPage.consent(
                 client: target.client, user: shown.session.user, scopes: scopes, hidden: hidden, target: target.redirectURI
-            ).response(below: desk.contextPath)
+            ).response(at: desk)
         }
     }
 
@@ -90,11 +90,14 @@ struct AuthorizeResource: Sendable {
         }
         let isSilent = request.prompts.contains(.none)
         let present = state.session(tokens, in: client.key.realm, at: moment.now)
-        guard let shown = present,
-            state.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session, at: moment.now)
+        // What is no journey of the realm is a wish that cannot be granted, and wishes may go without.
+        let journeys = request.journeys.filter { state.trees[$0]?.isOffered(in: client.key.realm) ?? false }
+        let walked = journeys.first { present?.session.trees.contains($0) ?? false }
+        guard let shown = present, journeys.isEmpty || walked != nil,
+            state.hasLoggedIn(shown.session, since: parameters, moment) || !request.wantsLogin(shown.session, at: moment.now)
         else {
             let refusal = AuthorizationRefusal(code: "login_required", message: "The request requires login.")
-            return isSilent ? .refused(refusal) : .login(isForced: present != nil)
+            return isSilent ? .refused(refusal) : .login(isForced: present != nil, journey: journeys.first)
         }
         if client.asksConsent || request.prompts.contains(.consent) {
             let user = shown.session.user
@@ -113,7 +116,8 @@ struct AuthorizeResource: Sendable {
         }
         let grant = Grant(
             client: client.key, user: shown.session.user, scopes: request.scopes,
-            authenticatedAt: shown.session.authenticatedAt, session: BearerKey(shown.token), nonce: request.nonce)
+            authenticatedAt: shown.session.authenticatedAt, session: BearerKey(shown.token), nonce: request.nonce,
+            journey: walked)
         return .code(
             state.tokens.code(
                 for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
@@ -121,12 +125,16 @@ struct AuthorizeResource: Sendable {
     }
 
     /// Where a person logs in, to come back to the same request, which says how many logins there were before.
-    private func loginPage(_ request: Parameters, _ realm: RealmPath, isForced: Bool) -> String {
+    private func loginPage(
+        _ request: Parameters, _ realm: RealmPath, _ tokens: [String], isForced: Bool, journey: String?
+    ) async throws -> String {
         let address = "\(desk.baseURL)\(ResourceAddress(.authorize, realm: realm).path)"
         let fields = request.fields(without: Decision.names.union([DeskState.loginMark]))
-        let mark = desk.transact { state, _ in state.loginMark(for: fields) }
+        let mark = try await desk.transact { state, moment in
+            state.loginMark(for: fields, after: state.sessions.lastLogin(tokens, at: moment.now))
+        }
         let goto = FormCoding.address(address, adding: fields + [(DeskState.loginMark, mark)])
-        return LoginPages.address(desk.baseURL, realm, goto: goto, isForced: isForced)
+        return LoginPages.address(desk.baseURL, realm, goto: goto, isForced: isForced, journey: journey)
     }
 }
 
@@ -135,18 +143,17 @@ extension DeskState {
     fileprivate static let loginMark = "login_mark"
 
     /// How many logins there were, signed together with the request: it is of no use to another one.
-    fileprivate func loginMark(for request: [(name: String, value: String)], after logins: Int? = nil) -> String {
-        let count = logins ?? sessions.logins
-        let text = "login \(count) \(FormCoding.encode(request))"
-        let mac = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: authIDKey.key)
-        return "\(count).\(mac.withUnsafeBytes { Base64.encode($0, as: .url) })"
+    fileprivate func loginMark(for request: [(name: String, value: String)], after count: Int) -> String {
+        "\(count).\(proof("login \(count) \(FormCoding.encode(request))"))"
     }
 
-    /// Whether the person has logged in since this very request was sent to the login page.
-    fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters) -> Bool {
+    /// Whether the person has logged in since this very request was sent to the login page, and not longer ago than a journey
+    /// may take: from the login page the browser comes back at once, and who kept its address comes back later.
+    fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters, _ moment: Moment) -> Bool {
         guard let mark = request[Self.loginMark], let count = Int(mark.prefix { $0 != "." }) else { return false }
         let fields = request.fields(without: AuthorizeResource.Decision.names.union([Self.loginMark]))
         return ConstantTime.areEqual(mark, loginMark(for: fields, after: count)) && session.login > count
+            && moment.now.timeIntervalSince(session.authenticatedAt) <= Double(max(1, moment.configuration.journeyTimeout))
     }
 }
 

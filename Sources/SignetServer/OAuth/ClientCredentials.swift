@@ -25,13 +25,18 @@ struct ClientCredentials: Sendable {
     }
 
     /// Both parts are in the coding of forms, before they are joined with a colon.
-    private static func pair(_ basic: String) -> (String, String)? {
+    fileprivate static func pair(_ basic: String) -> (String, String)? {
         guard let bytes = try? Base64.decode(basic), let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             .map { Parameters.decoded($0) ?? String($0) }
         guard parts.count == 2 else { return nil }
         return (parts[0], parts[1])
     }
+}
+
+extension RequestReader {
+    /// The client that `Authorization: Basic` names; nil when there is none.
+    var basicClient: String? { credentials("Basic").flatMap { ClientCredentials.pair($0)?.0 } }
 }
 
 extension DeskState {

@@ -8,8 +8,8 @@ import Foundation
 #endif
 
 /// A device without a browser that waits until somebody allows it what it asks for (RFC 8628).
-struct DeviceAuthorization: Sendable {
-    enum State: Sendable {
+struct DeviceAuthorization: Codable, Sendable {
+    enum State: Codable, Sendable {
         case waiting
         case allowed(Grant)
         case denied
@@ -28,9 +28,14 @@ struct DeviceAuthorization: Sendable {
 }
 
 /// The devices that wait.
-struct DeviceCodeLedger: Sendable {
-    private var devices = ExpiringTable<BearerKey, DeviceAuthorization>(capacity: 10_000)
-    private var userCodes = ExpiringTable<String, BearerKey>(capacity: 10_000)
+struct DeviceCodeLedger {
+    private var devices: Table<BearerKey, DeviceAuthorization>
+    private var userCodes: Table<String, BearerKey>
+
+    init(_ transaction: DeskTransaction) {
+        devices = Table(.deviceCode, transaction)
+        userCodes = Table(.userCode, transaction)
+    }
 
     /// After its end a code is remembered for so many seconds, to say that it has expired rather than that it never was.
     private static let memory = 600.0
@@ -51,8 +56,8 @@ struct DeviceCodeLedger: Sendable {
             expiresAt: moment.now.addingTimeInterval(Double(client.lifetimes(moment).deviceCode)),
             interval: max(1, moment.configuration.devicePollInterval))
         let end = device.expiresAt.addingTimeInterval(Self.memory)
-        devices.insert(device, for: BearerKey(code), until: end, at: moment.now)
-        userCodes.insert(BearerKey(code), for: Self.plain(userCode), until: device.expiresAt, at: moment.now)
+        devices.insert(device, for: BearerKey(code), until: end)
+        userCodes.insert(BearerKey(code), for: Self.plain(userCode), until: device.expiresAt)
         return (code, device)
     }
 

@@ -17,7 +17,7 @@ struct DeviceCodeResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let (code, device, page) = try desk.transact { state, moment throws(OAuthRefusal) in
+        let (code, device, page) = try await desk.transact { state, moment throws(OAuthRefusal) in
             let client = try state.client(credentials, in: realm)
             let asked = form.words("scope")
             guard asked.allSatisfy(client.scopes.contains) else { throw .invalidScope("Unknown/invalid scope(s)") }
@@ -54,19 +54,19 @@ struct DeviceUserResource: Sendable {
         } else {
             try reader.require(.get, .post)
         }
-        let shown = desk.transact { state, moment in
+        let shown = try await desk.transact { state, moment in
             state.session(tokens, in: realm, at: moment.now).map { ($0, state.csrf(of: $0.token)) }
         }
         guard let (shown, csrf) = shown else { return OAuthReply.redirect(to: loginPage(parameters["user_code"], realm)) }
         guard let answer = parameters["decision"], reader.request.method == .post else {
-            return question(parameters["user_code"], realm, csrf)
+            return try await question(parameters["user_code"], realm, csrf)
         }
         guard let given = parameters["csrf"], ConstantTime.areEqual(given, csrf) || ConstantTime.areEqual(given, shown.token)
         else {
             throw OAuthRefusal(.forbidden, "access_denied", "The form is not one of this session")
         }
         let userCode = try parameters.required("user_code")
-        let isDone = desk.transact { state, moment in
+        let isDone = try await desk.transact { state, moment in
             guard let device = state.deviceCodes.device(showing: userCode, in: realm, at: moment.now) else { return false }
             let grant = Grant(
                 client: device.client, user: shown.session.user, scopes: device.scopes,
@@ -75,15 +75,15 @@ struct DeviceUserResource: Sendable {
             return true
         }
         guard isDone else { throw OAuthRefusal(.badRequest, "not_found", "The user code is invalid or has expired") }
-        return HTMLPage.deviceAnswered(answer == "allow").response(below: desk.contextPath)
+        return HTMLPage.deviceAnswered(answer == "allow").response(at: desk)
     }
 
-    private func question(_ userCode: String?, _ realm: RealmPath, _ csrf: String) -> Response {
-        let device = desk.transact { state, moment in
+    private func question(_ userCode: String?, _ realm: RealmPath, _ csrf: String) async throws -> Response {
+        let device = try await desk.transact { state, moment in
             userCode.flatMap { state.deviceCodes.device(showing: $0, in: realm, at: moment.now) }
         }
         let page = device.map { HTMLPage.device($0, csrf: csrf) } ?? HTMLPage.deviceCode(isWrong: userCode != nil)
-        return page.response(below: desk.contextPath)
+        return page.response(at: desk)
     }
 
     private func loginPage(_ userCode: String?, _ realm: RealmPath) -> String {

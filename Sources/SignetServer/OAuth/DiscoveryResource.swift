@@ -8,7 +8,7 @@ struct DiscoveryResource: Sendable {
 
     func respond(to reader: RequestReader, realm: RealmPath) throws -> Response {
         try reader.require(.get)
-        return try JSONReply.make(.ok, desk.transact { state, moment in Self.document(realm, state.clients, moment) })
+        return try JSONReply.make(.ok, Self.document(realm, desk.clients, desk.trees, desk.moment))
     }
 
     func keys(_ reader: RequestReader) async throws -> Response {
@@ -17,7 +17,7 @@ struct DiscoveryResource: Sendable {
     }
 
     private static func document(
-        _ realm: RealmPath, _ clients: ClientRegistry, _ moment: Moment
+        _ realm: RealmPath, _ clients: ClientRegistry, _ trees: [String: JourneyTree], _ moment: Moment
     ) -> [String: JSONValue] {
         func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
         func address(_ resource: ResourceAddress.Resource) -> JSONValue { .string(moment.url(resource, in: realm)) }
@@ -28,14 +28,15 @@ struct DiscoveryResource: Sendable {
             "userinfo_endpoint": address(.userInfo), "jwks_uri": address(.keys), "revocation_endpoint": address(.revocation),
             "introspection_endpoint": address(.introspection), "end_session_endpoint": address(.endSession),
             "device_authorization_endpoint": address(.deviceCode),
-            "scopes_supported": list(clients.scopes(in: realm)), "claims_supported": list(StandardClaims.names),
+            "acr_values_supported": list(trees.names(offeredIn: realm)), "scopes_supported": list(clients.scopes(in: realm)),
+            "claims_supported": list(StandardClaims.names),
             "response_types_supported": list(["code"]), "response_modes_supported": list(["query"]),
             "grant_types_supported": list(TokenResource.GrantType.allCases.map(\.rawValue)),
             "code_challenge_methods_supported": list(["S256"]), "subject_types_supported": list(["public"]),
             "id_token_signing_alg_values_supported": list(["RS256"]),
             "token_endpoint_auth_methods_supported": authentication, "revocation_endpoint_auth_methods_supported": authentication,
             "introspection_endpoint_auth_methods_supported": list(["client_secret_basic", "client_secret_post"]),
-            "prompt_values_supported": list(["none", "login", "consent"]),
+            "prompt_values_supported": list(["none", "login", "consent", "select_account"]),
             "authorization_response_iss_parameter_supported": .bool(true), "request_parameter_supported": .bool(false),
             "request_uri_parameter_supported": .bool(false), "claims_parameter_supported": .bool(false),
             "version": .string("3.0"),

@@ -23,7 +23,7 @@ struct EndSessionResource: Sendable {
         let request = parameters
         let session = claims["sid"]?.string.map { BearerKey(text: $0) }
         let shown = reader.sessionTokens(desk.configuration.cookieName).map { BearerKey($0) }
-        let (ended, headers) = try desk.transact { state, moment throws(OAuthRefusal) in
+        let (ended, headers) = try await desk.transact { state, moment throws(OAuthRefusal) in
             if let target = request["post_logout_redirect_uri"] {
                 guard let client = state.clients[ClientKey(realm: realm, id: audience)], client.mayReturn(to: target) else {
                     throw OAuthRefusal(

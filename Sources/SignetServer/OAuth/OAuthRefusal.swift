@@ -22,6 +22,7 @@ struct OAuthRefusal: Error, Sendable, Hashable {
             switch refusal.status {
             case .notFound: "not_found"
             case .internalServerError: "server_error"
+            case .tooManyRequests: "temporarily_unavailable"
             default: "invalid_request"
             }
         self.init(refusal.status, code, refusal.message, headers: refusal.headers)

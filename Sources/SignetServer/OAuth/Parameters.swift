@@ -64,7 +64,10 @@ extension RequestReader {
         guard let text = String(validating: try await body(), as: UTF8.self) else {
             throw OAuthRefusal.invalidRequest("The request's body is not UTF-8")
         }
-        return try Parameters(text)
+        let form = try Parameters(text)
+        notes.note(form.fields())
+        if let client = basicClient { notes.note([("client_id", client)]) }
+        return form
     }
 
     /// What follows the name of a scheme in `Authorization`; nil when there is no such header, or another scheme.

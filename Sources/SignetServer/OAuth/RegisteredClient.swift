@@ -79,7 +79,7 @@ struct ClientRegistry: Sendable {
 }
 
 /// A client's place: two realms may each have their `app`.
-struct ClientKey: Sendable, Hashable {
+struct ClientKey: Codable, Sendable, Hashable {
     let realm: RealmPath
     let id: String
 }

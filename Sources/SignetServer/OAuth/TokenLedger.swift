@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// What a person let a client do: everything that came of one login dies with it.
-struct Grant: Sendable, Hashable {
+struct Grant: Codable, Sendable, Hashable {
     var id = RandomID.token()
     let client: ClientKey
     let user: UserKey
@@ -16,10 +16,12 @@ struct Grant: Sendable, Hashable {
     /// The session that the person was logged in with.
     let session: BearerKey
     let nonce: String?
+    /// The journey that the client asked for by `acr_values` and the person has walked: the claim `acr`.
+    var journey: String?
 }
 
 /// An authorization code that was not exchanged yet.
-struct AuthorizationCode: Sendable, Hashable {
+struct AuthorizationCode: Codable, Sendable, Hashable {
     let grant: Grant
     /// The redirect address; nil when the request named none.
     let redirectURI: String?
@@ -28,7 +30,7 @@ struct AuthorizationCode: Sendable, Hashable {
 }
 
 /// What stands behind an access token.
-struct AccessGrant: Sendable, Hashable {
+struct AccessGrant: Codable, Sendable, Hashable {
     let grant: Grant
     let scopes: [String]
     let issuedAt: Date
@@ -36,7 +38,7 @@ struct AccessGrant: Sendable, Hashable {
 }
 
 /// What stands behind a refresh token.
-struct RefreshGrant: Sendable, Hashable {
+struct RefreshGrant: Codable, Sendable, Hashable {
     let grantID: String
     let scopes: [String]
     let issuedAt: Date
@@ -59,12 +61,21 @@ struct IssuedTokens: Sendable, Hashable {
 }
 
 /// The codes and tokens that were given out. A token is good while it stands here together with its grant, so to take a grant
-/// away is to revoke everything that came of it.
-struct TokenLedger: Sendable {
-    private var codes = ExpiringTable<BearerKey, AuthorizationCode>(capacity: 10_000)
-    private var grants = ExpiringTable<String, Grant>(capacity: 100_000)
-    private var accesses = ExpiringTable<BearerKey, AccessGrant>(capacity: 200_000)
-    private var refreshes = ExpiringTable<BearerKey, RefreshGrant>(capacity: 200_000)
+/// away is to revoke everything that came of it; and while its user is (``Directory/isActive(_:)``).
+struct TokenLedger {
+    private var codes: Table<BearerKey, AuthorizationCode>
+    private var grants: Table<String, Grant>
+    private var accesses: Table<BearerKey, AccessGrant>
+    private var refreshes: Table<BearerKey, RefreshGrant>
+    private let directory: Directory
+
+    init(_ transaction: DeskTransaction, _ directory: Directory) {
+        self.directory = directory
+        codes = Table(.code, transaction)
+        grants = Table(.grant, transaction)
+        accesses = Table(.accessToken, transaction)
+        refreshes = Table(.refreshToken, transaction)
+    }
 
     // MARK: Codes
 
@@ -78,9 +89,12 @@ struct TokenLedger: Sendable {
         // So what came of a code is found when the code comes again, for as long as any of it lives.
         grant.id = key.text
         let code = AuthorizationCode(grant: grant, redirectURI: redirectURI, challenge: challenge)
-        codes.insert(code, for: key, until: now.addingTimeInterval(Double(lifetime)), at: now)
+        codes.insert(code, for: key, until: now.addingTimeInterval(Double(lifetime)))
         return text
     }
+
+    /// Lets a code's time be over. False when there is no such code.
+    mutating func expire(code text: String, at now: Date) -> Bool { codes.remove(BearerKey(text), at: now) != nil }
 
     /// Exchanges a code. It is good once: whatever comes of the first attempt of its client, a second one revokes what the first
     /// one got (RFC 6749 section 4.1.2).
@@ -101,11 +115,14 @@ struct TokenLedger: Sendable {
             throw .invalidGrant("The redirection URI is not the one of the authorization request")
         }
         try ProofKey.check(verifier, against: code.challenge)
-        return open(code.grant, for: client, moment)
+        return try open(code.grant, for: client, moment)
     }
 
     /// Gives the first tokens for what a person has allowed.
-    mutating func open(_ grant: Grant, for client: RegisteredClient, _ moment: Moment) -> IssuedTokens {
+    mutating func open(
+        _ grant: Grant, for client: RegisteredClient, _ moment: Moment
+    ) throws(OAuthRefusal) -> IssuedTokens {
+        guard directory.isActive(grant.user) else { throw .invalidGrant("The resource owner is not active") }
         let keepsTokens = client.refreshTokens != .none
         return issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true, moment)
     }
@@ -122,6 +139,8 @@ struct TokenLedger: Sendable {
         guard let token = refreshes.value(for: key, at: moment.now), client.refreshTokens != .none,
             let grant = grants.value(for: token.grantID, at: moment.now), grant.client == client.key
         else { throw refusal }
+        // Nothing is spent or revoked: a thief is another matter.
+        guard directory.isActive(grant.user) else { throw refusal }
         if case .rotated(let grace) = client.refreshTokens, let spentAt = token.spentAt,
             moment.now >= spentAt.addingTimeInterval(grace / .seconds(1))
         {
@@ -150,13 +169,13 @@ struct TokenLedger: Sendable {
         let accessToken = RandomID.token()
         accesses.insert(
             AccessGrant(grant: grant, scopes: scopes, issuedAt: now, expiresAt: accessEnd), for: BearerKey(accessToken),
-            until: accessEnd, at: now)
+            until: accessEnd)
         var refreshToken: String?
         if let refreshScopes {
             let token = RandomID.token()
             refreshes.insert(
                 RefreshGrant(grantID: grant.id, scopes: refreshScopes, issuedAt: now, expiresAt: refreshEnd),
-                for: BearerKey(token), until: refreshEnd, at: now)
+                for: BearerKey(token), until: refreshEnd)
             refreshToken = token
         }
         grants.extend(grant, for: grant.id, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd), at: now)
@@ -170,7 +189,7 @@ struct TokenLedger: Sendable {
     /// What an access token that is good stands for.
     func access(_ token: String, in realm: RealmPath, at now: Date) -> AccessGrant? {
         guard let access = accesses.value(for: BearerKey(token), at: now), access.grant.client.realm == realm,
-            grants.value(for: access.grant.id, at: now) != nil
+            grants.value(for: access.grant.id, at: now) != nil, directory.isActive(access.grant.user)
         else { return nil }
         return access
     }
@@ -178,7 +197,8 @@ struct TokenLedger: Sendable {
     /// What a refresh token that is good stands for.
     func refresh(_ token: String, in realm: RealmPath, at now: Date) -> (RefreshGrant, Grant)? {
         guard let refresh = refreshes.value(for: BearerKey(token), at: now), refresh.spentAt == nil,
-            let grant = grants.value(for: refresh.grantID, at: now), grant.client.realm == realm
+            let grant = grants.value(for: refresh.grantID, at: now), grant.client.realm == realm,
+            directory.isActive(grant.user)
         else { return nil }
         return (refresh, grant)
     }

@@ -23,11 +23,12 @@ struct TokenResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let (issued, claims) = try desk.transact { state, moment throws(OAuthRefusal) in
+        let (issued, claims) = try await desk.transact { state, moment throws(OAuthRefusal) in
             let client = try state.client(credentials, in: realm)
             let issued = try Self.exchange(form, client, &state, moment)
             return (issued, state.idTokenClaims(issued, client, moment))
         }
+        if let grant = GrantType(rawValue: form["grant_type"] ?? "") { desk.telemetry.count([.tokens(grant)]) }
         desk.logger.info(
             "tokens given",
             metadata: ["client": "\(issued.grant.client.id)", "realm": "\(realm)", "user": "\(issued.grant.user.name)"])
@@ -54,7 +55,7 @@ struct TokenResource: Sendable {
         case .deviceCode:
             let grant = try state.deviceCodes.redeem(
                 try form.required("device_code"), for: client, verifier: form["code_verifier"], moment)
-            return state.tokens.open(grant, for: client, moment)
+            return try state.tokens.open(grant, for: client, moment)
         case nil:
             throw OAuthRefusal(.badRequest, "unsupported_grant_type", "Grant type is not supported")
         }
@@ -77,6 +78,7 @@ extension DeskState {
             "at_hash": .string(TokenSigner.hash(ofAccessToken: issued.accessToken)), "sid": .string(grant.session.text),
             "realm": .string(grant.user.realm.description), "tokenName": .string("id_token"), "jti": .string(RandomID.uuid()),
         ]
+        if let journey = grant.journey { claims["acr"] = .string(journey) }
         if issued.isFirst, let nonce = grant.nonce { claims["nonce"] = .string(nonce) }
         return claims
     }

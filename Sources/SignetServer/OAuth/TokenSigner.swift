@@ -3,56 +3,72 @@ import CryptoExtras
 import JWTKit
 import SignetCore
 
-/// Makes id_tokens, and knows those it has made. The key is made, or read, when it is first needed: a server that nobody asks
-/// for tokens starts at once.
+/// Makes id_tokens, and knows those it has made. The keys are kept with the state. The first one is made, or read, when it is first
+/// needed: a server that nobody asks for tokens starts at once.
 actor TokenSigner {
     private let configured: Secret?
-    /// The newest one, which signs, stands last.
-    private var keys: [Task<Key, any Error>] = []
+    private let kept: SigningKeys
+    /// The newest key, which signs, stands last.
+    private var loading: Task<[Key], any Error>?
 
     /// - Parameter configured: a private key in PEM; nil to make one.
-    init(_ configured: Secret?) {
+    init(_ configured: Secret?, _ kept: SigningKeys) {
         self.configured = configured
+        self.kept = kept
     }
 
     /// The key set that clients verify with (RFC 7517 section 5), the newest key first.
     var keySet: [String: JSONValue] {
-        get async throws {
-            _ = newest
-            var published: [JSONValue] = []
-            for key in keys.reversed() { published.append(.object(try await key.value.published)) }
-            return ["keys": .array(published)]
-        }
+        get async throws { ["keys": .array(try await keys().reversed().map { .object($0.published) })] }
     }
 
     func sign(_ claims: [String: JSONValue]) async throws -> String {
-        let key = try await newest.value
+        guard let key = try await keys().last else { throw CancellationError() }
         return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": "JWT"])
     }
 
     /// The claims of an id_token of this server, an expired one too; nil for anything else.
     func claims(of token: String) async throws -> [String: JSONValue]? {
-        _ = newest
-        for key in keys.reversed() {
-            if let claims = try? await key.value.collection.verify(token, as: Claims.self) { return claims.members }
+        for key in try await keys().reversed() {
+            if let claims = try? await key.collection.verify(token, as: Claims.self) { return claims.members }
         }
         return nil
     }
 
     /// Makes a new key, which signs from now on. Those before it go on being published.
     func rotate() async throws {
-        _ = try await newest.value
-        let task = Task { try await Key(nil) }
-        _ = try await task.value
-        keys.append(task)
+        _ = try await keys()
+        _ = try await kept.add(try await Key.newPEM(), onlyAsFirst: false)
+        forget()
     }
 
-    /// One task makes the key, however many ask for it.
-    private var newest: Task<Key, any Error> {
-        if let last = keys.last { return last }
-        let task = Task { [configured] in try await Key(configured) }
-        keys = [task]
-        return task
+    /// Another server has changed the keys: they are read again when they are needed.
+    func forget() { loading = nil }
+
+    /// One task reads or makes the keys, however many ask for them.
+    private func keys() async throws -> [Key] {
+        let task = loading ?? Task { [configured, kept] in try await Self.load(configured, kept) }
+        loading = task
+        do {
+            return try await task.value
+        } catch {
+            if loading == task { loading = nil }
+            throw error
+        }
+    }
+
+    private static func load(_ configured: Secret?, _ kept: SigningKeys) async throws -> [Key] {
+        var texts = try await kept.all()
+        if texts.isEmpty {
+            let first: Secret
+            if let configured { first = configured } else { first = try await Key.newPEM() }
+            texts = try await kept.add(first, onlyAsFirst: true)
+        }
+        // A key that the configuration has anew signs from now on.
+        if let configured, !texts.contains(configured) { texts = try await kept.add(configured, onlyAsFirst: false) }
+        var keys: [Key] = []
+        for text in texts { keys.append(try await Key(text)) }
+        return keys
     }
 
     private struct Key {
@@ -61,13 +77,15 @@ actor TokenSigner {
         /// The public key, as it is published.
         let published: [String: JSONValue]
 
-        init(_ configured: Secret?) async throws {
-            let key =
-                if let configured {
-                    try _RSA.Signing.PrivateKey(pemRepresentation: String(decoding: configured.bytes, as: UTF8.self))
-                } else {
-                    try _RSA.Signing.PrivateKey(keySize: .bits2048)
-                }
+        /// A new key, as PEM.
+        @concurrent
+        static func newPEM() async throws -> Secret {
+            Secret(try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation.utf8)
+        }
+
+        /// Reads a private key in PEM.
+        init(_ text: Secret) async throws {
+            let key = try _RSA.Signing.PrivateKey(pemRepresentation: String(decoding: text.bytes, as: UTF8.self))
             let numbers = try key.publicKey.getKeyPrimitives()
             let modulus = Base64.encode(Array(numbers.modulus), as: .url)
             let exponent = Base64.encode(Array(numbers.publicExponent), as: .url)

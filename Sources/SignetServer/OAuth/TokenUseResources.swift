@@ -18,7 +18,7 @@ struct RevocationResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        try desk.transact { state, moment throws(OAuthRefusal) in
+        try await desk.transact { state, moment throws(OAuthRefusal) in
             let client = try state.client(credentials, in: realm)
             state.tokens.revoke(try form.required("token"), of: client.key, at: moment.now)
         }
@@ -37,7 +37,7 @@ struct IntrospectionResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let body = try desk.transact { state, moment throws(OAuthRefusal) in
+        let body = try await desk.transact { state, moment throws(OAuthRefusal) in
             let client = try state.client(credentials, in: realm)
             guard client.secret != nil else { throw .invalidClient(usedBasic: credentials.usedBasic) }
             let token = try form.required("token")
@@ -79,7 +79,7 @@ struct UserInfoResource: Sendable {
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         guard let token = try await token(reader) else { throw OAuthRefusal.noToken }
-        let claims = try desk.transact { state, moment throws(OAuthRefusal) in
+        let claims = try await desk.transact { state, moment throws(OAuthRefusal) in
             guard let access = state.tokens.access(token, in: realm, at: moment.now),
                 let person = state.directory[access.grant.user]
             else { throw .invalidToken("The access token is invalid or has expired") }

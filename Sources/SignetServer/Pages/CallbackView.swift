@@ -13,9 +13,18 @@ struct CallbackView: Sendable {
 
     var prompt: String { text("prompt") ?? text("name") ?? callback.type }
 
+    /// Whether it asks for a code, which only its words tell.
+    var asksCode: Bool { callback.type == "NameCallback" && prompt.asksForOneTimeCode }
+    /// Codes for the day when the device is gone have letters.
+    var asksRecoveryCode: Bool { asksCode && prompt.lowercased().contains("recovery") }
+
+    /// Whether it asks for a password. KBA Verification asks questions in the same callback, with the question as its prompt.
+    var asksPassword: Bool { callback.type == "PasswordCallback" && prompt.lowercased().contains("password") }
+    var asksQuestion: Bool { callback.type == "PasswordCallback" && !asksPassword }
+
     /// What the server does not like about the value.
     var errors: [String] {
-        (callback.output("failedPolicies")?.array ?? []).compactMap(\.string).map { PolicyText.sentence(forFailure: $0) }
+        (callback.output("failedPolicies")?.array ?? []).map { PolicyRequirement.sentence(for: $0) }
     }
 
     /// Whether there is something to fill in.
@@ -84,8 +93,8 @@ struct CallbackView: Sendable {
             guard !facts.explainsScripts else { return .nothing }
             return tag("p", ["class": "quiet"]) { "This step has a script for browsers. This page runs none but its own." }
         default:
-            // A page that waits says it once.
-            guard text != facts.waitMessage else { return .nothing }
+            // A page that waits says it once, and shows codes once.
+            guard text != facts.waitMessage, facts.recoveryCodes?.codes.allSatisfy(text.contains) != true else { return .nothing }
             guard callback.type == "SuspendedTextOutputCallback" else { return tag("p") { text } }
             return tag("p") { text }
                 + tag("p", ["class": "quiet"]) { "At a desk no letter leaves the server: its link is in the console." }

@@ -1,28 +1,41 @@
 import SignetCore
 
 /// Who may open the console: a browser that came with a link of this server's, once, and has had a cookie since.
-struct ConsoleDoor: Sendable {
+struct ConsoleDoor {
     /// The most links that can wait, and the most browsers that can look.
     static let places = 16
 
-    private var links: [BearerKey] = []
-    private var browsers: [BearerKey] = []
+    struct Guests: Codable, Sendable {
+        var links: [BearerKey] = []
+        var browsers: [BearerKey] = []
+    }
+
+    private var table: Table<String, Guests>
+
+    init(_ transaction: DeskTransaction) {
+        table = Table(.console, transaction)
+    }
+
+    private var guests: Guests {
+        get { table["guests"] ?? Guests() }
+        set { table["guests"] = newValue }
+    }
 
     /// A token for a new link.
     mutating func invite() -> String {
         let token = RandomID.token()
-        links = (links + [BearerKey(token)]).suffix(Self.places)
+        guests.links = (guests.links + [BearerKey(token)]).suffix(Self.places)
         return token
     }
 
     /// Takes a link, and gives the browser that came with it a cookie. Nil when the link is not good, or not any more.
     mutating func enter(with token: String) -> String? {
-        guard let index = links.firstIndex(of: BearerKey(token)) else { return nil }
-        links.remove(at: index)
+        guard let index = guests.links.firstIndex(of: BearerKey(token)) else { return nil }
+        guests.links.remove(at: index)
         let cookie = RandomID.token()
-        browsers = (browsers + [BearerKey(cookie)]).suffix(Self.places)
+        guests.browsers = (guests.browsers + [BearerKey(cookie)]).suffix(Self.places)
         return cookie
     }
 
-    func isOpen(to cookie: String) -> Bool { browsers.contains(BearerKey(cookie)) }
+    func isOpen(to cookie: String) -> Bool { guests.browsers.contains(BearerKey(cookie)) }
 }

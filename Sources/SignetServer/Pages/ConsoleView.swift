@@ -8,8 +8,10 @@ import Foundation
 
 /// What the console shows, read in one go.
 struct ConsoleFacts: Sendable {
-    /// The most rows of a table; the newest are shown.
-    static let rows = 200
+    /// The most rows of a table that can be turned to: the newest ones.
+    static let rows = 1000
+    /// The most rows that are counted: the count of a longer table ends there.
+    static let mostCounted = 10_000
 
     struct UserRow: Sendable {
         let user: UserKey
@@ -24,50 +26,71 @@ struct ConsoleFacts: Sendable {
 
     struct PushRow: Sendable {
         let push: PendingPush
+        let progress: PushReport.Progress
         let user: UserKey?
+        /// How many streams of its device are open.
+        let streams: Int
+        /// `waiting`, `approved`, `denied` or `expired`.
+        let state: String
+
+        init(_ push: PendingPush, _ desk: DeskState, _ streams: DeskStreams, at now: Date) {
+            self.push = push
+            progress = desk.dispatches[push.messageID, at: now].progress
+            user = desk.devices.pushDevice(mechanismUID: push.mechanismUID)?.owner
+            self.streams = streams.count(push.mechanismUID)
+            state = push.state == .waiting && push.deadline <= now ? "expired" : "\(push.state)"
+        }
+    }
+
+    struct LetterRow: Sendable {
+        let user: UserKey
+        let link: String
     }
 
     let now: Date
     let offset: Double
+    let isStopped: Bool
     let baseURL: String
-    let users: [UserRow]
-    let userCount: Int
-    let sessions: [SessionRow]
-    let sessionCount: Int
-    let pushes: [PushRow]
-    let letters: [(user: UserKey, link: String)]
+    let users: TablePage<UserRow>
+    let sessions: TablePage<SessionRow>
+    let pushes: TablePage<PushRow>
+    let letters: TablePage<LetterRow>
     let journeys: [String]
-    let requests: [Journal.Entry]
+    let entries: TablePage<JournalEntry>
+    let faults: TablePage<FaultTable.Entry>
 
-    init(_ desk: Desk) {
+    /// Sessions, messages and the journal's entries come newest first.
+    init(_ desk: Desk, at place: ConsolePlace) async throws {
         offset = desk.clock.offset
-        requests = desk.journal.entries.suffix(Self.rows).reversed()
-        let (now, baseURL, users, sessions, pushes, letters, journeys) = desk.transact { state, moment in
-            let all = state.directory.users
-            let users = all.prefix(Self.rows).map { user in
+        isStopped = desk.clock.isStopped
+        entries = TablePage(desk.journal.entries.reversed(), place[.journal])
+        faults = TablePage(desk.faults.entries, place[.faults])
+        (now, baseURL, users, sessions, pushes, letters, journeys) = try await desk.survey {
+            [streams = desk.streams] state, moment in
+            let userCount = state.directory.count(at: moment.now, limit: Self.mostCounted)
+            let users = TablePage(state.directory.users(Self.rows, at: moment.now), of: userCount, place[.users]) { user in
                 UserRow(
                     user: user, isLocked: state.directory[user]?.isLocked ?? false,
                     devices: DeviceKind.allCases.flatMap { kind in
                         state.devices.descriptions(kind, of: user).map { "\(kind.rawValue): \($0.deviceName)" }
                     })
             }
-            let pushes = state.pushes.all(at: moment.now).sorted { $0.sentAt > $1.sentAt }.prefix(Self.rows).map { push in
-                PushRow(push: push, user: state.devices.pushDevice(mechanismUID: push.mechanismUID)?.owner)
-            }
+            let sessions = state.sessions.newest(Self.rows, at: moment.now)
+                .sorted { $0.session.startedAt > $1.session.startedAt }
+            let sessionCount = state.sessions.count(at: moment.now, limit: Self.mostCounted)
+            let pushes = state.pushes.newest(Self.rows, at: moment.now).sorted { $0.sentAt > $1.sentAt }
             return (
-                moment.now, moment.baseURL, (users, all.count), state.sessions.all(at: moment.now), pushes, state.outbox.all,
-                state.trees.keys.sorted()
+                moment.now, moment.baseURL, users,
+                TablePage(sessions, of: sessionCount, place[.sessions]) { SessionRow(key: $0.key, session: $0.session) },
+                TablePage(pushes, place[.pushes]) { push in
+                    PushRow(push, state, streams, at: moment.now)
+                },
+                TablePage(state.outbox.newest(Self.rows, at: moment.now), place[.letters]) {
+                    LetterRow(user: $0.user, link: $0.link)
+                },
+                state.trees.names(offeredIn: .root)
             )
         }
-        self.now = now
-        self.baseURL = baseURL
-        (self.users, userCount) = users
-        self.sessions = sessions.sorted { $0.session.startedAt > $1.session.startedAt }.prefix(Self.rows)
-            .map { SessionRow(key: $0.key, session: $0.session) }
-        sessionCount = sessions.count
-        self.pushes = Array(pushes)
-        self.letters = letters
-        self.journeys = journeys
     }
 }
 
@@ -79,14 +102,17 @@ extension JSONValue {
 struct ConsoleView: Sendable {
     let contextPath: String
     let csrf: String
+    let place: ConsolePlace
     let facts: ConsoleFacts
 
     var page: HTMLPage {
         HTMLPage(
             title: "Console",
             content: tag("p", ["class": "quiet"]) { facts.baseURL }
-                + tag("p") { tag("a", ["href": "\(contextPath)/console", "class": "button plain"]) { "Look again" } }
-                + clock + sessions + pushes + letters + users + requests + journeys + others,
+                + tag("p") {
+                    tag("a", ["href": "\(contextPath)/console\(place.query)", "class": "button plain"]) { "Look again" }
+                }
+                + clock + faults + sessions + pushes + letters + users + journal + journeys + others,
             isWide: true)
     }
 
@@ -98,6 +124,7 @@ struct ConsoleView: Sendable {
             tag("p") {
                 SessionPages.time(facts.now)
                 facts.offset == 0 ? " · the machine's" : " · moved by \(Self.seconds(facts.offset))"
+                facts.isStopped ? " · stopped" : ""
             }
             form("clock") {
                 for (label, seconds) in moves { PagePart.button(label, name: "seconds", value: String(seconds), isMain: false) }
@@ -106,6 +133,9 @@ struct ConsoleView: Sendable {
                 tag("label", ["for": "seconds"]) { "Seconds" }
                 void("input", ["id": "seconds", "name": "seconds", "inputmode": "decimal", "required": ""])
                 PagePart.button("Move", isMain: false)
+            }
+            form(facts.isStopped ? "clock/resume" : "clock/stop") {
+                PagePart.button(facts.isStopped ? "Let it run" : "Stop it", isMain: false)
             }
             form("clock/reset") { PagePart.button("Back to the machine's time", isMain: false) }
         }
@@ -119,8 +149,7 @@ struct ConsoleView: Sendable {
 
     private var sessions: Markup {
         table(
-            "Sessions", count: facts.sessionCount, ["User", "", "Realm", "Journeys", "Signed in", "Unused until", "Until"],
-            facts.sessions
+            .sessions, "Sessions", ["User", "", "Realm", "Journeys", "Signed in", "Unused until", "Until"], facts.sessions
         ) { row in
             cell { row.session.user.name }
             // Where nobody has to look for it, however narrow the screen is.
@@ -132,27 +161,38 @@ struct ConsoleView: Sendable {
             }
             cell { row.session.user.realm.description }
             cell { row.session.trees.sorted().joined(separator: ", ") }
-            cell { SessionPages.time(row.session.authenticatedAt) }
-            cell { SessionPages.time(row.session.idleEnd) }
-            cell { SessionPages.time(row.session.end) }
+            cell { time(row.session.authenticatedAt) }
+            cell { time(row.session.idleEnd) }
+            cell { time(row.session.end) }
         }
     }
 
     private var pushes: Markup {
         table(
-            "Push messages", count: facts.pushes.count, ["User", "Realm", "State", "Number", "Sent", "Good until"], facts.pushes
+            .pushes, "Push messages", ["User", "Realm", "State", "Way", "Number", "Streams", "Sent", "Good until"], facts.pushes
         ) { row in
             cell { row.user?.name ?? "a device that is gone" }
             cell { row.push.realm.description }
-            cell { row.push.state == .waiting && row.push.deadline <= facts.now ? "expired" : "\(row.push.state)" }
+            cell { row.state }
+            cell { Self.way(row.progress) }
             cell { row.push.number.map { String($0) } ?? "" }
-            cell { SessionPages.time(row.push.sentAt) }
-            cell { SessionPages.time(row.push.deadline) }
+            cell { String(row.streams) }
+            cell { time(row.push.sentAt) }
+            cell { time(row.push.deadline) }
+        }
+    }
+
+    private static func way(_ progress: PushReport.Progress) -> String {
+        switch progress {
+        case .atDesk: "desk"
+        case .onItsWay: "on its way to SNS"
+        case .sent: "SNS has it"
+        case .undeliverable(let reason): "not delivered: \(reason)"
         }
     }
 
     private var users: Markup {
-        table("Users", count: facts.userCount, ["User", "Realm", "", "Devices"], facts.users) { row in
+        table(.users, "Users", ["User", "Realm", "", "Devices"], facts.users) { row in
             cell { row.user.name }
             cell { row.user.realm.description }
             cell { row.isLocked ? "locked" : "" }
@@ -161,23 +201,10 @@ struct ConsoleView: Sendable {
     }
 
     private var letters: Markup {
-        table("Letters", count: facts.letters.count, ["User", "Realm", "Link"], facts.letters) { row in
+        table(.letters, "Letters", ["User", "Realm", "Link"], facts.letters) { row in
             cell { row.user.name }
             cell { row.user.realm.description }
             cell { tag("a", ["href": row.link]) { "Follow it" } }
-        }
-    }
-
-    private var requests: Markup {
-        table(
-            "Requests", count: facts.requests.count, ["", "Time", "Method", "Path", "Status", "Took"], facts.requests.prefix(50)
-        ) { row in
-            cell { String(row.number) }
-            cell { SessionPages.time(row.at) }
-            cell { row.method }
-            cell { tag("code") { row.path } }
-            cell { String(row.status) }
-            cell { "\(row.duration / .milliseconds(1) * 10 < 10 ? "< 1" : String(Int(row.duration / .milliseconds(1)))) ms" }
         }
     }
 
@@ -205,35 +232,53 @@ struct ConsoleView: Sendable {
 
     // MARK: Parts
 
-    private func section(_ title: String, @MarkupBuilder _ content: () -> Markup) -> Markup {
+    func section(_ title: String, @MarkupBuilder _ content: () -> Markup) -> Markup {
         tag("section", ["aria-label": title]) {
             tag("h2") { title }
             content()
         }
     }
 
-    private func table<Row>(
-        _ title: String, count: Int, _ columns: [String], _ rows: some Collection<Row>, @MarkupBuilder _ cells: (Row) -> Markup
+    func table<Row>(
+        _ table: ConsoleTable, _ title: String, _ columns: [String], _ page: TablePage<Row>,
+        @MarkupBuilder _ cells: (Row) -> Markup
     ) -> Markup {
-        section(title) {
-            if rows.isEmpty {
+        tag("section", ["aria-label": title, "id": table.rawValue]) {
+            tag("h2") { title }
+            if page.rows.isEmpty {
                 tag("p", ["class": "quiet"]) { "None." }
             } else {
-                if count > rows.count { tag("p", ["class": "quiet"]) { "\(rows.count) of \(count)" } }
                 tag("div", ["class": "scroll", "tabindex": "0", "role": "group", "aria-label": title]) {
                     tag("table") {
                         tag("thead") { tag("tr") { for column in columns { tag("th", ["scope": "col"]) { column } } } }
-                        tag("tbody") { for row in rows { tag("tr") { cells(row) } } }
+                        tag("tbody") { for row in page.rows { tag("tr") { cells(row) } } }
                     }
                 }
+                if let extent = page.extent { turn(table, title, extent, page.number, hasNext: page.hasNext) }
             }
         }
     }
 
-    private func cell(@MarkupBuilder _ content: () -> Markup) -> Markup { tag("td", [:], content) }
+    /// Which rows these are, and the ways to those before and after.
+    private func turn(_ table: ConsoleTable, _ title: String, _ extent: String, _ number: Int, hasNext: Bool) -> Markup {
+        func link(_ label: String, _ page: Int) -> Markup {
+            let address = "\(contextPath)/console\(place.turning(table, to: page).query)#\(table.rawValue)"
+            return tag("a", ["href": address, "aria-label": "\(label): \(title)"]) { label }
+        }
+        return tag("p", ["class": "quiet turn"]) {
+            tag("span") { extent }
+            if number > 1 { link("Back", number - 1) }
+            if hasNext { link("More", number + 1) }
+        }
+    }
 
-    private func form(_ action: String, @MarkupBuilder _ content: () -> Markup) -> Markup {
-        tag("form", ["method": "post", "action": "\(contextPath)/console/\(action)", "class": "row"]) {
+    /// A moment in a table: of the same day only the time.
+    func time(_ date: Date) -> Markup { SessionPages.time(date, on: facts.now) }
+
+    func cell(@MarkupBuilder _ content: () -> Markup) -> Markup { tag("td", [:], content) }
+
+    func form(_ action: String, @MarkupBuilder _ content: () -> Markup) -> Markup {
+        tag("form", ["method": "post", "action": "\(contextPath)/console/\(action)\(place.query)", "class": "row"]) {
             PagePart.hidden("csrf", csrf)
             content()
         }

@@ -31,9 +31,12 @@ struct FieldView: Sendable {
     private var kind: Markup.Attributes {
         let value = view.text("value") ?? ""
         switch view.callback.type {
+        case "PasswordCallback" where view.asksQuestion: return ["type": "password", "autocomplete": "off"]
         case "PasswordCallback": return ["type": "password", "autocomplete": "current-password"]
         case "ValidatedCreatePasswordCallback": return ["type": "password", "autocomplete": "new-password"]
-        case "NameCallback" where view.prompt.lowercased().contains("code"):
+        case "NameCallback" where view.asksRecoveryCode:
+            return ["autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"]
+        case "NameCallback" where view.asksCode:
             return ["autocomplete": "one-time-code", "inputmode": "numeric", "spellcheck": "false"]
         case "NameCallback", "ValidatedCreateUsernameCallback":
             return [
@@ -93,14 +96,23 @@ struct RegistrationView: Sendable {
     let uri: String
 
     var markup: Markup {
-        tag("figure", ["class": "code"]) {
-            if let code = try? QRCode(text: uri) { Self.drawing(of: code) }
-        }
+        picture
             + tag("p") { tag("a", ["href": uri, "class": "button plain"]) { "Open on this device" } }
             + tag("details") {
                 tag("summary") { "The link as text" }
                 tag("code", ["id": "registration"]) { uri }
             }
+    }
+
+    private var picture: Markup {
+        do throws(QRCode.TooLong) {
+            let code = try QRCode(text: uri)
+            return tag("figure", ["class": "code"]) { Self.drawing(of: code) }
+        } catch {
+            return tag("p", ["class": "note warning", "role": "note"]) {
+                "The link of this account is longer than a QR code holds: \(error.byteCount) bytes. Open it on this device, or copy it."
+            }
+        }
     }
 
     /// Dark on light whatever the page's colours: most readers know nothing else.

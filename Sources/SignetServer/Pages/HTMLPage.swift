@@ -8,6 +8,8 @@ import SignetCore
 struct HTMLPage: Sendable {
     var title: String
     var status = HTTPResponse.Status.ok
+    /// What it is good for: stands below the heading, above everything else.
+    var purpose: String?
     /// What stands below the heading.
     var content = Markup.nothing
     /// A page with tables wants more room than a form.
@@ -18,9 +20,9 @@ struct HTMLPage: Sendable {
     var refresh: Int?
     var headers: HTTPFields = [:]
 
-    /// The page as an answer of a server with this context path.
-    func response(below contextPath: String) -> Response {
-        let bytes = Array(Markup.document(document(contextPath)).utf8)
+    /// The page as an answer of a server.
+    func response(at desk: Desk) -> Response {
+        let bytes = Array(Markup.document(document(desk.contextPath, issuer: desk.configuration.issuer)).utf8)
         var fields = headers
         fields[.contentType] = "text/html; charset=UTF-8"
         fields[.contentLength] = String(bytes.count)
@@ -29,13 +31,13 @@ struct HTMLPage: Sendable {
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    private func document(_ contextPath: String) -> Markup {
+    private func document(_ contextPath: String, issuer: String) -> Markup {
         tag("html", ["lang": "en"]) {
             tag("head") {
                 void("meta", ["charset": "utf-8"])
                 void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
                 void("meta", ["name": "color-scheme", "content": "light dark"])
-                tag("title") { title }
+                tag("title") { "\(title) · \(issuer)" }
                 void("link", ["rel": "stylesheet", "href": PageAsset.style.path(below: contextPath)])
                 void("link", ["rel": "icon", "type": "image/svg+xml", "href": PageAsset.icon.path(below: contextPath)])
                 tag("script", ["src": PageAsset.script.path(below: contextPath), "defer": ""])
@@ -44,11 +46,17 @@ struct HTMLPage: Sendable {
                 }
             }
             tag("body", ["class": isWide ? "wide" : nil]) {
+                tag("header") {
+                    // The name stands beside it.
+                    void("img", ["src": PageAsset.icon.path(below: contextPath), "alt": "", "width": "28", "height": "28"])
+                    tag("span") { issuer }
+                }
                 tag("main") {
                     tag("h1") { title }
+                    if let purpose { tag("p", ["class": "purpose"]) { purpose } }
                     content
                 }
-                tag("footer") { "Signet desk server: for desks and tests" }
+                tag("footer") { "A Signet server for desks and tests" }
             }
         }
     }
@@ -121,22 +129,11 @@ enum PagePart {
     }
 
     static func link(_ label: String, to address: String) -> Markup {
-        tag("p") { tag("a", ["href": address, "class": "button"]) { label } }
+        tag("div", ["class": "buttons"]) { tag("a", ["href": address, "class": "button"]) { label } }
     }
 
     /// What the person has to know before anything else. The focus goes there.
     static func alert(_ text: String) -> Markup {
         tag("div", ["class": "note error", "role": "alert", "tabindex": "-1", "autofocus": ""]) { tag("p") { text } }
-    }
-}
-
-extension DeskState {
-    /// What a form of a session carries, so that nobody else can send it: bound to the session, and no use anywhere else.
-    func csrf(of token: String) -> String { proof("csrf \(token)") }
-
-    /// A keyed digest of a text: what only this server can make.
-    func proof(_ text: String) -> String {
-        let mac = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: authIDKey.key)
-        return mac.withUnsafeBytes { Base64.encode($0, as: .url) }
     }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
+import SignetStorage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -15,9 +16,12 @@ struct LoginPages: Sendable {
     let desk: Desk
 
     /// The address that a browser is sent to.
-    static func address(_ baseURL: String, _ realm: RealmPath, goto: String, isForced: Bool = false) -> String {
+    static func address(
+        _ baseURL: String, _ realm: RealmPath, goto: String, isForced: Bool = false, journey: String? = nil
+    ) -> String {
         let force = isForced ? "&ForceAuth=true" : ""
-        return "\(baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())\(force)#login/"
+        let choice = journey.map { "&authIndexType=service&authIndexValue=\($0.percentEncoded())" } ?? ""
+        return "\(baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())\(force)\(choice)#login/"
     }
 
     /// Answers a request for a page; what is refused is refused with a page.
@@ -27,9 +31,12 @@ struct LoginPages: Sendable {
             return try await answer(reader, path)
         } catch let refusal as Refusal {
             if let reason = refusal.reason { desk.logger.info("page refused", metadata: ["reason": "\(reason)"]) }
-            return refusal.page(again: nil).response(below: desk.contextPath)
+            return refusal.page(again: nil).response(at: desk)
         } catch let refusal as OAuthRefusal {
-            return Refusal(refusal.status, refusal.message).page(again: nil).response(below: desk.contextPath)
+            return Refusal(refusal.status, refusal.message).page(again: nil).response(at: desk)
+        } catch let error as StoreError {
+            desk.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
+            return Refusal.stateFailed.page(again: nil).response(at: desk)
         }
     }
 
@@ -44,14 +51,14 @@ struct LoginPages: Sendable {
         case "", "/":
             if reader.request.method == .post { return try await take(reader) }
             try reader.require(.get)
-            guard let id = reader.query("walk") else { return try begin(reader, realm) }
-            return try show(id, reader)
+            guard let id = reader.query("walk") else { return try await begin(reader, realm) }
+            return try await show(id, reader)
         case "/wait":
             try reader.require(.get)
-            return try wait(reader)
+            return try await wait(reader)
         case "/session":
             try reader.require(.get)
-            return SessionPages(desk: desk).show(reader, realm)
+            return try await SessionPages(desk: desk).show(reader, realm)
         case "/logout":
             try reader.require(.post)
             return try await SessionPages(desk: desk).logOut(reader, realm)
@@ -61,7 +68,7 @@ struct LoginPages: Sendable {
 
     // MARK: A walk
 
-    private func begin(_ reader: RequestReader, _ realm: RealmPath) throws -> Response {
+    private func begin(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let query = (reader.request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("suspendedId=") }
         var start = WalkStart(
             kind: .letter(token: ""), realm: realm, query: query.joined(separator: "&"), goto: reader.query("goto"))
@@ -75,7 +82,7 @@ struct LoginPages: Sendable {
         }
         let known = reader.browser
         let browser = known ?? RandomID.token()
-        let (id, cookies) = try desk.transact { [start] state, moment throws(Refusal) in
+        let (id, cookies) = try await desk.transact { [start] state, moment throws(Refusal) in
             let id = try state.begin(start, browser: BearerKey(browser), realms: desk.realms, moment)
             let cookie = SessionCookie(moment)
             let routing = desk.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
@@ -85,34 +92,30 @@ struct LoginPages: Sendable {
         return Self.redirect(to: address(of: id), cookies)
     }
 
-    private func show(_ id: String, _ reader: RequestReader) throws -> Response {
+    private func show(_ id: String, _ reader: RequestReader) async throws -> Response {
         guard let browser = reader.browser.map({ BearerKey($0) }),
-            let (walk, csrf) = desk.transact({ state, moment in
+            let (walk, csrf) = try await desk.transact({ state, moment in
                 state.walk(id, of: browser, moment).map { ($0, state.csrf(of: id, page: $0.page, browser: browser)) }
             })
         else {
             var page = Refusal(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
                 .page(again: "\(desk.contextPath)/XUI/")
             page.title = "There is nothing here"
-            return page.response(below: desk.contextPath)
+            return page.response(at: desk)
         }
         let again = "\(desk.contextPath)/XUI/?\(walk.query)"
         switch walk.state {
-        case .done(let end): return finish(walk, end, again)
+        case .done(let end): return try await finish(walk, end, again)
         case .failed(let refusal):
             if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
-            return refusal.page(again: again).response(below: desk.contextPath)
+            return refusal.page(again: again).response(at: desk)
         case .invited:
-            var page = invitation(form(walk, csrf))
-            page.formTargets = walk.destination?.formTargets ?? []
-            return page.response(below: desk.contextPath)
+            return invitation(form(walk, csrf)).leading(to: walk.destination).response(at: desk)
         case .open(let step, let due):
             let left = due.map { max(0, Int(($0.timeIntervalSince(desk.clock.now) * 1000).rounded(.up))) }
             let view = StepView(
                 step: step, form: form(walk, csrf), wait: left, pollAddress: "\(desk.contextPath)/XUI/wait?walk=\(id)")
-            var page = view.page
-            page.formTargets = walk.destination?.formTargets ?? []
-            return page.response(below: desk.contextPath)
+            return view.page.leading(to: walk.destination).response(at: desk)
         }
     }
 
@@ -129,18 +132,18 @@ struct LoginPages: Sendable {
                 })
     }
 
-    private func finish(_ walk: Walk, _ end: WalkEnd, _ again: String) -> Response {
+    private func finish(_ walk: Walk, _ end: WalkEnd, _ again: String) async throws -> Response {
         guard let token = end.token else {
             return HTMLPage(
                 title: "Done",
                 content: tag("p") { "\(end.user.name) has walked \(end.tree) to its end. It opens no session." }
                     + PagePart.link("Once more", to: again)
-            ).response(below: desk.contextPath)
+            ).response(at: desk)
         }
-        let cookie = desk.transact { state, moment in
+        let cookie = try await desk.transact { state, moment in
             state.sessions.look(BearerKey(token.text), at: moment.now).map { _ in SessionCookie(moment).setForPages(token.text) }
         }
-        guard let cookie else { return SessionPages.none(again).response(below: desk.contextPath) }
+        guard let cookie else { return SessionPages.none(again).response(at: desk) }
         desk.logger.info(
             "logged in", metadata: ["journey": "\(end.tree)", "realm": "\(walk.realm)", "user": "\(end.user.name)"])
         let own = "\(desk.contextPath)/XUI/session?realm=\(walk.realm.description.percentEncoded())"
@@ -155,7 +158,7 @@ struct LoginPages: Sendable {
             let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"]
         else { throw Refusal.foreignForm }
         let userAgent = reader.header("user-agent").map { String($0.prefix(256)) }
-        try desk.transact { state, moment throws(Refusal) in
+        try await desk.transact { state, moment throws(Refusal) in
             guard ConstantTime.areEqual(csrf, state.csrf(of: id, page: page, browser: browser)) else { throw .foreignForm }
             state.answer(id, page: page, of: browser, form: form, userAgent: userAgent, moment)
         }
@@ -163,9 +166,9 @@ struct LoginPages: Sendable {
     }
 
     /// What a page's script asks: whether there is something new to see.
-    private func wait(_ reader: RequestReader) throws -> Response {
+    private func wait(_ reader: RequestReader) async throws -> Response {
         guard let browser = reader.browser.map({ BearerKey($0) }), let id = reader.query("walk"),
-            let (walk, now) = desk.transact({ state, moment in
+            let (walk, now) = try await desk.transact({ state, moment in
                 state.walk(id, of: browser, moment).map { ($0, moment.now) }
             })
         else { throw Refusal.resourceNotFound }
@@ -192,6 +195,16 @@ struct LoginPages: Sendable {
 extension RequestReader {
     /// The browser's own cookie; what it says is this server's only if something is found under it.
     fileprivate var browser: String? { cookies(LoginPages.cookieName).first { !$0.isEmpty && $0.utf8.count <= 64 } }
+}
+
+extension HTMLPage {
+    /// The page as one on the way to somewhere: it names the client that the person goes on to, and may send the browser there.
+    fileprivate func leading(to destination: ReturnAddress?) -> HTMLPage {
+        var page = self
+        page.formTargets = destination?.formTargets ?? []
+        page.purpose = destination?.client.map { "To go on to \($0)" }
+        return page
+    }
 }
 
 /// What a form of a walk sends along.
@@ -230,7 +243,10 @@ extension Refusal {
         }
         if self == .lockedOut { return ("Locked", "This account is locked. Somebody who looks after it can unlock it.") }
         if message == "Login failure" {
-            return ("Not signed in", "You could not be signed in. Check what you entered, and try again.")
+            return (
+                "Not signed in",
+                "You could not be signed in: what was entered is not right, or your device said no, or did not answer in time."
+            )
         }
         return (status == .notFound ? "There is nothing here" : "That did not work", message)
     }
@@ -242,7 +258,9 @@ extension Refusal {
         }
         guard !failures.isEmpty else { return .nothing }
         return tag("ul", ["class": "errors"]) {
-            for (property, requirement) in failures { tag("li") { "\(property): \(PolicyText.sentence(for: requirement))" } }
+            for (property, requirement) in failures {
+                tag("li") { "\(property): \(PolicyRequirement.sentence(for: requirement))" }
+            }
         }
     }
 }

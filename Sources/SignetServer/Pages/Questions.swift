@@ -29,7 +29,7 @@ extension HTMLPage {
                                 "autocapitalize": "characters", "spellcheck": "false", "autofocus": Markup.flag(!isWrong),
                             ])
                     }
-                    PagePart.button("Continue")
+                    tag("div", ["class": "buttons"]) { PagePart.button("Continue") }
                 })
     }
 

@@ -14,9 +14,9 @@ struct SessionPages: Sendable {
     let desk: Desk
 
     /// The session of the browser. To look at it is no use of it.
-    func show(_ reader: RequestReader, _ realm: RealmPath) -> Response {
+    func show(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let tokens = reader.cookies(desk.configuration.cookieName)
-        let found = desk.transact { state, moment -> (SSOSession, String)? in
+        let found = try await desk.transact { state, moment -> (SSOSession, String)? in
             for token in tokens {
                 guard let session = state.sessions.look(BearerKey(token), at: moment.now), session.user.realm == realm else {
                     continue
@@ -26,7 +26,7 @@ struct SessionPages: Sendable {
             return nil
         }
         let login = "\(desk.contextPath)/XUI/?realm=\(realm.description.percentEncoded())"
-        guard let (session, csrf) = found else { return Self.none(login).response(below: desk.contextPath) }
+        guard let (session, csrf) = found else { return Self.none(login).response(at: desk) }
         let action = "\(desk.contextPath)/XUI/logout?realm=\(realm.description.percentEncoded())"
         return HTMLPage(
             title: "You are signed in",
@@ -48,7 +48,7 @@ struct SessionPages: Sendable {
                     PagePart.hidden("csrf", csrf)
                     tag("div", ["class": "buttons"]) { PagePart.button("Sign out", isMain: false) }
                 }
-        ).response(below: desk.contextPath)
+        ).response(at: desk)
     }
 
     /// Ends the browser's session.
@@ -56,7 +56,7 @@ struct SessionPages: Sendable {
     func logOut(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let form = try await reader.form()
         let tokens = reader.cookies(desk.configuration.cookieName)
-        let (ended, cookie) = try desk.transact { state, moment throws(Refusal) in
+        let (ended, cookie) = try await desk.transact { state, moment throws(Refusal) in
             guard let shown = state.session(tokens, in: realm, at: moment.now) else {
                 return (nil as SSOSession?, SessionCookie(moment))
             }
@@ -76,10 +76,11 @@ struct SessionPages: Sendable {
                 + PagePart.link("Sign in", to: login))
     }
 
-    /// A moment for people, in UTC, to the second.
-    static func time(_ date: Date) -> Markup {
+    /// A moment for people, in UTC, to the second; on the given day without the date.
+    static func time(_ date: Date, on day: Date? = nil) -> Markup {
         let text = date.ISO8601Format()
-        let readable = text.replacing("T", with: " ").replacing("Z", with: " UTC")
-        return tag("time", ["datetime": text]) { readable }
+        let isThatDay = day.map { $0.ISO8601Format().prefix(10) == text.prefix(10) } ?? false
+        let readable = text.replacing("T", with: " ").replacing("Z", with: isThatDay ? "" : " UTC")
+        return tag("time", ["datetime": text]) { isThatDay ? String(readable.dropFirst(11)) : readable }
     }
 }

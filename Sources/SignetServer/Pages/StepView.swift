@@ -25,6 +25,13 @@ struct StepView: Sendable {
         if facts.recoveryCodes != nil { return "Your recovery codes" }
         if facts.webAuthn != nil { return "Use a passkey" }
         if step.callback("SuspendedTextOutputCallback") != nil { return "Look in your mail" }
+        let fields = views.filter(\.isField)
+        if !fields.isEmpty, fields.allSatisfy(\.asksQuestion) {
+            return fields.count == 1 ? "Answer your question" : "Answer your questions"
+        }
+        if let view = fields.first(where: \.asksCode) {
+            return view.asksRecoveryCode ? "Use a recovery code" : "Enter your code"
+        }
         return wait != nil ? "Please wait" : "Sign in"
     }
 
@@ -92,7 +99,7 @@ struct StepView: Sendable {
         return wait == nil || views.contains(where: \.isField)
     }
 
-    private var label: String { step.callback("PasswordCallback") != nil ? "Sign in" : "Continue" }
+    private var label: String { views.contains(where: \.asksPassword) ? "Sign in" : "Continue" }
 
     /// A passkey is asked for by the page's script; without scripts there is only one way on.
     private var passkey: Markup {

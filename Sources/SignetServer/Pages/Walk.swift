@@ -11,8 +11,8 @@ import Foundation
 ///
 /// The journey's handle stays here, and the browser gets the number of a walk that only its own cookie opens (docs/server.md says
 /// why). So a page can be asked for again, and an answer that comes twice counts once.
-struct Walk: Sendable {
-    enum State: Sendable {
+struct Walk: Codable, Sendable {
+    enum State: Codable, Sendable {
         /// Somebody came with the link in a letter. It is good once, and programs look at links as well: a person has to press a
         /// button.
         case invited(token: Secret)
@@ -28,7 +28,6 @@ struct Walk: Sendable {
     /// The query of the address that it began with: what leads to another try.
     let query: String
     let destination: ReturnAddress?
-    let noSession: Bool
     let expiresAt: Date
     /// Counts the pages: an answer names the one that it is to.
     var page = 1
@@ -36,7 +35,7 @@ struct Walk: Sendable {
 }
 
 /// How a walk ended well.
-struct WalkEnd: Sendable {
+struct WalkEnd: Codable, Sendable {
     let user: UserKey
     let tree: String
     /// The session; nil when there is none.
@@ -69,19 +68,17 @@ extension DeskState {
             guard destination != nil else { throw .foreignReturn }
         }
         let state: Walk.State
-        var noSession = false
         switch start.kind {
         case .letter(let token):
             state = .invited(token: Secret(token.utf8))
             if destination == nil { destination = destinationOfSuspended(browser, start.realm, moment) }
         case .journey(let journey):
-            noSession = journey.noSession
             state = advance(moment) { (desk) throws(Refusal) in try desk.begin(journey, moment) }
         }
         let walk = Walk(
             id: RandomID.token(), browser: browser, realm: start.realm, query: start.query, destination: destination,
-            noSession: noSession, expiresAt: moment.walkEnd, state: state)
-        walks.insert(walk, for: walk.id, until: walk.expiresAt, at: moment.now)
+            expiresAt: moment.walkEnd, state: state)
+        walks.insert(walk, for: walk.id, group: walk.browser.text, until: walk.expiresAt)
         return walk.id
     }
 
@@ -106,20 +103,20 @@ extension DeskState {
             let realm = walk.realm
             walk.page += 1
             walk.state = advance(moment) { (desk) throws(Refusal) in try desk.resume(token.text, in: realm, moment) }
-            walks.insert(walk, for: walk.id, until: walk.expiresAt, at: moment.now)
+            walks.insert(walk, for: walk.id, group: walk.browser.text, until: walk.expiresAt)
         case .done, .failed: break
         }
     }
 
     private mutating func move(_ walk: inout Walk, from step: JourneyStep, callbacks: JSONValue?, _ moment: Moment) {
         let request = JourneyContinuation(
-            realm: walk.realm, authID: step.authId, callbacks: callbacks, noSession: walk.noSession)
+            realm: walk.realm, authID: step.authId, callbacks: callbacks, noSession: false)
         walk.state = advance(moment) { (desk) throws(Refusal) in try desk.proceed(request, moment) }
         // Who waits goes on seeing the same page; a button on it is still good.
         let goesOnWaiting =
             if case .open(let next, _) = walk.state { callbacks == nil && next.isSamePage(as: step) } else { false }
         if !goesOnWaiting { walk.page += 1 }
-        walks.insert(walk, for: walk.id, until: walk.expiresAt, at: moment.now)
+        walks.insert(walk, for: walk.id, group: walk.browser.text, until: walk.expiresAt)
     }
 
     private mutating func advance(
@@ -141,8 +138,8 @@ extension DeskState {
 
     /// The link in a letter does not say where the person wanted to go: the walk of the same browser that waits for it does.
     private func destinationOfSuspended(_ browser: BearerKey, _ realm: RealmPath, _ moment: Moment) -> ReturnAddress? {
-        walks.values(at: moment.now).filter { walk in
-            guard walk.browser == browser, walk.realm == realm, case .open(let step, _) = walk.state else { return false }
+        walks.group(browser.text, at: moment.now).filter { walk in
+            guard walk.realm == realm, case .open(let step, _) = walk.state else { return false }
             return step.callback("SuspendedTextOutputCallback") != nil
         }.max { $0.expiresAt < $1.expiresAt }?.destination
     }

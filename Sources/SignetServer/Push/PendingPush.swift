@@ -19,8 +19,8 @@ struct PushPrompt: Sendable, Hashable {
 }
 
 /// A message that was sent to a device, and what became of it.
-struct PendingPush: Sendable {
-    enum State: Sendable, Hashable {
+struct PendingPush: Codable, Sendable {
+    enum State: String, Codable, Sendable, Hashable {
         case waiting
         case approved
         case denied
@@ -126,6 +126,10 @@ enum PushRefusal: Error, Sendable, Hashable {
     case numberMissing
     case numberWrong
     case mechanismTaken
+    /// There is no platform application for devices of this communication type.
+    case noApplication(String)
+    /// SNS does not take the device's token.
+    case tokenRefused
 }
 
 /// The ids of messages, as AM makes them: a UUID and the time in milliseconds.

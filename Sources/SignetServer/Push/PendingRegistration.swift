@@ -7,18 +7,19 @@ import Foundation
 #endif
 
 /// An invitation that waits for a device to register.
-struct PendingRegistration: Sendable {
+struct PendingRegistration: Codable, Sendable {
     let user: UserKey
-    /// What the QR code says.
-    let enrollment: Enrollment
-    let invitation: PushInvitation
+    /// What the QR code says; it holds the secrets.
+    let uri: Secret
+    let messageID: String
+    private let secret: Secret
+    private let challenge: [UInt8]
+    private let resourceID: String
     /// The device for one-time codes that comes into being together with the push device, in a combined registration.
     let oathDevice: OATHDevice?
     /// From here on no device can register.
     let deadline: Date
     var isRegistered = false
-
-    var messageID: String { invitation.messageID }
 
     /// Nil when the server's public address is none that a device could use.
     init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ moment: Moment) {
@@ -28,16 +29,17 @@ struct PendingRegistration: Sendable {
         guard let registration = endpoint(.register), let authentication = endpoint(.authenticate) else { return nil }
         let configuration = moment.configuration
         self.user = user
-        invitation = PushInvitation(
-            secret: Secret.random(byteCount: 32), challenge: RandomID.bytes(32),
-            messageID: MessageID.make("REGISTER", at: moment.now), registrationEndpoint: registration,
-            authenticationEndpoint: authentication, loadBalancerCookie: configuration.loadBalancerCookie,
-            resourceID: RandomID.uuid())
+        (secret, challenge, resourceID) = (Secret.random(byteCount: 32), RandomID.bytes(32), RandomID.uuid())
+        messageID = MessageID.make("REGISTER", at: moment.now)
+        let invitation = PushInvitation(
+            secret: secret, challenge: challenge, messageID: messageID, registrationEndpoint: registration,
+            authenticationEndpoint: authentication, loadBalancerCookie: configuration.loadBalancerCookie, resourceID: resourceID)
         oathDevice = withOATH ? style.newOATHDevice() : nil
-        enrollment = Enrollment(
+        let enrollment = Enrollment(
             account: AccountID(issuer: style.issuer ?? configuration.issuer, accountName: user.name),
             oath: oathDevice?.verifier.settings, oathResourceID: oathDevice?.resourceID, push: invitation, userID: user.name,
             imageURL: style.imageURL, backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
+        uri = Secret(EnrollmentURI.print(enrollment).utf8)
         deadline = moment.now.addingTimeInterval(Double(style.timeout ?? configuration.pushLifetime))
     }
 
@@ -54,14 +56,13 @@ struct PendingRegistration: Sendable {
 
     /// Reads a registration: the signature first, then everything else.
     func device(registeredBy jwt: String, at now: Date) throws(PushRefusal) -> PushDevice {
-        let claims = try SignedClaims(jwt, secret: invitation.secret)
+        let claims = try SignedClaims(jwt, secret: secret)
         guard now < deadline else { throw .expired }
         guard !isRegistered else { throw .alreadyAnswered }
-        try claims.checkResponse(to: invitation.challenge, secret: invitation.secret)
+        try claims.checkResponse(to: challenge, secret: secret)
         let registration = try Self.registration(claims)
-        let resourceID = invitation.resourceID ?? RandomID.uuid()
         return PushDevice(
-            owner: user, secret: invitation.secret, mechanismUID: registration.mechanismUid, deviceID: registration.deviceId,
+            owner: user, secret: secret, mechanismUID: registration.mechanismUid, deviceID: registration.deviceId,
             deviceName: registration.deviceName, deviceType: registration.deviceType,
             communicationType: registration.communicationType, communicationID: "desk:\(resourceID)", resourceID: resourceID,
             registeredAt: now)
@@ -77,15 +78,19 @@ struct PendingRegistration: Sendable {
 }
 
 /// The invitations that are out.
-struct RegistrationLedger: Sendable {
-    private var pending = ExpiringTable<String, PendingRegistration>(capacity: 10_000)
+struct RegistrationLedger {
+    private var pending: Table<String, PendingRegistration>
+
+    init(_ transaction: DeskTransaction) {
+        pending = Table(.registration, transaction)
+    }
 
     func entry(_ messageID: String, at now: Date) -> PendingRegistration? {
         pending.value(for: messageID, at: now)
     }
 
-    mutating func add(_ registration: PendingRegistration, until end: Date, at now: Date) {
-        pending.insert(registration, for: registration.messageID, until: max(end, registration.deadline), at: now)
+    mutating func add(_ registration: PendingRegistration, until end: Date) {
+        pending.insert(registration, for: registration.messageID, until: max(end, registration.deadline))
     }
 
     mutating func complete(_ messageID: String, at now: Date) {

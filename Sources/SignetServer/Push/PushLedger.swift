@@ -7,21 +7,34 @@ import Foundation
 #endif
 
 /// The messages that were sent, and each mechanism's mailbox: those that still wait for an answer.
-struct PushLedger: Sendable {
+struct PushLedger {
     /// The most messages that wait for one mechanism. A login that would send one more fails: no message that was sent is lost
     /// to make room.
     static let mailboxSize = 64
 
-    private var pushes = ExpiringTable<String, PendingPush>(capacity: 10_000)
-    private var mailboxes: [String: [String]] = [:]
-    private var lastEventID: UInt64 = 0
+    /// What is known of a mechanism's messages without looking at them.
+    struct Mailbox: Codable, Sendable {
+        var messageIDs: [String] = []
+        var lastEventID: UInt64 = 0
+    }
+
+    /// So long a mailbox without messages remembers the id of its last event, in seconds.
+    private static let memory = 86_400.0
+
+    private var pushes: Table<String, PendingPush>
+    private var mailboxes: Table<String, Mailbox>
+
+    init(_ transaction: DeskTransaction) {
+        pushes = Table(.push, transaction)
+        mailboxes = Table(.mailbox, transaction)
+    }
 
     func entry(_ messageID: String, at now: Date) -> PendingPush? {
         pushes.value(for: messageID, at: now)
     }
 
-    /// All messages, answered ones included, in no order.
-    func all(at now: Date) -> [PendingPush] { pushes.values(at: now) }
+    /// The messages that are remembered longest, answered ones included, at most `limit`.
+    func newest(_ limit: Int, at now: Date) -> [PendingPush] { pushes.newest(limit, at: now).map(\.value) }
 
     /// Whether a message can be added without another one being lost.
     mutating func hasRoom(for mechanismUID: String, at now: Date) -> Bool {
@@ -31,17 +44,32 @@ struct PushLedger: Sendable {
     /// Adds a message. It is remembered until `end`, so that a login that polls late still learns of an answer in time.
     mutating func add(_ push: PendingPush, until end: Date, at now: Date) {
         var push = push
-        push.eventID = nextEventID(at: now)
-        pushes.insert(push, for: push.messageID, until: end, at: now)
-        mailboxes[push.mechanismUID] = retained(for: push.mechanismUID, after: nil, at: now).map(\.messageID) + [push.messageID]
+        let mailbox = mailboxes.value(for: push.mechanismUID, at: now) ?? Mailbox()
+        let readable = Set(retained(for: push.mechanismUID, after: nil, at: now).map(\.messageID))
+        // What another server has written in a later version's form goes on waiting too.
+        let waiting = mailbox.messageIDs.filter { readable.contains($0) || pushes.isBroken($0) }
+        let last = mailbox.lastEventID
+        // Ids grow with the time, so that they go on growing when the mailbox was forgotten: a device must not take a new message
+        // for an old one.
+        push.eventID = max(last + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
+        pushes.insert(push, for: push.messageID, until: end)
+        mailboxes.insert(
+            Mailbox(messageIDs: waiting + [push.messageID], lastEventID: push.eventID), for: push.mechanismUID,
+            until: end.addingTimeInterval(Self.memory))
     }
 
     /// The messages that wait for an answer, oldest first: those after the event `last`, or all of them when there is no such
     /// event, be it that the client names none or one that this server never sent.
     func retained(for mechanismUID: String, after last: UInt64?, at now: Date) -> [PendingPush] {
-        let start = last.map { $0 <= lastEventID ? $0 : 0 } ?? 0
-        return (mailboxes[mechanismUID] ?? []).compactMap { pushes.value(for: $0, at: now) }
+        guard let mailbox = mailboxes.value(for: mechanismUID, at: now) else { return [] }
+        let start = last.map { $0 <= mailbox.lastEventID ? $0 : 0 } ?? 0
+        return pushes.values(for: mailbox.messageIDs, at: now)
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
+    }
+
+    /// The messages that a mailbox names, whether they can be read or not.
+    func named(for mechanismUID: String, at now: Date) -> [String] {
+        mailboxes.value(for: mechanismUID, at: now)?.messageIDs ?? []
     }
 
     /// Takes a device's answer. It counts once.
@@ -56,12 +84,12 @@ struct PushLedger: Sendable {
 
     /// Forgets the messages of a mechanism that no longer exists.
     mutating func forget(mechanismUID: String, at now: Date) {
-        for id in mailboxes.removeValue(forKey: mechanismUID) ?? [] { _ = pushes.remove(id, at: now) }
-    }
-
-    /// Ids grow with the time, so that they go on growing after a restart: a device must not take a new message for an old one.
-    private mutating func nextEventID(at now: Date) -> UInt64 {
-        lastEventID = max(lastEventID + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
-        return lastEventID
+        // What cannot be read holds nothing that is wanted any more.
+        if mailboxes.discardBroken(mechanismUID) { return }
+        let forgotten = mailboxes.update(mechanismUID, at: now) { mailbox in
+            defer { mailbox.messageIDs = [] }
+            return mailbox.messageIDs
+        }
+        for id in forgotten ?? [] { pushes.discard(id) }
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// Somebody who is logged in.
-struct SSOSession: Sendable, Hashable {
+struct SSOSession: Codable, Sendable, Hashable {
     let user: UserKey
     let startedAt: Date
     /// When the person last proved who they are.
@@ -29,7 +29,7 @@ struct SSOSession: Sendable, Hashable {
 }
 
 /// What a journey wants of the session that it ends in.
-struct SessionWishes: Sendable, Hashable {
+struct SessionWishes: Codable, Sendable, Hashable {
     var properties: [String: String] = [:]
     /// Seconds; nil for the server's.
     var idleTime: Int?
@@ -37,63 +37,92 @@ struct SessionWishes: Sendable, Hashable {
     var maximumTime: Int?
 }
 
-/// The sessions that are open: each for as long as it is used, and never longer than its time.
-struct SessionLedger: Sendable {
-    private var sessions = ExpiringTable<BearerKey, SSOSession>(capacity: 100_000)
+/// The sessions that are open: each for as long as it is used, never longer than its time, and good for as long as its user is
+/// (``Directory/isActive(_:)``).
+struct SessionLedger {
+    private var sessions: Table<BearerKey, SSOSession>
+    private let ticks: Ticks
+    private let directory: Directory
 
-    /// How many times anybody has logged in. Unlike the time it tells two logins of one instant apart.
-    private(set) var logins = 0
+    init(_ transaction: DeskTransaction, _ ticks: Ticks, _ directory: Directory) {
+        sessions = Table(.session, transaction)
+        self.ticks = ticks
+        self.directory = directory
+    }
 
-    /// How many are in memory, ended ones that were not swept up yet included.
-    var count: Int { sessions.count }
+    /// A number above that of every login so far. Unlike the time it tells two logins of one instant apart.
+    private func nextLogin(at now: Date) -> Int { ticks.next(at: now) }
+
+    /// The number of the last login that is known: at this server, and those of the sessions that a request shows, which may have been
+    /// opened at another one, or before this one was started.
+    func lastLogin(_ tokens: [String], at now: Date) -> Int {
+        tokens.compactMap { look(BearerKey($0), at: now)?.login }.reduce(ticks.latest) { max($0, $1) }
+    }
 
     /// Begins a session and returns its token.
     mutating func open(_ user: UserKey, tree: String, _ wishes: SessionWishes = SessionWishes(), _ moment: Moment) -> String {
         let token = RandomID.token()
         let configuration = moment.configuration
-        logins += 1
         var session = SSOSession(
             user: user, startedAt: moment.now, authenticatedAt: moment.now, lastAccess: moment.now, trees: [tree],
             end: moment.now.addingTimeInterval(Double(max(1, wishes.maximumTime ?? configuration.sessionMaximumTime))),
             idleTime: Double(max(1, wishes.idleTime ?? configuration.sessionIdleTime)), properties: wishes.properties)
-        session.login = logins
-        sessions.insert(session, for: BearerKey(token), until: session.idleEnd, at: moment.now)
+        session.login = nextLogin(at: moment.now)
+        sessions.insert(session, for: BearerKey(token), group: user.rowName, until: session.idleEnd)
         return token
     }
 
-    /// All sessions, in no order.
-    func all(at now: Date) -> [(key: BearerKey, session: SSOSession)] {
-        sessions.entries(at: now).map { ($0.key, $0.value) }
+    /// The sessions that go on longest, at most `limit`.
+    func newest(_ limit: Int, at now: Date) -> [(key: BearerKey, session: SSOSession)] {
+        sessions.newest(limit, at: now).map { (BearerKey(text: $0.name), $0.value) }
     }
+
+    /// A user's sessions, at most ``Table/largestGroup``.
+    func sessions(of user: UserKey, at now: Date) -> [(key: BearerKey, session: SSOSession)] {
+        sessions.members(of: user.rowName, at: now).map { (BearerKey(text: $0.name), $0.value) }
+    }
+
+    /// How many there are; counting ends at `limit`.
+    func count(at now: Date, limit: Int) -> Int { sessions.count(at: now, limit: limit) }
 
     /// A session, without using it.
     func look(_ key: BearerKey, at now: Date) -> SSOSession? {
-        sessions.value(for: key, at: now)
+        guard let session = sessions.value(for: key, at: now), directory.isActive(session.user) else { return nil }
+        return session
     }
 
     /// A session in a realm; it counts as used.
     mutating func use(_ token: String, in realm: RealmPath, at now: Date) -> SSOSession? {
         let key = BearerKey(token)
-        guard var session = sessions.value(for: key, at: now), session.user.realm == realm else { return nil }
+        guard var session = look(key, at: now), session.user.realm == realm else { return nil }
         session.lastAccess = now
-        sessions.insert(session, for: key, until: session.idleEnd, at: now)
+        sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
         return session
     }
 
     /// Notes that the session's person has walked a journey to its end.
     mutating func upgrade(_ token: String, tree: String, _ wishes: SessionWishes = SessionWishes(), at now: Date) {
-        logins += 1
-        _ = sessions.update(BearerKey(token), at: now) { [logins] session in
-            session.login = logins
-            session.trees.insert(tree)
-            session.properties.merge(wishes.properties) { $1 }
-            session.authenticatedAt = now
-        }
+        let key = BearerKey(token)
+        guard var session = look(key, at: now) else { return }
+        session.login = nextLogin(at: now)
+        session.trees.insert(tree)
+        session.properties.merge(wishes.properties) { $1 }
+        session.authenticatedAt = now
+        sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
     }
 
-    /// Ends a session. Nil when there is none.
+    /// Ends a session, also one that is not good now. Nil when there is none.
     mutating func end(_ key: BearerKey, at now: Date) -> SSOSession? {
         sessions.remove(key, at: now)
+    }
+
+    /// Ends a session that cannot be read. False when there is none.
+    mutating func endBroken(_ key: BearerKey) -> Bool { sessions.discardBroken(key) }
+
+    /// Ends all sessions of a user, or everybody's, at most ``Table/largestGroup``, and says how many there were: also those that cannot
+    /// be read.
+    mutating func endAll(of user: UserKey?, at now: Date) -> Int {
+        user.map { sessions.discard(group: $0.rowName, at: now) } ?? sessions.discardNewest(at: now)
     }
 }
 

@@ -32,14 +32,14 @@ struct SessionsResource: Sendable {
         let named = address.arguments + [body["tokenId"]?.string, reader.query("tokenId")].compactMap { $0 }
         let tokens = named.isEmpty ? reader.sessionTokens(desk.configuration.cookieName) : Array(named.prefix(1))
         switch action {
-        case .logout: return try logOut(tokens, address.realm, version)
-        case .getSessionInfo: return try information(tokens, address.realm, version)
-        case .validate: return try validate(tokens, address.realm, version)
+        case .logout: return try await logOut(tokens, address.realm, version)
+        case .getSessionInfo: return try await information(tokens, address.realm, version)
+        case .validate: return try await validate(tokens, address.realm, version)
         }
     }
 
-    private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) throws -> Response {
-        let (ended, cookie) = desk.transact { state, moment in
+    private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
+        let (ended, cookie) = try await desk.transact { state, moment in
             let shown = state.session(tokens, in: realm, at: moment.now)
             let ended = shown.flatMap { state.sessions.end(BearerKey($0.token), at: moment.now) }
             return (ended, SessionCookie(moment))
@@ -52,8 +52,8 @@ struct SessionsResource: Sendable {
     }
 
     /// What there is to know of a session. To ask does not keep it alive.
-    private func information(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) throws -> Response {
-        guard let (key, session) = look(tokens, realm) else { throw Refusal.accessDenied }
+    private func information(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
+        guard let (key, session) = try await look(tokens, realm) else { throw Refusal.accessDenied }
         let body: [String: JSONValue] = [
             "username": .string(session.user.name), "universalId": .string(session.user.universalID),
             "realm": .string(realm.description), "latestAccessTime": .string(session.lastAccess.ISO8601Format()),
@@ -67,8 +67,8 @@ struct SessionsResource: Sendable {
         return try JSONReply.make(.ok, body, version: version)
     }
 
-    private func validate(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) throws -> Response {
-        guard let (key, session) = look(tokens, realm) else {
+    private func validate(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
+        guard let (key, session) = try await look(tokens, realm) else {
             return try JSONReply.make(.ok, ["valid": JSONValue.bool(false)], version: version)
         }
         let body: [String: JSONValue] = [
@@ -78,8 +78,8 @@ struct SessionsResource: Sendable {
         return try JSONReply.make(.ok, body, version: version)
     }
 
-    private func look(_ tokens: [String], _ realm: RealmPath) -> (BearerKey, SSOSession)? {
-        desk.transact { state, moment in
+    private func look(_ tokens: [String], _ realm: RealmPath) async throws -> (BearerKey, SSOSession)? {
+        try await desk.transact { state, moment in
             for key in tokens.map({ BearerKey($0) }) {
                 guard let session = state.sessions.look(key, at: moment.now), session.user.realm == realm else { continue }
                 return (key, session)

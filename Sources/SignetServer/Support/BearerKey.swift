@@ -3,7 +3,7 @@ import SignetCore
 
 /// What a bearer token is kept under: its SHA-256. Nobody who reads the tables can use what stands there, and finding one
 /// tells nothing about the others.
-struct BearerKey: Sendable, Hashable {
+struct BearerKey: Codable, Sendable, Hashable {
     /// 43 characters of base64url.
     let text: String
 

@@ -1,7 +1,7 @@
 import SignetCore
 
 /// The path of a realm, `/` for the top one, without a slash at the end otherwise.
-struct RealmPath: Sendable, Hashable, CustomStringConvertible {
+struct RealmPath: Codable, Sendable, Hashable, CustomStringConvertible {
     let names: [String]
 
     /// Reads `/alpha/beta`; the slashes at both ends may be missing.

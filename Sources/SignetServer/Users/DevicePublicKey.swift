@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// The public half of a key that lives on a device.
-enum DevicePublicKey: Sendable, Hashable {
+enum DevicePublicKey: Codable, Sendable, Hashable {
     /// P-256, as the uncompressed point of SEC 1 (65 bytes), for ECDSA with SHA-256.
     case es256(point: [UInt8])
     /// RSA with SHA-512 and PKCS #1 v1.5 padding, as Android's SDK signs.

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// A push device, as it described itself when it registered (protocol/authenticator.md section 3.6).
-struct PushDevice: Sendable, Hashable {
+struct PushDevice: Codable, Sendable, Hashable {
     let owner: UserKey
     let secret: Secret
     let mechanismUID: String
@@ -15,8 +15,8 @@ struct PushDevice: Sendable, Hashable {
     let deviceName: String
     let deviceType: String
     let communicationType: String
-    /// The address that the transport delivers to; here the device's place at the desk.
-    let communicationID: String
+    /// The address that the transport delivers to: an endpoint of SNS, or the device's place at the desk.
+    var communicationID: String
     let resourceID: String
     var registeredAt: Date
 }
@@ -30,7 +30,7 @@ struct OATHDevice: Sendable, Hashable {
 }
 
 /// A device of another kind: a key that binds it, a WebAuthn credential, or a profile.
-struct OtherDevice: Sendable, Hashable {
+struct OtherDevice: Codable, Sendable, Hashable {
     let kind: DeviceKind
     /// Nobody else's, and never that of another device.
     let resourceID: String
@@ -45,12 +45,20 @@ struct OtherDevice: Sendable, Hashable {
 
 /// The devices of every user: one for push and one for codes each, as OpenAM keeps them, where a new one takes the old one's
 /// place, and any number of others.
-struct DeviceRegistry: Sendable {
-    private var push: [UserKey: PushDevice] = [:]
-    private var oath: [UserKey: OATHDevice] = [:]
-    private var others: [UserKey: [OtherDevice]] = [:]
-    private var owners: [String: UserKey] = [:]
-    private var recoveryCodes: [UserKey: [DeviceKind: Set<BearerKey>]] = [:]
+struct DeviceRegistry {
+    private var push: Table<UserKey, PushDevice>
+    private var oath: Table<UserKey, OATHDevice>
+    private var others: Table<UserKey, [OtherDevice]>
+    private var owners: Table<String, UserKey>
+    private var recoveryCodes: Table<UserKey, [DeviceKind: Set<BearerKey>]>
+
+    init(_ transaction: DeskTransaction) {
+        push = Table(.pushDevice, transaction)
+        oath = Table(.oathDevice, transaction)
+        others = Table(.otherDevices, transaction)
+        owners = Table(.pushOwner, transaction)
+        recoveryCodes = Table(.recoveryCodes, transaction)
+    }
 
     /// The most devices of one kind that a person can have of those that can be many. One more takes the oldest one's place.
     static let mostOfAKind = 32
@@ -79,7 +87,8 @@ struct DeviceRegistry: Sendable {
 
     /// Stores a push device and returns the one it replaces.
     mutating func save(_ device: PushDevice) -> PushDevice? {
-        let old = push.updateValue(device, forKey: device.owner)
+        let old = push[device.owner]
+        push[device.owner] = device
         if let old { owners[old.mechanismUID] = nil }
         owners[device.mechanismUID] = device.owner
         return old
@@ -103,7 +112,9 @@ struct DeviceRegistry: Sendable {
 
     /// Keeps codes in the place of those that a kind of device had; without any it has none from now on.
     mutating func keep(_ codes: RecoveryCodes?, for kind: DeviceKind, of user: UserKey) {
-        recoveryCodes[user, default: [:]][kind] = codes.map { Set($0.codes.map { BearerKey($0) }) }
+        var all = recoveryCodes[user] ?? [:]
+        all[kind] = codes.map { Set($0.codes.map { BearerKey($0) }) }
+        recoveryCodes[user] = all
     }
 
     /// Uses up a code. False when it is none, or was used before.
@@ -136,6 +147,13 @@ struct DeviceRegistry: Sendable {
             if others(kind, of: user).isEmpty { recoveryCodes[user]?[kind] = nil }
         }
         return nil
+    }
+
+    /// Removes what cannot be read of a user's devices, and says how many rows that were.
+    mutating func removeBroken(of user: UserKey) -> Int {
+        [
+            push.discardBroken(user), oath.discardBroken(user), others.discardBroken(user), recoveryCodes.discardBroken(user),
+        ].count { $0 }
     }
 
     func description(_ kind: DeviceKind, _ id: String, of user: UserKey) -> JSONValue? {

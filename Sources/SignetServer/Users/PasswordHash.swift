@@ -45,14 +45,52 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
     /// Nothing: `dump` shows no child.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Whether this is the password. False too when there is not enough memory to find out.
-    func accepts(_ password: Secret) -> Bool {
+    /// Hashes a password as new ones are: `ln=14,r=8,p=1`, a salt and a hash of 32 bytes. Nil when there is not enough memory.
+    init?(of password: Secret) {
+        (logRounds, blockSize, parallelism) = (14, 8, 1)
+        salt = Secret.random(byteCount: 16).bytes
+        let key = try? KDF.Scrypt.deriveKey(
+            from: password.bytes, salt: salt, outputByteCount: 32, rounds: 1 << logRounds, blockSize: blockSize,
+            parallelism: parallelism)
+        guard let key else { return nil }
+        hash = Secret(key: key)
+    }
+
+    /// The PHC form. Who has it can guess at leisure.
+    var text: String {
+        // Without padding, as the PHC form has it.
+        let (salt, hash) = (
+            Base64.encode(salt, as: .standard).filter { $0 != "=" }, Base64.encode(hash.bytes, as: .standard).filter { $0 != "=" }
+        )
+        return "$scrypt$ln=\(logRounds),r=\(blockSize),p=\(parallelism)$\(salt)$\(hash)"
+    }
+
+    /// Whether this is the password. Nil when there is not enough memory to find out.
+    func accepts(_ password: Secret) -> Bool? {
         let key = try? KDF.Scrypt.deriveKey(
             from: password.bytes, salt: salt, outputByteCount: hash.count, rounds: 1 << logRounds, blockSize: blockSize,
             parallelism: parallelism)
-        guard let key else { return false }
+        guard let key else { return nil }
         return key.withUnsafeBytes { offered in
             hash.withUnsafeBytes { expected in ConstantTime.areEqual(offered, expected) }
         }
+    }
+}
+
+/// In a row it stands in the PHC form, as a secret: no encoder but that of rows takes it.
+extension PasswordHash: Codable {
+    /// - Throws: `DecodingError` unless it is a row that is read.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let hash = PasswordHash(String(decoding: try container.decode(Secret.self).bytes, as: UTF8.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no hash in the PHC form")
+        }
+        self = hash
+    }
+
+    /// - Throws: `EncodingError` unless it is a row that is written.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(Secret(text.utf8))
     }
 }

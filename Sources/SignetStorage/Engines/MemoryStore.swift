@@ -31,8 +31,8 @@ public final class MemoryStore: RecordStore {
 
     private final class Transaction: RecordWriter {
         private(set) var records: [RecordKey: [UInt8]]
-        /// What stood, or did not, under the names that were changed.
-        private var before: [RecordKey: [UInt8]?] = [:]
+        /// What each change found under its name, or that there was nothing.
+        private var changes: [(key: RecordKey, before: [UInt8]?)] = []
         /// The names of a kind in order, once they were asked for: a listing in many pages sorts once.
         private var names: [RecordKind: [[UInt8]]] = [:]
 
@@ -52,14 +52,13 @@ public final class MemoryStore: RecordStore {
         func remove(_ key: RecordKey) { change(key, to: nil) }
 
         private func change(_ key: RecordKey, to bytes: [UInt8]?) {
-            let old = records[key]
-            records[key] = bytes
+            let old: [UInt8]? = if let bytes { records.updateValue(bytes, forKey: key) } else { records.removeValue(forKey: key) }
             if (old == nil) != (bytes == nil) { names[key.kind] = nil }
-            if before[key] == nil { before[key] = .some(old) }
+            changes.append((key, old))
         }
 
         func undo() {
-            for (key, bytes) in before { records[key] = bytes }
+            for (key, bytes) in changes.reversed() { records[key] = bytes }
         }
 
         private func names(_ kind: RecordKind) -> [[UInt8]] {

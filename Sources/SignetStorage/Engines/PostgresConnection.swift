@@ -118,6 +118,17 @@ final class PostgresConnection: Sendable {
         }
     }
 
+    /// What other connections have said on the channels that this one listens on; waits for the first of it for as long as
+    /// `patience`. Nil when the connection is lost. One whose other end is gone without a word says nothing: ask it for something.
+    func notifications(patience: Duration) -> [String]? {
+        // What came together with the answer to a command is not in the socket any more.
+        if let early = handle.withLock({ $0.notifications() }), !early.isEmpty { return early }
+        // The lock is not held while waiting: nobody else speaks on a connection that listens.
+        guard let socket = handle.withLock({ $0.socket }) else { return nil }
+        guard let isReady = Self.wait(for: socket, Int16(POLLIN), until: .now + patience) else { return nil }
+        return isReady ? handle.withLock { $0.notifications() } : []
+    }
+
     /// Sends with `send`, and waits for all that comes back.
     private func exchange(
         _ operation: String, _ send: (signet_libpq, OpaquePointer) -> Int32
@@ -138,6 +149,18 @@ extension PostgresConnection.Handle {
         guard let open = connection else { return }
         functions.pointee.PQfinish(open)
         connection = nil
+    }
+
+    fileprivate var socket: Int32? { connection.map { functions.pointee.PQsocket($0) } }
+
+    fileprivate func notifications() -> [String]? {
+        guard let connection, functions.pointee.PQconsumeInput(connection) == 1 else { return nil }
+        var texts: [String] = []
+        while let notification = functions.pointee.PQnotifies(connection) {
+            texts.append(notification.pointee.extra.map { String(cString: $0) } ?? "")
+            functions.pointee.PQfreemem(notification)
+        }
+        return texts
     }
 
     /// Everything that answers what was sent. After a failure the rest is read too, so that the connection stays usable.

@@ -26,7 +26,9 @@ open class StorageDelegate<T: Codable>: Storage {
     private var cached: T?
 
     /// A delegate that takes over `delegate`: nobody else is to use it from now on.
-    /// - Parameter cacheable: Whether to keep the item in memory, in plain text.
+    /// - Parameters:
+    ///   - delegate: Where the item is kept.
+    ///   - cacheable: Whether to keep the item in memory, in plain text.
     public init(delegate: sending any Storage<T>, cacheable: Bool = false) {
         self.delegate = delegate
         cacheStrategy = cacheable ? .cache : .noCache

@@ -101,6 +101,7 @@ public struct VaultDirectory: Sendable, Hashable {
     /// - Parameters:
     ///   - custodians: Who can be asked for the key, in this order; the key file, where there is one, comes last.
     ///   - acceptingRollback: See ``Vault/open(_:custodians:acceptingRollback:)``.
+    ///   - patience: How many seconds to wait for another process that writes.
     /// - Throws: ``StoreError/Code/noVault`` when there is none; nothing is created. And what opening a vault throws.
     public func openVault(
         custodians: [any KeyCustodian] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience

@@ -1,8 +1,8 @@
 import Crypto
 import SignetCore
 
-/// The data key of a vault, and what is derived from it.
-struct VaultKeys: Sendable {
+/// The data key of a vault, and what is derived from it. One object, since every record that is listed holds on to it.
+final class VaultKeys: Sendable {
     /// The key that custodians wrap.
     let dataKey: Secret
     /// Which data key it is; every record says with which it was sealed.
@@ -32,7 +32,7 @@ struct VaultKeys: Sendable {
 
     /// The keys of a vault, once a custodian has given its data key.
     /// - Throws: ``StoreError/Code/corrupt`` when the header is not the one that was written with this key.
-    init(dataKey: Secret, header: VaultHeader) throws(StoreError) {
+    convenience init(dataKey: Secret, header: VaultHeader) throws(StoreError) {
         guard
             let nameKey = Sealing.open(
                 header.sealedNameKey, with: Sealing.derive("signet names 1", from: dataKey), context: header.nameKeyContext)
@@ -82,20 +82,22 @@ extension VaultKeys {
     /// - Throws: ``StoreError/Code/corrupt`` for what is not the record that was sealed for this place,
     ///   ``StoreError/Code/keyMismatch`` for what another data key sealed, ``StoreError/Code/newerFormat``.
     func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
-        let operation = "open a record of kind \(hidden.kind.rawValue)"
+        func refusal(_ code: StoreError.Code, _ reason: String) -> StoreError {
+            StoreError(code, "open a record of kind \(hidden.kind.rawValue)", "\(reason); it was left as it is")
+        }
         let preamble = sealed.prefix(Self.mark.count + 2 + id.count)
         guard preamble.count == Self.mark.count + 2 + id.count, preamble.starts(with: Self.mark) else {
-            throw StoreError(.corrupt, operation, "it is not a sealed record; it was left as it is")
+            throw refusal(.corrupt, "it is not a sealed record")
         }
         guard preamble[2] <= VaultHeader.currentFormat, preamble[3] <= Self.suite else {
-            throw StoreError(.newerFormat, operation, "it was written by a newer version; it was left as it is")
+            throw refusal(.newerFormat, "it was written by a newer version")
         }
         guard preamble.suffix(id.count).elementsEqual(id) else {
-            throw StoreError(.keyMismatch, operation, "it is sealed with another key of the vault; it was left as it is")
+            throw refusal(.keyMismatch, "it is sealed with another key of the vault")
         }
         let context = context(preamble, hidden)
         guard let bytes = Sealing.open(sealed.dropFirst(preamble.count), with: recordKey, context: context) else {
-            throw StoreError(.corrupt, operation, "it is damaged, or not the record it should be; it was left as it is")
+            throw refusal(.corrupt, "it is damaged, or not the record it should be")
         }
         return bytes
     }

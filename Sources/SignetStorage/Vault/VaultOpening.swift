@@ -3,8 +3,11 @@ import SignetCore
 extension Vault {
     /// Opens the vault in `store` with the first of `custodians` that can: each is asked for the slots it has. That a custodian
     /// cannot be asked is no end as long as another can.
-    /// - Parameter acceptingRollback: Whether to go on with an older copy of the store, for somebody who has put back a backup
-    ///   on purpose. The epoch then goes on from the highest that was ever told.
+    /// - Parameters:
+    ///   - store: Where the vault is.
+    ///   - custodians: Who may have the key, in the order in which they are asked.
+    ///   - acceptingRollback: Whether to go on with an older copy of the store, for somebody who has put back a backup
+    ///     on purpose. The epoch then goes on from the highest that was ever told.
     /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason,
     ///   ``StoreError/Code/keyMismatch``, ``StoreError/Code/rolledBack``, ``StoreError/Code/newerFormat``,
     ///   ``StoreError/Code/corrupt``. Nothing is changed then.

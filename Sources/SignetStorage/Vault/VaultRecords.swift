@@ -13,22 +13,16 @@ struct SealedReader: RecordReader {
 
     func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
         try records.records(kind, after: name, limit: limit).map { record in
-            guard kind != .quarantined else { return record }
-            let content = record.content.flatMap { sealed in
-                Result { () throws(StoreError) in try open(sealed, RecordKey(kind, name: record.name)) }
-            }
-            return StoredRecord(name: record.name, content: content)
+            guard kind != .quarantined, case .success(let sealed) = record.content else { return record }
+            let hidden = RecordKey(kind, name: record.name)
+            let keys = vault.keys(for: sealed)
+            return StoredRecord(name: record.name) { [vault] () throws(StoreError) in try vault.open(sealed, hidden, keys) }
         }
     }
 
     /// Opens a record with the key it names, which may be the one before a rotation that has just been.
     private func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
-        do {
-            return try vault.keys(for: sealed).open(sealed, hidden)
-        } catch {
-            vault.doubt(hidden)
-            throw error
-        }
+        try vault.open(sealed, hidden, vault.keys(for: sealed))
     }
 }
 
@@ -85,6 +79,18 @@ enum Quarantine {
     static func keep(_ bytes: [UInt8], of hidden: RecordKey, in records: any RecordWriter) throws(StoreError) {
         let place = LengthPrefixed.bytes(hidden.kind.rawValue.utf8) + LengthPrefixed.bytes(hidden.name)
         try records.put(bytes, RecordKey(.quarantined, name: place + Secret.random(byteCount: 8).bytes))
+    }
+}
+
+extension Vault {
+    /// Opens a record, and takes note of one that does not open.
+    fileprivate func open(_ sealed: [UInt8], _ hidden: RecordKey, _ keys: VaultKeys) throws(StoreError) -> [UInt8] {
+        do {
+            return try keys.open(sealed, hidden)
+        } catch {
+            doubt(hidden)
+            throw error
+        }
     }
 }
 

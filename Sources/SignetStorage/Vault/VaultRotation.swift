@@ -88,8 +88,10 @@ extension Vault {
     }
 
     /// Removes the vault and everything in it from `store`, openable or not. There is no way back.
-    /// - Parameter id: The vault's id, so that nobody removes another vault than the one he means; nil for one whose header is
-    ///   damaged.
+    /// - Parameters:
+    ///   - store: Where the vault is.
+    ///   - id: The vault's id, so that nobody removes another vault than the one he means; nil for one whose header is
+    ///     damaged.
     /// - Throws: ``StoreError/Code/failed`` when `id` is not the vault's; nothing is removed then.
     public static func reset(_ store: any RecordStore, confirming id: String?) throws(StoreError) {
         guard (try? header(of: store).id) == id else {

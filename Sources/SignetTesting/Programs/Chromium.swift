@@ -66,7 +66,7 @@ package actor Chromium {
         var message: [String: JSONValue] = ["id": .integer(id), "method": .string(method), "params": .object(parameters)]
         message["sessionId"] = session.map { .string($0) }
         process.send(JSON.encode(.object(message)) + [0])
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + Patience.usual
         while true {
             let isLast = process.hasEnded || ContinuousClock.now > deadline
             read()
@@ -148,7 +148,7 @@ package struct ChromiumPage: Sendable {
     }
 
     /// Waits until an expression is true, from one page to the next.
-    package func wait(for expression: String, within patience: Duration = .seconds(60)) async throws {
+    package func wait(for expression: String, within patience: Duration = Patience.usual) async throws {
         let deadline = ContinuousClock.now + patience
         while true {
             let isLast = ContinuousClock.now > deadline

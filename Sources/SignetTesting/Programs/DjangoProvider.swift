@@ -49,7 +49,7 @@ public enum DjangoProvider {
 
     private static func run(_ program: String, _ arguments: [String], _ directory: TemporaryDirectory) async throws {
         let ended = try await TestProcess.run(
-            program, arguments, environment: environment(directory), within: .seconds(120))
+            program, arguments, environment: environment(directory))
         guard ended.status == 0 else {
             throw OpenIDProvider.Unavailable(description: "\(arguments.joined(separator: " ")): \(ended.output)\(ended.errors)")
         }

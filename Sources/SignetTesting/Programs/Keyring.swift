@@ -40,6 +40,7 @@ public struct Keyring: Sendable {
     ///     with leaves it locked, and an empty one is none: the daemon starts as it does when a program wakes it. With nil
     ///     there is a bus and no keyring.
     ///   - home: A directory that keeps the keyring for a second time; nil for one that goes with the body.
+    ///   - body: What is done meanwhile.
     /// - Throws: ``Failure``, or what `body` throws.
     public static func with<R>(
         password: String?, home: TemporaryDirectory? = nil, _ body: (Keyring) async throws -> R
@@ -182,7 +183,7 @@ extension Keyring {
             "dbus-send",
             ["--bus=\(bus)", "--print-reply", "--reply-timeout=10000", "--dest=\(name)", path, method]
                 + arguments,
-            environment: environment, within: .seconds(20))
+            environment: environment)
         guard sent.status == 0 else { throw Failure(description: "\(method): \(sent.errors)") }
         return sent.output
     }

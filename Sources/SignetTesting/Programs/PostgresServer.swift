@@ -62,6 +62,8 @@ public final class PostgresServer: Sendable {
 
     /// How to reach it, as a libpq connection string without the password.
     public var address: String { "host='\(directory.path)' user=signet dbname=postgres" }
+    /// How to reach it, as a URI without the password.
+    public var uri: String { "postgresql:///postgres?host=\(directory.path)&user=signet" }
     /// How to reach it, with the password.
     public var connection: String { address + " password='\(Self.password)'" }
 
@@ -87,9 +89,13 @@ public final class PostgresServer: Sendable {
     }
 
     /// Runs SQL as the owner of the server, with `psql`, and gives the rows as text, one a line.
+    /// - Parameters:
+    ///   - sql: one command or several.
+    ///   - database: the one to run it in.
     /// - Throws: ``Unavailable`` when a command fails.
     @discardableResult
-    public func execute(_ sql: String) async throws -> [String] {
+    public func execute(_ sql: String, in database: String = "postgres") async throws -> [String] {
+        let connection = connection.replacing("dbname=postgres", with: "dbname=\(database)")
         let output = try await run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-d", connection, "-c", sql)
         return output.split(separator: "\n").map(String.init)
     }
@@ -111,8 +117,7 @@ public final class PostgresServer: Sendable {
         var command = ["\(programs)/\(program)"] + arguments
         if geteuid() == 0, let user = Self.user { command = ["/usr/sbin/runuser", "-u", user, "--"] + command }
         let ended = try await TestProcess.run(
-            command[0], Array(command.dropFirst()), environment: ["PATH": Self.environmentPath, "LC_ALL": "C"],
-            within: .seconds(120))
+            command[0], Array(command.dropFirst()), environment: ["PATH": Self.environmentPath, "LC_ALL": "C"])
         guard ended.status == 0 else {
             throw Unavailable(description: "\(program) ended with status \(ended.status): \(ended.output)\(ended.errors)")
         }

@@ -121,9 +121,15 @@ package struct RawConnection: Sendable, Equatable {
         }
     }
 
-    package func send(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    package func send(_ text: String) { send(Array(text.utf8)) }
+
+    fileprivate func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard sent > 0 else { return }
+            rest = rest.dropFirst(sent)
+        }
     }
 
     /// Sends a whole answer.
@@ -153,9 +159,10 @@ package struct RawConnection: Sendable, Equatable {
 package final class ClientSocket: Sendable {
     private let connection: RawConnection
 
-    package init(port: Int) throws {
+    /// - Parameter patience: How long it waits for bytes, in seconds.
+    package init(port: Int, patience: Int = 10) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        var patience = timeval(tv_sec: patience, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -176,6 +183,21 @@ package final class ClientSocket: Sendable {
     package func close() { connection.cut() }
 
     package func send(_ text: String) { connection.send(text) }
+
+    /// Sends bytes, says that there are no more, and reads until the other side closes the connection. Nil when it does not.
+    package func exchange(_ bytes: [UInt8]) -> String? {
+        // A server that has seen enough closes before the end.
+        connection.send(bytes)
+        shutdown(connection.descriptor, Int32(SHUT_WR))
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(connection.descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EAGAIN { return nil }
+            guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
+            answer += buffer[..<count]
+        }
+    }
 
     /// An answer with a body as long as its head says.
     package func receive() -> String {

@@ -8,7 +8,7 @@ import Glibc
 /// Like a bare TPM it serves one connection at a time, and has room for three objects. With a resource manager (`tpm2-abrmd`,
 /// on a D-Bus of its own) it serves several; a process then needs ``environment`` to find it.
 public actor SoftwareTPM {
-    /// The way to it, for a ``TPMCustodian`` or the tools of `tpm2-tools`.
+    /// The way to it, for a `TPMCustodian` or the tools of `tpm2-tools`.
     public nonisolated let tcti: String
     /// What a process needs in its environment to use ``tcti``; empty without a resource manager.
     public nonisolated let environment: [String: String]
@@ -175,7 +175,7 @@ public actor SoftwareTPM {
     }
 
     private func ready(_ process: TestProcess, _ name: String, _ isReady: () async -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + Patience.usual
         while await !isReady() {
             guard !process.hasEnded, ContinuousClock.now < end else {
                 let soFar = process.soFar

@@ -95,7 +95,7 @@ package final class TestProcess: Sendable {
     /// - Throws: ``CannotStart``. How it ends is for the caller to judge.
     package static func run(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
-        input: Input = .nothing, within patience: Duration = .seconds(60)
+        input: Input = .nothing, within patience: Duration = Patience.usual
     ) async throws(CannotStart) -> Outcome {
         try await TestProcess(program, arguments, environment: environment, input: input).end(within: patience)
     }
@@ -129,7 +129,7 @@ package final class TestProcess: Sendable {
     package var soFar: Outcome { state.withLock { outcome($0) } }
 
     /// Waits for the end. A process that takes longer is killed, which shows in its status. Who is cancelled waits as well.
-    package func end(within patience: Duration = .seconds(60)) async -> Outcome {
+    package func end(within patience: Duration = Patience.usual) async -> Outcome {
         let deadline = ContinuousClock.now + patience
         return await withCheckedContinuation { continuation in
             let ended: Outcome? = state.withLock { state in
@@ -153,7 +153,7 @@ package final class TestProcess: Sendable {
     /// - Throws: ``NotSaid``.
     @discardableResult
     package func said(
-        within patience: Duration = .seconds(30), _ condition: (_ output: String, _ errors: String) -> Bool
+        within patience: Duration = Patience.usual, _ condition: (_ output: String, _ errors: String) -> Bool
     ) async throws -> Outcome {
         let deadline = ContinuousClock.now + patience
         while true {

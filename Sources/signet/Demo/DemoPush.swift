@@ -52,6 +52,8 @@ struct DemoPush {
         let message = try await nextMessage()
         Console.line("      nobody answers for \(DemoStage.pushTimeout) s")
         let outcome = try await refusal { try await browser.wait(from: login) }
+        // The authenticator goes by the server's clock as answers tell it, in whole seconds.
+        try await Task.sleep(for: .seconds(1))
         let late = try await stage.attempt(["push", "approve", message])
         guard late.status == Failure.Exit.badInput.rawValue else { throw DemoFailure("a late answer was not refused") }
         return "login page: \(outcome); the late answer is not even sent"

@@ -41,7 +41,8 @@ struct DemoStage {
         let process = try BackgroundProcess(
             program,
             [
-                "serve", "--config", configuration, "--port", "0", "--push-timeout", String(Self.pushTimeout), "--attached",
+                "serve", "--state", "memory", "--config", configuration, "--port", "0", "--push-timeout",
+                String(Self.pushTimeout), "--attached",
                 "--json",
             ],
             environment: environment)

@@ -7,8 +7,11 @@ struct Question {
     let prompt: String
     /// What `--answer` may call it, the plainest first.
     let names: [String]
-    /// Whether it is not shown while it is typed, and may not stand in an argument.
+    /// Whether it may not stand in an argument, which everybody on the machine can read: a password, and a one-time code, which
+    /// logs in whoever is quicker.
     var isSecret = false
+    /// Whether it is not shown while it is typed.
+    var isHidden = false
 }
 
 /// An answer that was given beforehand: `NAME=VALUE`, or `NAME=-` for a line of standard input.
@@ -27,15 +30,13 @@ struct AnswerOption: ExpressibleByArgument, Sendable {
 
     private let isComplete: Bool
 
-    /// A link or an address that a journey goes on at logs in whoever has it.
-    private static let secrets: Set<String> = [
-        "password", "passcode", "passphrase", "pin", "code", "otp", "onetimepassword", "token", "link", "address",
-    ]
+    /// What is a secret whoever asks for it. A link or an address that a journey goes on at logs in whoever has it.
+    private static let secrets: Set<String> = ["password", "passphrase", "token", "link", "address"]
 
     /// What is wrong with it, without repeating it.
     var problem: String? {
         guard isComplete else { return "--answer takes NAME=-, for a line of standard input, or NAME=VALUE." }
-        guard value != nil, Self.secrets.contains(name.plainWord) else { return nil }
+        guard value != nil, Self.secrets.contains(name.plainWord) || name.asksForOneTimeCode else { return nil }
         return "--answer \(name)=… would show a secret to everybody who can list processes; say --answer \(name)=-"
             + " and give it on standard input."
     }

@@ -29,7 +29,7 @@ struct Interview {
     /// - Parameter isNew: Whether a person types it twice.
     mutating func secret(_ question: Question, isNew: Bool = false) async throws -> Secret {
         var question = question
-        question.isSecret = true
+        (question.isSecret, question.isHidden) = (true, true)
         if let given = try await given(question) { return Secret(given) }
         while true {
             let first = try await typed(question, "\(question.prompt): ")
@@ -140,7 +140,7 @@ struct Interview {
                 "the server asks for '\(question.prompt)', and nobody can be asked here: say --answer \(name)=- and give it on"
                     + " standard input" + (question.isSecret ? "" : ", or --answer \(name)=VALUE"), part: name)
         }
-        guard let line = try await Keyboard.line(prompt, isHidden: question.isSecret) else { throw CancellationError() }
+        guard let line = try await Keyboard.line(prompt, isHidden: question.isHidden) else { throw CancellationError() }
         return line
     }
 

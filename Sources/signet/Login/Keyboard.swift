@@ -15,17 +15,31 @@ enum Keyboard {
     /// - Parameters:
     ///   - prompt: What is asked; on standard error, when the terminal is ready for the answer. Empty for nothing.
     ///   - isHidden: Whether what a person types is not shown.
-    /// - Returns: The line without its end; nil when there is nothing more to read, or it is longer than 64 KiB.
-    /// - Throws: `CancellationError`.
+    /// - Returns: The line without its end; nil when there is nothing more to read.
+    /// - Throws: `CancellationError`; ``Failure`` for a line of more than 64 KiB, and for a terminal that would show a secret.
     static func line(_ prompt: String = "", isHidden: Bool = false) async throws -> [UInt8]? {
-        let line = await onThread { isOver in
-            let quiet = isHidden ? QuietTerminal() : nil
-            defer { quiet?.restore() }
-            Console.prompt(prompt)
-            return read(isOver)
+        let line = await onThread { isOver -> Result<Line, Failure> in
+            Result { () throws(Failure) in
+                let quiet = isHidden ? try QuietTerminal(STDIN_FILENO, keys: .line) : nil
+                defer { quiet?.restore() }
+                Console.prompt(prompt)
+                return read(isOver)
+            }
         }
         try Task.checkCancellation()
-        return line
+        switch try line.get() {
+        case .whole(let bytes): return bytes
+        case .ended: return nil
+        case .tooLong:
+            throw Failure(.badInput, "answer.tooLong", "a line of standard input is longer than \(longest >> 10) KiB")
+        }
+    }
+
+    private enum Line {
+        case whole([UInt8])
+        /// There is nothing more to read, or nobody waits for it.
+        case ended
+        case tooLong
     }
 
     /// Whether somebody presses Enter within a time.
@@ -33,7 +47,8 @@ enum Keyboard {
     static func hasEnter(within time: Duration) async throws -> Bool {
         let end = ContinuousClock.now + time
         let isPressed = await onThread { isOver in
-            isReadable { isOver() || ContinuousClock.now >= end } && read(isOver) != nil
+            guard isReadable(unless: { isOver() || ContinuousClock.now >= end }) else { return false }
+            return if case .ended = read(isOver) { false } else { true }
         }
         try Task.checkCancellation()
         // Nothing can be read any more: that is no reason to wait less.
@@ -41,17 +56,18 @@ enum Keyboard {
         return isPressed
     }
 
-    private static func read(_ isOver: () -> Bool) -> [UInt8]? {
+    private static func read(_ isOver: () -> Bool) -> Line {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while bytes.count <= longest, isReadable(unless: isOver) {
+        while isReadable(unless: isOver) {
             let count = systemRead(STDIN_FILENO, &byte)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count == 1 else { return bytes.isEmpty ? nil : bytes }
-            guard byte != UInt8(ascii: "\n") else { return bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes }
+            guard count == 1 else { return bytes.isEmpty ? .ended : .whole(bytes) }
+            guard byte != UInt8(ascii: "\n") else { return .whole(bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes) }
+            guard bytes.count < longest else { return .tooLong }
             bytes.append(byte)
         }
-        return nil
+        return .ended
     }
 
     /// Waits until there is something to read, or the input has ended. False when it is over first.
@@ -80,25 +96,6 @@ enum Keyboard {
         private let value = Atomic(false)
         var isSet: Bool { value.load(ordering: .relaxed) }
         func set() { value.store(true, ordering: .relaxed) }
-    }
-}
-
-/// A terminal that does not show what is typed.
-private struct QuietTerminal {
-    private var settings = termios()
-
-    /// Nil when standard input is no terminal.
-    init?() {
-        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
-        var quiet = settings
-        quiet.c_lflag &= ~tcflag_t(ECHO)
-        quiet.c_lflag |= tcflag_t(ECHONL)
-        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0 else { return nil }
-    }
-
-    func restore() {
-        var settings = settings
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
     }
 }
 

@@ -39,7 +39,11 @@ extension LoginProfile {
     ) async throws -> R {
         do {
             return try await Interrupt.ending {
-                try await AsyncHTTPTransport().use { transport in try await body(client(session, transport)) }
+                let authorities = AsyncHTTPTransport.Authorities(
+                    file: try session.authorityFile ?? authorityFile ?? TrustOptions.environmentFile())
+                return try await AsyncHTTPTransport(authorities: authorities).use { transport in
+                    try await body(client(session, transport))
+                }
             }
         } catch let error as TokenError where error.code == .loginRequired {
             throw loginRequired("the login at \(url) has ended")

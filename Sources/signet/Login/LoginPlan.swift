@@ -1,6 +1,7 @@
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetYAML
 
 /// Where somebody is about to log in: what the arguments say, over what is known already.
 struct LoginPlan {
@@ -8,20 +9,27 @@ struct LoginPlan {
     /// The profile of that name, as it is kept.
     let known: LoginProfile?
 
-    private static let largestFile = 1 << 20
-
     /// - Throws: ``Failure``; `ProfileError` for settings that are wrong.
     init(_ arguments: Login, _ book: LoginBook) throws {
-        var settings = try arguments.settingsFile.map(Self.settings) ?? [:]
+        let file = try arguments.settingsFile.map(SettingsFile.init)
+        do {
+            try self.init(arguments, book, settings: file?.settings ?? [:])
+        } catch let error as ProfileError {
+            throw file?.locating(error) ?? error
+        }
+    }
+
+    private init(_ arguments: Login, _ book: LoginBook, settings: [String: JSONValue]) throws {
+        var settings = settings
         if let server = arguments.server { settings["url"] = .string(server) }
         if let realm = arguments.realm { settings["realm"] = .string(realm) }
         if settings["url"] == nil {
             guard !book.profiles.isEmpty else { throw Failure(.usage, "login.noServer", "say where: signet login SERVER") }
             known = try book.profile(arguments.profile)
         } else {
-            let hosts = arguments.plainHTTPHosts
             let place = LoginProfile(
-                name: "", settings: settings.filter { ["url", "realm"].contains($0.key) }, plainHTTPHosts: hosts)
+                name: "", settings: settings.filter { ["url", "realm"].contains($0.key) },
+                plainHTTPHosts: arguments.plainHTTP.hosts)
             let name = try arguments.profile ?? LoginProfile.name(for: place.server())
             guard !name.isEmpty, name.isSafeToShow, !name.contains(where: \.isWhitespace) else {
                 throw Failure(.usage, "login.profile", "a profile's name is one word")
@@ -49,7 +57,9 @@ struct LoginPlan {
         all["client"] = try client(arguments, all["client"]?.object)
         var profile = LoginProfile(
             name: known?.name ?? arguments.profile ?? "", settings: all,
-            plainHTTPHosts: Set((known?.plainHTTPHosts ?? []) + arguments.plainHTTPHosts).sorted())
+            plainHTTPHosts: Set((known?.plainHTTPHosts ?? []) + arguments.plainHTTP.hosts).sorted(),
+            authorityFile: try arguments.trust.file == nil && known?.authorityFile != nil
+                ? known?.authorityFile : arguments.trust.authorityFile())
         let server = try profile.server()
         if profile.name.isEmpty { profile.name = LoginProfile.name(for: server) }
         return profile
@@ -59,7 +69,7 @@ struct LoginPlan {
     private static func checkIsSame(_ known: LoginProfile?, _ wanted: LoginProfile) throws {
         guard let known else { return }
         let (old, new) = (try known.server(), try wanted.server())
-        guard old.url != new.url || old.realm != new.realm else { return }
+        guard old.url.place != new.url.place || old.realm != new.realm else { return }
         throw Failure(
             .alreadyExists, "login.exists",
             "the profile \(known.name) is the login at \(known.url), realm \(old.realm); say another --profile, or log out there first:"
@@ -80,14 +90,40 @@ struct LoginPlan {
         client["scopes"] = client["scopes"] ?? .array([.string("openid")])
         return .object(client)
     }
+}
 
-    private static func settings(in path: String) throws -> [String: JSONValue] {
-        guard let bytes = try TransferFile.contents(of: path, limit: largestFile) else {
-            throw Failure(.badInput, "login.settings", "\(path) is larger than a million bytes")
+/// The settings of a profile in a file that somebody wrote.
+private struct SettingsFile {
+    let settings: [String: JSONValue]
+    private let path: String
+    /// Nil for one in JSON.
+    private let document: ProfileDocument?
+
+    private static let largest = 1 << 20
+
+    init(_ path: String) throws {
+        guard let bytes = try TransferFile.contents(of: path, limit: Self.largest) else {
+            throw Failure(.badInput, "login.settings", "\(path) is larger than \(Self.largest >> 20) MiB")
         }
-        guard let settings = (try? JSON.value(of: bytes))?.object else {
-            throw Failure(.badInput, "login.settings", "\(path) is not a JSON object with the settings of a server profile")
+        self.path = path
+        // JSON may have tabs, which YAML does not take.
+        if let settings = (try? JSON.value(of: bytes))?.object {
+            (self.settings, document) = (settings, nil)
+            return
         }
-        return settings
+        do throws(ProfileError) {
+            let document = try ProfileDocument(yaml: bytes)
+            (settings, self.document) = (document.settings, document)
+        } catch {
+            throw Failure(.badInput, "login.settings", "\(path):\(error)")
+        }
+    }
+
+    /// The same error as it is told of this file, where the setting stands in it.
+    func locating(_ error: ProfileError) -> (any Error)? {
+        guard let document, let located = document.placing(error) else { return nil }
+        var failure = Failure(located)
+        failure.message = "\(path):\(failure.message)"
+        return failure
     }
 }

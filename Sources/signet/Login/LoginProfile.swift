@@ -12,6 +12,8 @@ struct LoginProfile: Sendable, Equatable {
     var settings: [String: JSONValue]
     /// The hosts that may be asked over plain http.
     var plainHTTPHosts: [String] = []
+    /// The file with the authorities that vouch for the server; nil for the system's.
+    var authorityFile: String?
 
     /// The server.
     /// - Throws: `ProfileError`.
@@ -24,10 +26,8 @@ struct LoginProfile: Sendable, Equatable {
 
     /// What a profile is called that nobody named: the host, a port that is not the usual one, a realm that is not the top one.
     static func name(for server: ServerProfile) -> String {
-        let endpoint = server.url
-        let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
-        let isUsual = endpoint.port == (endpoint.scheme == "https" ? 443 : 80)
-        return host + (isUsual ? "" : ":\(endpoint.port)") + (server.realm.names.isEmpty ? "" : server.realm.description)
+        let place = server.url.origin.dropFirst(server.url.scheme.count + 3)
+        return place + (server.realm.names.isEmpty ? "" : server.realm.description)
     }
 }
 
@@ -71,8 +71,8 @@ struct LoginBook: Sendable, Equatable {
             throw Failure(.badInput, "ambiguous", "several servers are known; say --profile with one of: \(names)")
         }
         if let exact = profiles.first(where: { $0.name == wanted }) { return exact }
-        let address = Self.plain(wanted)
-        let alike = profiles.filter { Self.plain($0.url) == address }
+        let place = Self.place(wanted)
+        let alike = place == nil ? [] : profiles.filter { Self.place($0.url) == place }
         guard let profile = alike.first else {
             throw Failure(.notFound, "notFound", "there is no profile '\(wanted)'; there are: \(names)")
         }
@@ -83,7 +83,8 @@ struct LoginBook: Sendable, Equatable {
         return profile
     }
 
-    private static func plain(_ address: String) -> String { String(address.reversed().drop { $0 == "/" }.reversed()) }
+    /// An address in one way of writing it; nil for what is none.
+    private static func place(_ address: String) -> String? { (try? Endpoint(unchecked: address))?.place }
 
     private var names: String { profiles.map(\.name).joined(separator: ", ") }
 
@@ -114,10 +115,11 @@ extension LoginBook {
             "version": Self.version, "default": .string(defaultName),
             "profiles": .array(
                 profiles.map { profile in
-                    .object([
-                        "name": .string(profile.name), "settings": .object(profile.settings),
-                        "plainHTTP": .array(profile.plainHTTPHosts.map { .string($0) }),
-                    ])
+                    .object(
+                        [
+                            "name": .string(profile.name), "settings": .object(profile.settings),
+                            "plainHTTP": .array(profile.plainHTTPHosts.map { .string($0) }),
+                        ].merging(profile.authorityFile.map { ["authorities": .string($0)] } ?? [:]) { $1 })
                 }),
         ])
     }
@@ -128,7 +130,10 @@ extension LoginBook {
             guard let name = entry["name"]?.string, let settings = entry["settings"]?.object,
                 let hosts = entry["plainHTTP"]?.array?.map(\.string), !hosts.contains(nil)
             else { return nil }
-            profiles.append(LoginProfile(name: name, settings: settings, plainHTTPHosts: hosts.compactMap { $0 }))
+            profiles.append(
+                LoginProfile(
+                    name: name, settings: settings, plainHTTPHosts: hosts.compactMap { $0 },
+                    authorityFile: entry["authorities"]?.string))
         }
         defaultName = json["default"]?.string
     }

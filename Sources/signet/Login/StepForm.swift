@@ -33,14 +33,24 @@ struct StepForm {
         }
         if step.protectRequest != nil { try step.failProtect("Signet has no PingOne Protect") }
         if step.first(DeviceBindingCallback.self) != nil {
-            newKey = try await step.answerDeviceBinding(with: device.binding)
-            interview.tell(newKey == nil ? "This device could not be bound." : "This device is bound, by a key in the vault.")
+            switch try await step.answerDeviceBinding(with: device.binding) {
+            case .bound(let key):
+                newKey = key
+                interview.tell("This device is bound, by a key in the vault.")
+            case .failed(let failure): tell("This device could not be bound", failure)
+            }
         }
         if step.first(DeviceSigningVerifierCallback.self) != nil {
             if let failure = try await step.answerDeviceSigning(with: device.binding) {
-                interview.tell("This device could not sign: \(failure.rawValue)")
+                tell("This device could not sign", failure)
             }
         }
+    }
+
+    /// What failed on this machine is told in any case: the server knows nothing of it, and somebody here has to act on it.
+    private func tell(_ what: String, _ failure: DeviceFailure) {
+        guard let cause = failure.cause else { return interview.tell("\(what): \(failure.told.rawValue)") }
+        Console.error("signet: \(what.prefix(1).lowercased() + what.dropFirst()): \(Failure(cause).message.shown)")
     }
 
     /// Nil for a callback that nothing is entered in here.
@@ -80,7 +90,8 @@ struct StepForm {
             typed.fill(try await interview.secret(typed.credentialQuestion(typed.prompt, "password")))
             return typed.callback
         case var typed as TextInputCallback:
-            typed.text = try await interview.text(typed.question(typed.prompt, "text"), standard: typed.text)
+            typed.text = try await interview.text(
+                typed.credentialQuestion(typed.prompt, "text"), standard: typed.text)
             return typed.callback
         default: return nil
         }
@@ -180,12 +191,17 @@ struct StepForm {
 
     /// A callback that this version does not know is shown whole. Where nobody can say what to enter it goes back as it came.
     private mutating func unknown(_ callback: JourneyCallback) async throws -> JourneyCallback? {
-        let outputs = callback.output.map { "\($0.name)=\(JSONText.line($0.value))" }.joined(separator: " ")
+        let outputs = callback.output.map { "\($0.name.shown)=\(JSONText.line($0.value).shown)" }.joined(separator: " ")
         interview.tell("\(callback.type.shown), which this version does not know: \(outputs)")
         var callback = callback
         for index in (callback.input ?? []).indices {
             guard let input = callback.input?[index] else { continue }
-            let question = Question(prompt: input.name.shown, names: [input.name, callback.type])
+            // What is entered may be anything: the server's own words say whether it is a secret.
+            let words = [callback.type, input.name] + callback.output.compactMap(\.value.string)
+            let isPassword = words.contains { $0.plainWord.contains("password") }
+            let question = Question(
+                prompt: input.name.shown, names: [input.name, callback.type],
+                isSecret: isPassword || words.contains(where: \.asksForOneTimeCode), isHidden: isPassword)
             guard interview.hasPerson || interview.hasAnswer(question) else { continue }
             let sent = input.value.string ?? JSONText.line(input.value)
             let text = try await interview.text(question, standard: sent)
@@ -202,8 +218,10 @@ struct StepForm {
 extension TypedCallback {
     /// A question for who it is. Servers ask for one-time codes in the same callbacks: those answer to `code` first.
     fileprivate func credentialQuestion(_ prompt: String, _ names: String...) -> Question {
-        let isCode = ["code", "otp", "onetime"].contains { prompt.plainWord.contains($0) }
-        return question(prompt, (isCode ? ["code"] : []) + names)
+        let isCode = prompt.asksForOneTimeCode
+        var question = question(prompt, (isCode ? ["code"] : []) + names)
+        question.isSecret = isCode
+        return question
     }
 
     /// A question, by the names that an answer to it may have: those given, the type's, the server's prompt, the inputs'.

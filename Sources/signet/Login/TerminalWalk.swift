@@ -126,7 +126,7 @@ struct TerminalWalk {
 
     /// Goes on at the link of an e-mail.
     private mutating func resumed() async throws -> JourneyState {
-        let question = Question(prompt: "Link from the e-mail", names: ["link"])
+        let question = Question(prompt: "Link from the e-mail", names: ["link"], isSecret: true)
         guard form.interview.hasPerson || form.interview.hasAnswer(question) else {
             throw Failure(
                 .usage, "answer.missing",
@@ -150,7 +150,7 @@ struct TerminalWalk {
                 .notAllowed, "redirect", "the server wants a form to be posted elsewhere, which a terminal cannot: use --browser")
         }
         await Self.openBrowser(redirect.url)
-        let question = Question(prompt: "Address that the browser has come back to", names: ["address"])
+        let question = Question(prompt: "Address that the browser has come back to", names: ["address"], isSecret: true)
         let address = try await form.interview.text(question).trimmingWhitespace()
         return try await journeys.next(step, returnedTo: address, options: options)
     }

@@ -1,19 +1,16 @@
 import SignetCore
 import SignetServer
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The configuration file of a desk server.
 enum ConfigurationFile {
     private static let largest = 4 << 20
 
     /// What the file at `path` says. Everything that is wrong with it is told at once, each with its line.
     static func read(_ path: String) throws -> ServerConfiguration {
-        guard let text = String(validating: try contents(path), as: UTF8.self) else {
+        guard let bytes = try TransferFile.contents(of: path, limit: largest) else {
+            throw Failure(.badInput, "configuration", "\(path) is larger than \(largest >> 20) MiB")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(.badInput, "configuration", "\(path) is no text in UTF-8")
         }
         do {
@@ -31,22 +28,5 @@ enum ConfigurationFile {
             ("realm", configuration.realms.count), ("user", configuration.users.count), ("client", configuration.clients.count),
             ("journey", configuration.journeys.names.count),
         ].map { "\($1) \($0)\($1 == 1 ? "" : "s")" }.joined(separator: ", ")
-    }
-
-    private static func contents(_ path: String) throws -> [UInt8] {
-        guard let file = fopen(path, "rb") else {
-            let reason = String(cString: strerror(errno))
-            throw Failure(errno == ENOENT ? .notFound : .notAllowed, "configuration", "\(path) cannot be read: \(reason)")
-        }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: largest + 1)
-        let count = fread(&bytes, 1, bytes.count, file)
-        guard ferror(file) == 0 else {
-            throw Failure(.badInput, "configuration", "\(path) cannot be read: \(String(cString: strerror(errno)))")
-        }
-        guard count <= largest else {
-            throw Failure(.badInput, "configuration", "\(path) is larger than \(largest >> 20) MiB")
-        }
-        return Array(bytes[..<count])
     }
 }

@@ -8,7 +8,7 @@ import SignetStorage
 /// The end of a verb that failed: a line on standard error, and an exit code that a script can rely on (docs/cli.md).
 struct Failure: Error {
     let exit: Exit
-    let message: String
+    var message: String
     /// The name of the wrong part, where there is one.
     var part: String?
     /// What a program calls it.

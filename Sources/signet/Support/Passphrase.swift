@@ -40,10 +40,7 @@ struct PassphraseSource: Sendable {
 
     func passphrase() throws(StoreError) -> Secret {
         guard let descriptor else { return try typed() }
-        guard let bytes = Self.line(of: descriptor) else {
-            throw StoreError(.keyUnavailable, "read passphrase", "descriptor \(descriptor) gives none")
-        }
-        return Secret(bytes)
+        return Secret(try Self.line(of: descriptor))
     }
 
     private func typed() throws(StoreError) -> Secret {
@@ -51,28 +48,33 @@ struct PassphraseSource: Sendable {
             throw StoreError(
                 .keyUnavailable, "read passphrase", "nobody can be asked here; give it on a descriptor: \(option)")
         }
-        guard let first = Terminal.hiddenLine(prompt) else {
+        guard let first = try Terminal.hiddenLine(prompt) else {
             throw StoreError(.keyUnavailable, "read passphrase", "given up")
         }
         guard isNew else { return Secret(first) }
-        guard let second = Terminal.hiddenLine("The same again: "), second == first else {
+        guard let second = try Terminal.hiddenLine("The same again: "), second == first else {
             throw StoreError(.keyUnavailable, "read passphrase", "the two are not the same")
         }
         return Secret(first)
     }
 
     /// What stands before the first end of line.
-    private static func line(of descriptor: Int32) -> [UInt8]? {
+    private static func line(of descriptor: Int32) throws(StoreError) -> [UInt8] {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while bytes.count <= longest {
             let count = read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
+            guard count >= 0 else {
+                throw StoreError(
+                    .keyUnavailable, "read passphrase", "descriptor \(descriptor) gives none: \(String(cString: strerror(errno)))"
+                )
+            }
             if count == 0 || byte == UInt8(ascii: "\n") { return bytes }
             bytes.append(byte)
         }
-        return nil
+        throw StoreError(
+            .keyUnavailable, "read passphrase", "the line on descriptor \(descriptor) is longer than \(longest) bytes")
     }
 }
 
@@ -103,17 +105,19 @@ enum Terminal {
     }
 
     /// A line that a person types unseen; nil when they give up (Ctrl-C, Ctrl-D).
-    static func hiddenLine(_ prompt: String) -> [UInt8]? {
+    /// - Throws: `StoreError` for a terminal that would show it.
+    static func hiddenLine(_ prompt: String) throws(StoreError) -> [UInt8]? {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        var settings = termios()
-        guard tcgetattr(descriptor, &settings) == 0 else { return nil }
-        var quiet = settings
-        // Keys that would end the process are read like others, so that the echo comes back in every case.
-        quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
-        guard tcsetattr(descriptor, TCSAFLUSH, &quiet) == 0 else { return nil }
-        defer { tcsetattr(descriptor, TCSAFLUSH, &settings) }
+        let quiet: QuietTerminal?
+        do throws(Failure) {
+            // Keys that would end the process are read like others, so that the echo comes back in every case.
+            quiet = try QuietTerminal(descriptor, keys: .single)
+        } catch {
+            throw StoreError(.keyUnavailable, "read passphrase", error.message)
+        }
+        defer { quiet?.restore() }
         say(prompt, on: descriptor)
         defer { say("\n", on: descriptor) }
         return line(on: descriptor)

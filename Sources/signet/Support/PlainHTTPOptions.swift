@@ -5,7 +5,8 @@ import SignetCore
 struct PlainHTTPOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-http"),
-        help: "A host that may be asked over plain http, besides this machine. For test networks.")
+        help: ArgumentHelp(
+            "A host that may be asked over plain http, besides this machine. For test networks.", valueName: "host"))
     var hosts: [String] = []
 
     var policy: EndpointPolicy { .allowingPlainHTTP(to: Set(hosts)) }

@@ -20,11 +20,14 @@ struct Session {
     let vault: Vault
     /// Who was asked for its key, and may be asked again.
     let custodians: Custodians
+    /// The file with the authorities that vouch for servers; nil for the system's.
+    var authorityFile: String?
     private let clock = SystemWallClock()
 
-    private init(vault: Vault, custodians: Custodians) {
+    private init(vault: Vault, custodians: Custodians, authorityFile: String?) {
         self.vault = vault
         self.custodians = custodians
+        self.authorityFile = authorityFile
     }
 
     /// The usual place of the vault.
@@ -43,11 +46,14 @@ struct Session {
     }
 
     /// Opens the vault; creates nothing. The process has nothing else to do meanwhile, so it just waits.
-    static func open(_ options: VaultOptions? = nil, acceptingRollback: Bool = false) throws -> Session {
+    static func open(
+        _ options: VaultOptions? = nil, trust: TrustOptions? = nil, acceptingRollback: Bool = false
+    ) throws -> Session {
+        let authorityFile = try trust?.authorityFile()
         let directory = try directory()
         let custodians = custodians(directory, options)
         let vault = try directory.openVault(custodians: custodians.all, acceptingRollback: acceptingRollback)
-        return Session(vault: vault, custodians: custodians)
+        return Session(vault: vault, custodians: custodians, authorityFile: authorityFile)
     }
 
     var now: Date { clock.now }
@@ -67,12 +73,14 @@ struct Session {
 
     /// Runs `body` with an authenticator that can reach servers.
     func online<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
-        try await AsyncHTTPTransport().use { transport in try await body(authenticator(transport)) }
+        try await AsyncHTTPTransport(authorities: .init(file: authorityFile)).use { transport in
+            try await body(authenticator(transport))
+        }
     }
 
     private func authenticator(_ transport: any HTTPTransport) -> Authenticator {
         // The vault's id is random and stays: good enough an address for a desktop.
-        let device = PushDevice(token: "signet-\(vault.header.id)", name: Self.hostName)
+        let device = PushDevice(token: "signet-\(vault.header.id)", name: Self.hostName, listensAtDesk: true)
         return Authenticator(store: AccountRecords(vault), transport: transport, device: device, clock: clock)
     }
 

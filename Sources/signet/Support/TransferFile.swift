@@ -50,7 +50,13 @@ enum TransferFile {
     static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws {
         try checkIsFree(path, replacing: replacing)
         let unfinished = "\(path).\(RandomID.uuid().prefix(8)).new"
-        try PrivateFile.create(unfinished, containing: bytes)
+        do throws(StoreError) {
+            try PrivateFile.create(unfinished, containing: bytes)
+        } catch {
+            // To a vault's own files this code means that there is no vault.
+            guard error.code == .noVault else { throw error }
+            throw Failure(.notFound, "file", "\(path) cannot be made: there is no such directory")
+        }
         do throws(StoreError) {
             if replacing {
                 try PrivateFile.move(unfinished, to: path)

@@ -134,6 +134,7 @@ extension Mechanism {
             "digits": oath.map { .integer(Int64($0.digits.count)) }, "algorithm": .string(oath?.algorithm.rawValue),
             "registrationEndpoint": .string(push?.registrationEndpoint.url),
             "authenticationEndpoint": .string(push?.authenticationEndpoint.url), "desk": .string(push?.deskEndpoint?.url),
+            "pushFront": .string(push?.frontEndpoint?.url),
         ])
     }
 }

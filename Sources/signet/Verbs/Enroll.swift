@@ -17,7 +17,14 @@ struct Enroll: AsyncParsableCommand {
     @Flag(help: "Only show what would be enrolled, secrets redacted. Touches nothing and asks nobody.")
     var dryRun = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Take the push messages of a server that sends them to phones only at a push front (docs/push.md).",
+            valueName: "url"))
+    var pushFront: String?
+
     @OptionGroup var plainHTTP: PlainHTTPOptions
+    @OptionGroup var trust: TrustOptions
     @OptionGroup var options: VaultOptions
 
     @Flag(help: "Print JSON with the members of the enrolment.")
@@ -25,13 +32,26 @@ struct Enroll: AsyncParsableCommand {
 
     func run() async throws {
         let enrollment = try EnrollmentURI.parse(EnrollmentSource.uri(from: source), policy: plainHTTP.policy)
+        let front = try front(for: enrollment)
         if dryRun {
             report(enrollment, heading: "Would enrol")
             return
         }
-        let session = try Session.open(options)
-        _ = try await session.online { try await $0.enroll(enrollment) }
+        let session = try Session.open(options, trust: trust)
+        _ = try await session.online { try await $0.enroll(enrollment, pushFront: front) }
         report(enrollment, heading: "Enrolled")
+    }
+
+    private func front(for enrollment: Enrollment) throws -> Endpoint? {
+        guard let pushFront else { return nil }
+        guard enrollment.push != nil else {
+            throw Failure(.badInput, "pushFront", "--push-front is for push messages, and none are offered here")
+        }
+        do {
+            return try Endpoint(pushFront, policy: plainHTTP.policy)
+        } catch {
+            throw Failure(.badInput, "pushFront", "--push-front: \(error)")
+        }
     }
 
     private func report(_ enrollment: Enrollment, heading: String) {

@@ -24,7 +24,8 @@ struct Login: AsyncParsableCommand {
 
             With --client there are tokens too, which 'signet token' prints and renews. Each login is a profile with a name of \
             its own; the first is the default. What a profile has stays unless you say otherwise, so 'signet login' alone, or \
-            with --profile, logs in again. Nothing is kept of a login that fails.
+            with --profile, logs in again. A login that fails leaves neither session nor tokens nor a profile; what the journey \
+            put into the vault on its way, an account or a key of this device, stays.
             """)
 
     @Argument(help: "The server's address, or nothing for a profile that there is.")
@@ -56,15 +57,13 @@ struct Login: AsyncParsableCommand {
     @Option(
         name: .customLong("settings"),
         help: ArgumentHelp(
-            "A JSON file with the settings of a server profile (docs/journeys.md): cookie, pins, addresses and so on.",
+            "A file in YAML or JSON with the settings of a server profile (docs/journeys.md): cookie, pins, addresses and so on.",
             valueName: "file"), completion: .file())
     var settingsFile: String?
 
-    @Option(
-        name: .customLong("allow-http"),
-        help: ArgumentHelp(
-            "A host that may be asked over plain http, besides this machine. For test networks.", valueName: "host"))
-    var plainHTTPHosts: [String] = []
+    @OptionGroup var plainHTTP: PlainHTTPOptions
+
+    @OptionGroup var trust: TrustOptions
 
     @Flag(help: "Log in with the browser of this desktop. Needs --client.")
     var browser = false
@@ -100,9 +99,11 @@ struct Login: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let session = try Session.open(options)
-        let book = try LoginBook.read(from: session.vault)
+        var opened = try Session.open(options, trust: trust)
+        let book = try LoginBook.read(from: opened.vault)
         let plan = try LoginPlan(self, book)
+        opened.authorityFile = plan.profile.authorityFile
+        let session = opened
         if browser || device, try plan.profile.server().client == nil {
             throw Failure(.usage, "login.noClient", "\(browser ? "--browser" : "--device") gets tokens, so it needs --client ID")
         }

@@ -50,10 +50,12 @@ struct Logout: AsyncParsableCommand {
     /// What is left to be done, and what the verb ends with for it.
     private func tell(_ report: LogOutReport) async -> Failure? {
         if let address = report.browserAddress {
-            // It has the id_token in it, so it is opened and not written down.
+            // It has the id_token in it, so it is neither written down nor an argument of the program that opens it.
+            Console.error("The server wants the log-out to be confirmed in the browser.")
             do {
-                try await SystemBrowser.open(address)
-                Console.error("The server wants the log-out to be confirmed in the browser.")
+                try await Interrupt.ending { try await SystemBrowser.open(confidential: Secret(text: address)) }
+            } catch is CancellationError {
+                return Failure(CancellationError())
             } catch {
                 return Failure(
                     .unavailable, "logout.browser",

@@ -25,6 +25,7 @@ struct Push: AsyncParsableCommand {
         @Option(name: .customLong("for"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
         var seconds: Int?
 
+        @OptionGroup var trust: TrustOptions
         @OptionGroup var options: VaultOptions
 
         @Flag(help: "Print JSON, one message a line.")
@@ -35,7 +36,7 @@ struct Push: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let session = try Session.open(options)
+            let session = try Session.open(options, trust: trust)
             try await session.online { authenticator in
                 let selection = try Selection.find(name, kinds: [.push], in: try await authenticator.accounts())
                 try await listen(DeskListener(authenticator, mechanismUID: selection.mechanism.uid), session)
@@ -120,6 +121,7 @@ struct Push: AsyncParsableCommand {
         @Flag(help: "Stand in for the fingerprint reader that this machine lacks: you vouch that it is you.")
         var standInForBiometric = false
 
+        @OptionGroup var trust: TrustOptions
         @OptionGroup var options: VaultOptions
 
         @Flag(help: "Print the answered message as JSON.")
@@ -127,7 +129,8 @@ struct Push: AsyncParsableCommand {
 
         func run() async throws {
             let presence = TerminalPresence(vouched: standInForBiometric)
-            try await Push.answer(id, options, json: json) { try await $0.approve($1, number: number, presence: presence) }
+            let session = try Session.open(options, trust: trust)
+            try await Push.answer(id, session, json: json) { try await $0.approve($1, number: number, presence: presence) }
         }
     }
 
@@ -138,20 +141,21 @@ struct Push: AsyncParsableCommand {
         @Argument(help: "The message's id, or as much of its beginning as is unique.")
         var id: String
 
+        @OptionGroup var trust: TrustOptions
         @OptionGroup var options: VaultOptions
 
         @Flag(help: "Print the answered message as JSON.")
         var json = false
 
         func run() async throws {
-            try await Push.answer(id, options, json: json) { try await $0.deny($1) }
+            let session = try Session.open(options, trust: trust)
+            try await Push.answer(id, session, json: json) { try await $0.deny($1) }
         }
     }
 
     private static func answer(
-        _ prefix: String, _ options: VaultOptions, json: Bool, _ send: (Authenticator, String) async throws -> PushNotification
+        _ prefix: String, _ session: Session, json: Bool, _ send: (Authenticator, String) async throws -> PushNotification
     ) async throws {
-        let session = try Session.open(options)
         let answered = try await session.online { authenticator in
             try await send(authenticator, try fullID(prefix, in: try await authenticator.notifications()))
         }

@@ -8,8 +8,9 @@ struct Token: AsyncParsableCommand {
         commandName: "token",
         abstract: "Print an access token that is good, and nothing else.",
         discussion: """
-            A token that ends within a minute is renewed first: by its refresh token, or by the session. However many processes ask \
-            at once, the server is asked once. When the login has ended the exit code is 77, and 'signet login' is the way on.
+            A token that ends within a minute is renewed first: by its refresh token, or by the session. Where that fails for a \
+            reason that may pass, the old one is printed until it ends. However many processes ask at once, the server is asked \
+            once. When the login has ended the exit code is 77, and 'signet login' is the way on.
 
                 curl -H "Authorization: Bearer $(signet token)" https://api.example.com
             """)

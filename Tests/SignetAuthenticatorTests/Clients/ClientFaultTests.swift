@@ -79,6 +79,30 @@ struct ClientFaultTests {
         #expect(try await client.getAllNotifications().isEmpty)
     }
 
+    @Test("what a store says has one of the documented names, and the reason with it", arguments: StoreError.Code.allCases)
+    func names(code: StoreError.Code) async throws {
+        let faulty = FaultyStore(MemoryStore())
+        let oath = try await OathClient.createClient { $0.storage = AccountRecords(unsealed: faulty) }
+        let push = try await PushClient.createClient { $0.storage = AccountRecords(unsealed: faulty) }
+        faulty.inject(StoreFault(code, at: .begin))
+        let fault = try #require(await #expect(throws: OathStorageError.self) { try await oath.getCredentials() })
+        switch fault {
+        case .storageCorrupted: #expect([.corrupt, .newerFormat, .keyMismatch, .rolledBack, .otherType].contains(code))
+        case .accessDenied: #expect([.denied, .unsafePlace].contains(code))
+        case .storageFailure(_, let cause): #expect(cause?.code == code)
+        case .duplicateCredential: Issue.record("a failure is no duplicate")
+        }
+        await #expect {
+            try await push.getCredentials()
+        } throws: {
+            if case PushError.storageFailure(let text, let cause?) = $0 {
+                cause.code == code && text == "\(cause)"
+            } else {
+                false
+            }
+        }
+    }
+
     @Test("a storage of the app's own that throws is an error, and nothing is lost")
     func ownStorage() async throws {
         let cell = ItemCell()

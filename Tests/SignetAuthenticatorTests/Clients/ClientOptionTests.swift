@@ -321,6 +321,31 @@ struct ClientOptionTests {
         #expect(try await push.client.approveNotification(notification.id))
     }
 
+    // MARK: clock
+
+    @Test("clock: a code is of its time, and a message ends by it")
+    func clock() async throws {
+        let clock = ManualClock(Sample.start)
+        let oath = try await OathClient.createClient {
+            $0.storage = MemoryStorage()
+            $0.clock = clock
+        }
+        let code = try await oath.addCredentialFromUri(Sample.totp)
+        let first = try await oath.generateCode(code.id)
+        clock.advance(by: 29)
+        #expect(try await oath.generateCode(code.id) == first)
+        clock.advance(by: 1)
+        #expect(try await oath.generateCode(code.id) != first)
+
+        let push = try await PushBench()
+        let notification = try #require(
+            try await push.client.processNotification(messageData: PushBench.message(to: push.enrol().id)))
+        push.clock.advance(by: 120)
+        #expect(try await push.client.getPendingNotifications().map(\.id) == [notification.id])
+        push.clock.advance(by: 1)
+        #expect(try await push.client.getPendingNotifications().isEmpty)
+    }
+
     // MARK: notificationCleanupConfig
 
     /// A configuration, and which of five messages, one a day, are left: by arrival, and by hand ten days later.

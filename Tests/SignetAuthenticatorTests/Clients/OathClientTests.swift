@@ -187,6 +187,20 @@ struct OathClientTests {
         #expect(try await client.getCredentials().isEmpty)
     }
 
+    @Test("a counter that has come to its end gives no code, and says so")
+    func exhausted() async throws {
+        let store = AccountRecords(unsealed: MemoryStore())
+        let settings = OATHSettings(secret: Secret([1]), factor: .counter(next: .max))
+        let account = AccountID(issuer: "X", accountName: "mira")
+        let uid = try await Authenticator(store: store).enroll(Enrollment(account: account, oath: settings)).mechanisms[0].uid
+        let client = try await OathClient.createClient { $0.storage = store }
+        await #expect {
+            try await client.generateCode(uid)
+        } throws: {
+            if case OathError.codeGenerationFailed = $0 { true } else { false }
+        }
+    }
+
     @Test("of a combined URI each client takes its half, and they make one account")
     func combined() async throws {
         let store = AccountRecords(unsealed: MemoryStore())

@@ -113,7 +113,11 @@ struct PushClientTests {
     @Test("100 times the same message at once is one notification", arguments: [Place.memory, .ownStorage, .sqlite])
     func atOnce(place: Place) async throws {
         try await place.with { use in
-            let bench = try await PushBench { use($0) }
+            let bench = try await PushBench { config in
+                use(config)
+                // A hundred wait for one another, on whatever machine.
+                config.timeoutMs = 600_000
+            }
             let id = try await bench.enrol().id
             let client = bench.client
             let ids = try await withThrowingTaskGroup(of: String?.self) { group in

@@ -36,6 +36,10 @@ struct ImportFormatTests {
         let passphrase = file.isEncrypted ? TransferFixture.passphrase : nil
         let content = try ImportFormat.read(bytes, passphrase: passphrase)
         #expect(!content.accounts.isEmpty)
+        // What some editors put before the first character.
+        let marked = [0xEF, 0xBB, 0xBF] + bytes
+        #expect(try ImportFormat.read(marked, passphrase: passphrase).accounts.map(\.id) == content.accounts.map(\.id))
+        #expect(try file.format.read(marked, passphrase: passphrase).accounts.count == content.accounts.count)
     }
 
     @Test("give every entry, or say of it why not", arguments: lists)
@@ -127,6 +131,31 @@ struct ImportFormatTests {
         let content = try ImportFormat.forgerock.read(Array(file.utf8))
         #expect(content.accounts.allSatisfy { $0.mechanisms.isEmpty })
         #expect(Set(content.skipped.map(\.type)) == ["account", "totp"])
+    }
+
+    @Test("of the ForgeRock SDKs: what says too little is named, and what wraps others is not")
+    func unknownObjects() throws {
+        let mechanism =
+            #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"otpauth","oathType":"TOTP","secret":"JBSWY3DPEHPK3PXP"}"#
+        let file = #"{"app":{"content":[\#(mechanism),{"mechanismUID":"n9"},{"foo":1}]}}"#
+        let content = try ImportFormat.read(Array(file.utf8))
+        #expect(content.accounts.flatMap(\.mechanisms).count == 1)
+        #expect(content.skipped.rows == Array(repeating: ["entry without a name", "unknown", "invalid"], count: 2))
+        #expect(throws: ImportError.self) { try ImportFormat.forgerock.read(Array(#"[{"foo":1}]"#.utf8)) }
+    }
+
+    @Test("of our own FRAuthenticator: the platform, the desk and the front come along, and no desk elsewhere does")
+    func ownMembers() throws {
+        func file(desk: String) -> [UInt8] {
+            Array(
+                #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"pushauth","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","registrationEndpoint":"https://am.example.test/r","authenticationEndpoint":"https://am.example.test/a","platform":"house","deskEndpoint":"\#(desk)","frontEndpoint":"https://front.example.test/f"}"#
+                    .utf8)
+        }
+        let content = try ImportFormat.read(file(desk: "https://am.example.test/desk"))
+        guard case .push(let push)? = content.accounts.first?.mechanisms.first?.kind else { throw AuthenticatorTestError.noPush }
+        #expect(push.platform == "house" && push.deskEndpoint?.url == "https://am.example.test/desk")
+        #expect(push.frontEndpoint?.url == "https://front.example.test/f")
+        #expect(try ImportFormat.read(file(desk: "https://elsewhere.example.test/desk")).skipped.map(\.reason) == [.invalid])
     }
 
     @Test("in several files: the second file's lock and policies hold for what the first one brought")

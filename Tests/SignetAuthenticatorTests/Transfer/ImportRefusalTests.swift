@@ -1,5 +1,6 @@
 import SignetAuthenticator
 import SignetCore
+import SignetTesting
 import Testing
 
 @Suite("Files that are no export, or a broken one")
@@ -130,7 +131,7 @@ struct ImportRefusalTests {
 
     @Test("Any bytes are read or refused, and nothing else", arguments: 0..<40)
     func noise(seed: Int) throws {
-        var generator = SplitMix(state: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         for format in ImportFormat.allCases {
             // A file of the format with some of its bytes changed comes further than noise does.
             let name = (ImportFormatTests.lists + ImportFormatTests.others).first { $0.format == format && !$0.isEncrypted }?.name
@@ -146,17 +147,4 @@ struct ImportRefusalTests {
 
 extension Secret {
     fileprivate static let sample = TransferFixture.passphrase
-}
-
-/// A small generator of numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
-    }
 }

@@ -29,7 +29,7 @@ struct Workplace: Sendable {
     /// Runs `signet` to its end.
     func signet(
         _ arguments: String..., input: TestProcess.Input = .nothing, environment: [String: String] = [:],
-        patience: Duration = .seconds(60)
+        patience: Duration = Patience.usual
     ) async throws -> Outcome {
         try await Gate.processes.pass {
             try await start(arguments, input: input, environment: environment).end(within: patience)

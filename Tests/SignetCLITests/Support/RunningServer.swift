@@ -43,7 +43,7 @@ struct RunningServer {
 
     /// Logs in at this server at a place, without a terminal.
     func logIn(
-        _ place: Workplace, _ arguments: String..., input: String = "", patience: Duration = .seconds(60)
+        _ place: Workplace, _ arguments: String..., input: String = "", patience: Duration = Patience.usual
     ) async throws -> Outcome {
         let (known, password) = credentials
         return try await Gate.processes.pass {
@@ -60,12 +60,15 @@ struct RunningServer {
     }
 
     /// Registers at a server that somebody else has started.
-    static func registerForPush(_ place: Workplace, url: String, user: String, password: String) async throws {
-        try await AsyncHTTPTransport().use { transport in
+    static func registerForPush(
+        _ place: Workplace, url: String, user: String, password: String, environment: [String: String] = [:]
+    ) async throws {
+        let authorities = environment["SIGNET_CA_FILE"].map { AsyncHTTPTransport.Authorities.file($0) } ?? .system
+        try await AsyncHTTPTransport(authorities: authorities).use { transport in
             let journey = Journey(try ServerProfile(url: url), transport: transport)
             let state = try await Browser(journey: journey, user: user, password: password).begin("PushRegistration")
             let uri = try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
-            try await place.signet("enroll", "-", input: .text(uri)).succeeds()
+            try await place.signet("enroll", "-", input: .text(uri), environment: environment).succeeds()
         }
     }
 

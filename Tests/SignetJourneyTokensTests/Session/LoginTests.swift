@@ -91,12 +91,41 @@ struct LoginTests {
         }
     }
 
+    @Test("An address that nobody may read is opened through this machine: once, by its own path only, and not for ever")
+    func confidential() async throws {
+        let target = "https://am.example.test/bye?id_token_hint=eyJ"
+        let (opened, opening) = AsyncStream.makeStream(of: String.self)
+        try await AsyncHTTPTransport().use { transport in
+            // Who comes goes on when the answer is there, as a browser does.
+            async let visit: Void = {
+                let address = try #require(await opened.first { _ in true })
+                #expect(address.hasPrefix("http://127.0.0.1:") && !address.contains("eyJ"))
+                let foreign = try await transport.send(HTTPRequest("GET", address + "x"))
+                #expect(foreign.status == 404 && foreign.headers["Location"] == nil)
+                let answer = try await transport.send(HTTPRequest("GET", address))
+                #expect(answer.status == 303 && answer.headers["Location"] == target)
+                #expect(answer.headers["Referrer-Policy"] == "no-referrer" && answer.headers["Cache-Control"] == "no-store")
+                // Once.
+                let again = try? await transport.send(HTTPRequest("GET", address))
+                #expect(again?.headers["Location"] == nil)
+            }()
+            try await SystemBrowser.open(confidential: Secret(target.utf8)) { opening.yield($0) }
+            try await visit
+        }
+        await #expect(throws: SystemBrowser.CannotOpen.self) {
+            try await SystemBrowser.open(confidential: Secret(target.utf8), within: .milliseconds(50)) { _ in }
+        }
+        await #expect(throws: SystemBrowser.CannotOpen.self) {
+            try await SystemBrowser.open(confidential: Secret("file:///etc/passwd".utf8)) { _ in Issue.record("opened") }
+        }
+    }
+
     @Test("A login whose address cannot be made leaves no open port")
     func noAddress() async throws {
         // A port that was free a moment ago, at an address where other tests take none.
         let host = Self.loopbacks.contains("127.0.0.2") ? "127.0.0.2" : "127.0.0.1"
         let listener = try await LoopbackListener.listening(at: "http://\(host)/callback")
-        await #expect(throws: LoopbackListener.Failure.self) {
+        await #expect(throws: AnswerDesk.Failure.self) {
             _ = try await listener.answer(
                 within: .seconds(240), accepting: { _ in false }, whileOpening: { throw CancellationError() })
         }

@@ -48,7 +48,7 @@ struct ProcessTests {
             for worker in workers { worker.closeInput() }
             var texts: [String] = []
             for worker in workers {
-                let end = await worker.end(within: .seconds(120))
+                let end = await worker.end()
                 #expect(end.status == 0, "\(end.output)\(end.errors)")
                 texts += end.output.split(separator: "\n").map(String.init)
             }
@@ -63,7 +63,7 @@ struct ProcessTests {
     private func killBeforeSaving(_ place: Place) async throws {
         let worker = try place.start("stall")
         worker.closeInput()
-        try await worker.said(within: .seconds(60)) { output, _ in output.contains("saving") }
+        try await worker.said { output, _ in output.contains("saving") }
         #expect(place.provider.count("token") == 1)
         worker.signal(SIGKILL)
         #expect(await worker.end().status == -SIGKILL)
@@ -75,7 +75,7 @@ struct ProcessTests {
             try await killBeforeSaving(place)
             let next = try place.start("ask")
             next.closeInput()
-            let end = await next.end(within: .seconds(120))
+            let end = await next.end()
             #expect(end.status == 0, "\(end.output)\(end.errors)")
             #expect(place.provider.now.reuses == 0 && place.provider.count("authorize") == 1)
         }
@@ -93,7 +93,7 @@ struct ProcessTests {
             try await killBeforeSaving(place)
             let next = try place.start("ask")
             next.closeInput()
-            #expect(await next.end(within: .seconds(120)).status == 0)
+            #expect(await next.end().status == 0)
             #expect(place.provider.count("token") == 2)
         }
     }
@@ -104,7 +104,7 @@ struct ProcessTests {
             try await killBeforeSaving(place)
             let next = try place.start("ask")
             next.closeInput()
-            let end = await next.end(within: .seconds(120))
+            let end = await next.end()
             #expect(end.status == 1 && end.output.contains("loginRequired"), "\(end.status) \(end.output)\(end.errors)")
             #expect(try await place.store.token() == nil)
         }

@@ -27,7 +27,7 @@ struct ConfigurationDocumentationTests {
         let named = [
             "ChoiceCollectorNode": "each of the `choices`", "ScriptedDecisionNode": "those of the `table`, and the `default`",
         ]
-        let page = NodeType.pageTypes.contains(type.name) ? " Can be on a page." : ""
+        let page = NodeType.collectors.contains { $0.name == type.name } ? " Can be on a page." : ""
         let last =
             kind is SuccessNode || kind is FailureNode ? "Outcomes: none." : "Outcomes: \(named[type.name] ?? outcomes).\(page)"
         return "### \(type.title): `\(type.name)`\n\n\(type.about)\n\n\(table)\(last)\n\n"

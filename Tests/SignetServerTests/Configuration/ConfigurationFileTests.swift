@@ -1,10 +1,18 @@
+import Logging
 import SignetCore
+import SignetTesting
 import Testing
+import YAMLText
 
 @testable import SignetServer
 
 @Suite("A configuration file")
 struct ConfigurationFileTests {
+    @Test("A mark of the byte order, as some editors put it before the first character, is no part of the file")
+    func byteOrderMark() throws {
+        #expect(try ServerConfiguration(yaml: "\u{FEFF}realms: [/, /alpha]\n").realms == ["/", "/alpha"])
+    }
+
     @Test("A file with one journey is all that a login needs")
     func thinnest() async throws {
         let file = try ServerConfiguration(
@@ -116,7 +124,7 @@ struct ConfigurationFileTests {
     @Test("Scalars mean what YAML's core schema says, and quotes make a text of all")
     func scalars() throws {
         let value = try #require(
-            try ConfigurationText.value(
+            try YAMLText.value(
                 of: """
                     [1, -2, 1.5, 1e3, true, False, ~, null, "", '1', "true", nan, infinity, 0x10, 1.2.3, yes, "two\\nlines", .5, +3, 99999999999999999999]
                     """))
@@ -230,13 +238,28 @@ struct StarterFileTests {
         #expect(file.clients.map(\.id) == ["app"])
     }
 
+    @Test("A server with a starter file that cannot be read does not start, and says what is wrong with it")
+    func brokenStarter() async throws {
+        #expect(Journeys.starter.defect == nil)
+        let broken = Starter.configuration(of: "journeys: [a]\n")
+        await #expect(throws: ConfigurationError.self) { try await TestDesk.run(broken) { _ in } }
+        let server = DeskServer(configuration: broken, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        do {
+            try await server.run { _ in Issue.record("it listens") }
+            Issue.record("it ran")
+        } catch let error as ConfigurationError {
+            #expect("\(error)".contains("1:11: journeys: journeys stand here by their names"))
+        }
+    }
+
     @Test("The documented journeys are there")
     func names() {
         let names = Journeys.starter.names
         #expect(Set(names).count == names.count)
         #expect(
             Set(names).subtracting(StarterCallbacks.types) == [
-                "Login", "Registration", "EmailLogin", "QuestionLogin", "PushRegistration", "PushLogin", "PushNumberLogin",
+                "Login", "Registration", "EmailLogin", "QuestionLogin", "ForgottenPassword", "PushRegistration", "PushLogin",
+                "PushNumberLogin",
                 "PushBiometricLogin", "OATHRegistration", "OATHLogin", "CombinedRegistration", "RecoveryRegistration",
                 "RecoveryLogin", "DeviceBinding", "DeviceSigning", "DeviceLogin", "WebAuthnRegistration", "WebAuthnLogin",
                 "WebAuthnRegistration70", "WebAuthnLogin70", "WebAuthnRegistration65", "WebAuthnLogin65", "PassThrough", "Locked",
@@ -246,7 +269,7 @@ struct StarterFileTests {
 
     @Test("No YAML, however mangled, is the end of the reader")
     func mangled() throws {
-        var generator = SplitMix(seed: 20_261_121)
+        var generator = SeededGenerator(seed: 20_261_121)
         let starter = Array(ServerConfiguration.starterText.utf8)
         let tokens = [
             ":", "- ", "[", "]", "{", "}", "\"", "'", "&a ", "*a ", "!!binary ", "!!str ", "? ", "|\n", ">\n", "\t", "\n", "  ",
@@ -274,19 +297,6 @@ struct StarterFileTests {
                         (1...lines + 1).contains($0.place.line) && $0.place.column >= 1 && !$0.message.isEmpty
                     })
             }
-        }
-    }
-
-    /// Numbers that are the same in every run.
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-        init(seed: UInt64) { state = seed }
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
         }
     }
 }

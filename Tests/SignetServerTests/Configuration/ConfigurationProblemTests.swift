@@ -60,11 +60,17 @@ struct ConfigurationProblemTests {
             "2:1: this is no YAML: but found another document (expected a single document in the stream in line 1)"),
         BadFile(
             "an anchor", "realms: &a [/]\nusers:\n  - name: *a\n",
-            "3:11: `*a` refers to an anchor: this file has no anchors, write the value out, or use an inner tree"),
+            "3:11: `*a` refers to an anchor: this file has no anchors, write the value out"),
+        BadFile(
+            "an anchor that nothing refers to", "realms: &a [/]\n",
+            "1:9: an anchor (`&`) stands here, and this file has none: take it out, or put quotes around the value"),
+        BadFile(
+            "an anchor at a name", "users:\n  - {&b name: mira}\n",
+            "2:6: an anchor (`&`) stands here, and this file has none: take it out, or put quotes around the value"),
         BadFile("a key that is a list", "[a, b]: 1\n", "1:1: the key of a mapping is a single word here"),
         BadFile(
             "a setting that there is not", "usres: []\n",
-            "1:1: there is no setting `usres`: is `users` meant? (here are `server`, `realms`, `attributes`, `users`, `clients`, `journeys`)"
+            "1:1: there is no setting `usres`: is `users` meant? (here are `server`, `push`, `realms`, `attributes`, `users`, `clients`, `journeys`)"
         ),
         BadFile(
             "settings of other types",
@@ -106,6 +112,7 @@ struct ConfigurationProblemTests {
             "6:5: users: settings belong here, each with a name and a colon, not a single value",
             "6:5: users: `name` is missing: it is a text", "6:5: users: there is a user `` in the realm `/` already",
             "7:5: users: there is a user `` in the realm `/` already",
+            "7:12: users: `name` is a text without slashes, and not empty, not ``",
             "7:24: users: `claims` is values by names, `{email: demo@example.test}`, not a list"),
         BadFile(
             "clients",
@@ -118,6 +125,35 @@ struct ConfigurationProblemTests {
             "2:41: clients: there is no setting `redirectURI`: is `redirectURIs` meant? (here are `id`, `realm`, `secret`, `redirectURIs`, `postLogoutRedirectURIs`, `scopes`, `refreshTokenGrace`, `refreshTokens`, `asksConsent`, `requiresProofKey`, `lifetimes`)",
             "3:5: clients: there is a client `app` in the realm `/` already",
             "3:29: clients: `redirectURIs` is a list of texts, `[one, another]`, not a single value"),
+        BadFile(
+            "no journey", "journeys: {}\n", "1:11: there is no journey: without `journeys` there are those of the starter file"),
+        BadFile(
+            "addresses that nobody can ask, and names that nobody can read",
+            """
+            server:
+              issuer: "a:b"
+              contextPath: "/a b%2f/?x"
+              publicURL: not an address
+              cookieName: a b;c
+              cookieDomain: x y;z
+              webAuthnOrigins: [foo, "android:apk-key-hash:abc"]
+            users:
+              - {name: a/b}
+            clients:
+              - {id: "", redirectURIs: [foo, "javascript:alert(1)", "https://app.example/cb#x", "org.example.app://cb"]}
+            """,
+            "2:11: server: `issuer` is a name without colons, and not empty, not `a:b`",
+            "3:16: server: `contextPath` is a path of letters, digits and `-._~`, such as `/am`, not `/a b%2f/?x`",
+            "4:14: server: `publicURL` is an address such as `https://am.example.test/am`, not `not an address`",
+            "5:15: server: `cookieName` is the name of a cookie, without spaces and separators, not `a b;c`",
+            "6:17: server: `cookieDomain` is a domain, such as `example.test`, not `x y;z`",
+            "7:20: server: `foo` is no origin: that is a scheme, a host and perhaps a port, such as `https://app.example`, without a path; there is no `*`, because browsers send cookies to named servers only",
+            "9:12: users: `name` is a text without slashes, and not empty, not `a/b`",
+            "11:10: clients: `id` is a text, and not empty, not ``",
+            "11:28: clients: `foo` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment",
+            "11:28: clients: `javascript:alert(1)` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment",
+            "11:28: clients: `https://app.example/cb#x` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment"
+        ),
         BadFile(
             "attributes",
             """
@@ -186,7 +222,7 @@ struct ConfigurationProblemTests {
         .journey(
             "what cannot be on a page",
             "page:\n  type: PageNode\n  nodes: [{type: DataStoreDecisionNode}, {type: UsernameCollectorNode, prompt: x}]\n  outcomes: {outcome: success}",
-            "6:24: journey `J`, node `page`, on the page: `DataStoreDecisionNode` cannot be on a page; these can: \(NodeType.pageTypes.map { "`\($0)`" }.joined(separator: ", "))",
+            "6:24: journey `J`, node `page`, on the page: `DataStoreDecisionNode` cannot be on a page; these can: \(NodeType.collectors.map { "`\($0.name)`" }.joined(separator: ", "))",
             "6:78: journey `J`, node `page`, on the page: there is no setting `prompt`; here are `type`"),
         .journey(
             "a page with nothing on it", "page: {type: PageNode, outcomes: {outcome: success}}",
@@ -203,6 +239,12 @@ struct ConfigurationProblemTests {
             "8:13: journey `J`, node `script`, row: `outcome` is missing: it is the name of an outcome",
             "8:20: journey `J`, node `script`, row: `when` is values by inputs, `{username: demo}`, not a single value",
             "9:31: journey `J`, node `script`, row: `username` is compared with a text, or with each of a list of texts"),
+        .journey(
+            "a failure's attribute and policies without the reason that has them",
+            "one: {type: ChoiceCollectorNode, choices: [a, b, c], outcomes: {a: two, b: three, c: four}}\ntwo: {type: FailureNode, reason: lockedOut, attribute: mail}\nthree: {type: FailureNode, policies: [not-empty]}\nfour: {type: FailureNode, policies: [not-empty], reason: lost}",
+            "5:62: journey `J`, node `two`: `attribute` means nothing without `reason: policyFailure`: add that, or take `attribute` out",
+            "6:44: journey `J`, node `three`: `policies` means nothing without `reason: policyFailure`: add that, or take `policies` out",
+            "7:64: journey `J`, node `four`: `reason` is one of `loginFailure`, `lockedOut`, `policyFailure`, not `lost`"),
         .journey(
             "an inner journey that there is not, and one that is inside of itself",
             "one: {type: InnerTreeEvaluatorNode, tree: K, outcomes: {true: two, false: failure}}\ntwo: {type: InnerTreeEvaluatorNode, tree: J, outcomes: {otherwise: failure}}",

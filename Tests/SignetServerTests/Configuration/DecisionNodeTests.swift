@@ -97,7 +97,8 @@ struct DecisionNodeTests {
             """
         try await TestDesk.run(journeys: journeys) { desk in
             var reply = try await desk.start("J")
-            for (password, isOver) in [("wrong", false), (TestDesk.password, false), ("wrong", true)] {
+            let right = TestDesk.password
+            for (password, isOver) in [("wrong", false), ("wrong", false), (right, false), ("wrong", true)] {
                 var step = try reply.step
                 step.fill("NameCallback", "mira")
                 step.fill("PasswordCallback", .string(password))
@@ -129,7 +130,7 @@ struct DecisionNodeTests {
             let letters = sent.withLock { $0 }
             #expect(letters.map(\.user) == ["mira"] && letters.map(\.realm) == ["/"])
             let link = try #require(letters.first?.link)
-            #expect(desk.server.letters(to: "mira") == [link])
+            #expect(try await desk.server.letters(to: "mira") == [link])
             let id = try #require(link.split(separator: "suspendedId=").last)
             #expect(try await desk.send(.post, "\(TestDesk.authenticate)?suspendedId=\(id)").isLoggedIn)
         }
@@ -351,39 +352,40 @@ struct PersonNodeTests {
             try step.fill("KbaCreateCallback", "question", "Pet?")
             try step.fill("KbaCreateCallback", "answer", "Rex")
             #expect(try await desk.next(step).isLoggedIn)
-            let person = try #require(desk.person("x"))
+            let person = try #require(try await desk.person("x"))
             #expect(person.claims == ["email": "no address", "family_name": "Doe"])
             #expect(
-                desk.server.desk.transact { state, _ in state.directory.questions(of: UserKey(realm: .root, name: "x")) } == [
+                try await desk.server.desk.transact { state, _ in state.directory.questions(of: UserKey(realm: .root, name: "x"))
+                } == [
                     "Pet?"
                 ])
         }
     }
 
-    @Test("A failure with a reason ends the whole login, in an inner journey too; one without is an outcome")
-    func failures() async throws {
+    @Test(
+        "A failure with a reason ends the whole login, in an inner journey too; one without is an outcome",
+        arguments: [
+            ("loginFailure", 401, "Login failure"), ("lockedOut", 401, "User Locked Out."),
+            ("policyFailure, attribute: mail, policies: [not-empty, minimum-length: 3]", 403, "Policy validation failed"),
+        ])
+    func failures(reason: String, status: Int, message: String) async throws {
         let journeys = """
-            Strict:
-              innerTreeOnly: true
-              nodes:
-                name: {type: UsernameCollectorNode, outcomes: {outcome: end}}
-                end: {type: FailureNode, reason: policyFailure, attribute: mail, policies: [not-empty, minimum-length: 3]}
-            Lenient:
-              innerTreeOnly: true
-              nodes:
-                name: {type: UsernameCollectorNode, outcomes: {outcome: end}}
-                end: {type: FailureNode}
+            Strict: {innerTreeOnly: true, nodes: {end: {type: FailureNode, reason: \(reason)}}}
+            Lenient: {innerTreeOnly: true, nodes: {end: {type: FailureNode}}}
             J:
               nodes:
-                lenient: {type: InnerTreeEvaluatorNode, tree: Lenient, outcomes: {true: failure, false: strict}}
-                strict: {type: InnerTreeEvaluatorNode, tree: Strict, outcomes: {otherwise: failure}}
+                name: {type: UsernameCollectorNode, outcomes: {outcome: lenient}}
+                lenient: {type: InnerTreeEvaluatorNode, tree: Lenient, outcomes: {true: failure, false: other}}
+                other: {type: UsernameCollectorNode, outcomes: {outcome: strict}}
+                strict: {type: InnerTreeEvaluatorNode, tree: Strict, outcomes: {otherwise: name}}
             """
         try await TestDesk.run(journeys: journeys) { desk in
             let second = try await desk.next(try await desk.start("J").step).step
             let reply = try await desk.next(second)
-            #expect(reply.status == 403)
+            #expect(reply.status == status && reply.message == message)
             let requirements = reply.json["detail"]?["failedPolicyRequirements"]?.array?.first
-            #expect(requirements?["property"] == "mail" && requirements?["policyRequirements"]?.array?.count == 2)
+            #expect((requirements?["property"] == "mail") == (status == 403))
+            #expect(requirements?["policyRequirements"]?.array?.count ?? 2 == 2)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import HummingbirdTesting
 import SignetCore
+import SignetTesting
 import Testing
 
 @testable import SignetServer
@@ -16,7 +17,7 @@ struct DeskStreamTests {
                 let head = await connection.read { $0.contains(":\n\n") }
                 #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n"))
                 #expect(head.lowercased().contains("content-type: text/event-stream\r\n"))
-                #expect(head.lowercased().contains("cache-control: no-cache\r\n"))
+                #expect(head.lowercased().contains("cache-control: no-store\r\n"))
 
                 let (step, push) = try await desk.waitingLogin(phone: phone)
                 let event = try #require(try await connection.events(1).first)
@@ -97,8 +98,7 @@ struct DeskStreamTests {
                     _ = await connection.read { $0.contains(":\n\n") }
                     #expect(desk.streamCount(phone.uid) == 1)
                     connection.vanish()
-                    for _ in 0..<500 where desk.streamCount(phone.uid) > 0 { try await Task.sleep(for: .milliseconds(10)) }
-                    #expect(desk.streamCount(phone.uid) == 0)
+                    #expect(try await eventually { desk.streamCount(phone.uid) == 0 })
                 }
             }
         }
@@ -120,20 +120,40 @@ struct DeskStreamTests {
         }
     }
 
+    /// Says every 20 ms that a stream is alive.
+    private static let talkative = ServerConfiguration.sample {
+        $0.port = 0
+        $0.deskKeepAlive = .milliseconds(20)
+    }
+
     @Test("An idle stream carries comments")
     func keepAlive() async throws {
-        try await TestDesk.run(
-            .sample {
-                $0.port = 0
-                $0.deskKeepAlive = .milliseconds(20)
-            }
-        ) { desk in
+        try await TestDesk.run(Self.talkative) { desk in
             try await desk.serve { port in
                 let phone = try await desk.registeredPhone()
                 let connection = try await phone.listen(at: desk, port: port)
                 let text = await connection.read { $0.split(separator: ":\n\n", omittingEmptySubsequences: false).count > 4 }
                 #expect(text.split(separator: ":\n\n", omittingEmptySubsequences: false).count > 4)
                 connection.vanish()
+            }
+        }
+    }
+
+    @Test("The stream of a device that is no more ends by itself, also when nobody could say so")
+    func lostEnd() async throws {
+        try await TestDesk.run(Self.talkative) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let connection = try await phone.listen(at: desk, port: port)
+                _ = await connection.read { $0.contains(":\n\n") }
+                // As another server does it, whose word is lost on the way.
+                try await desk.server.desk.transact { state, _ in
+                    let user = UserKey(realm: .root, name: "mira")
+                    guard let device = state.devices.pushDevice(of: user) else { return }
+                    _ = state.devices.remove(.push, device.resourceID, of: user)
+                }
+                #expect(await connection.read { $0.contains("0\r\n\r\n") }.hasSuffix("0\r\n\r\n"))
+                #expect(desk.streamCount(phone.uid) == 0)
             }
         }
     }

@@ -1,13 +1,15 @@
+import Foundation
 import HTTPTypes
 import SignetCore
+import SignetStorage
 import Testing
 
 @testable import SignetServer
 
 @Suite("A device's proof at the desk")
 struct DeskProofTests {
-    private func prove(_ token: String, at desk: TestDesk, realm: RealmPath = .root) -> String? {
-        desk.server.desk.transact { state, moment in state.mechanism(provenBy: token, realm: realm, at: moment.now) }
+    private func prove(_ token: String, at desk: TestDesk, realm: RealmPath = .root) async throws -> String? {
+        try await desk.server.desk.transact { state, moment in state.mechanism(provenBy: token, realm: realm, at: moment.now) }
     }
 
     @Test("A right proof is taken once")
@@ -15,8 +17,8 @@ struct DeskProofTests {
         try await TestDesk.run { desk in
             let phone = try await desk.registeredPhone()
             let proof = phone.proof(try await desk.nonce())
-            #expect(prove(proof, at: desk) == phone.uid)
-            #expect(prove(proof, at: desk) == nil)
+            #expect(try await prove(proof, at: desk) == phone.uid)
+            #expect(try await prove(proof, at: desk) == nil)
             #expect(
                 try await desk.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(proof)"]).status == 401)
         }
@@ -28,7 +30,7 @@ struct DeskProofTests {
             let phone = try await desk.registeredPhone()
             let proof = phone.proof(try await desk.nonce())
             desk.clock.advance(by: age)
-            #expect((prove(proof, at: desk) != nil) == isGood)
+            #expect((try await prove(proof, at: desk) != nil) == isGood)
         }
     }
 
@@ -50,7 +52,7 @@ struct DeskProofTests {
                 #expect(reply.status == 401)
                 #expect(reply.header("WWW-Authenticate")?.hasPrefix("Signet-Desk nonce=") == true)
             }
-            #expect(prove(phone.proof(nonce), at: desk) == phone.uid)
+            #expect(try await prove(phone.proof(nonce), at: desk) == phone.uid)
         }
     }
 
@@ -58,7 +60,8 @@ struct DeskProofTests {
     func realm() async throws {
         try await TestDesk.run { desk in
             let phone = try await desk.registeredPhone()
-            #expect(prove(phone.proof(try await desk.nonce(realm: "/alpha")), at: desk, realm: RealmPath("/alpha")) == nil)
+            #expect(
+                try await prove(phone.proof(try await desk.nonce(realm: "/alpha")), at: desk, realm: RealmPath("/alpha")) == nil)
             #expect(try await desk.send(.get, "/am/json/beta/push/desk", headers: [:]).status == 404)
         }
     }
@@ -88,37 +91,42 @@ struct DeskProofTests {
 
 @Suite("The desk's nonces")
 struct NonceBookTests {
-    @Test("Nonces that nobody uses cost no memory, and used ones are forgotten in time")
+    private static let key = Secret.random(byteCount: 32)
+
+    private func issue(at now: Date) throws -> String { try NonceBook(.alone(), key: Self.key).issue(at: now) }
+
+    private func redeem(_ nonce: String, _ rows: TestRows, at now: Date) throws -> Bool {
+        try rows.transact(at: now) { transaction in
+            var book = NonceBook(transaction, key: Self.key)
+            return book.redeem(nonce, at: now)
+        }
+    }
+
+    @Test("Used nonces are forgotten in time")
     func memory() throws {
-        var book = NonceBook()
-        let clock = StillClock()
-        for _ in 0..<1000 { _ = try book.issue(at: clock.now) }
-        #expect(book.count == 0)
+        let (rows, clock) = (TestRows(), StillClock())
         for _ in 0..<1000 {
             clock.advance(by: 1)
-            #expect(book.redeem(try book.issue(at: clock.now), at: clock.now) == true)
+            #expect(try redeem(try issue(at: clock.now), rows, at: clock.now))
         }
-        #expect(book.count < 200)
+        #expect(try rows.count(.nonce) < 200)
     }
 
     @Test("A full book takes no nonce rather than one twice")
     func full() throws {
-        var book = NonceBook(capacity: 2)
-        let clock = StillClock()
-        let nonces = try (0..<3).map { _ in try book.issue(at: clock.now) }
-        #expect(book.redeem(nonces[0], at: clock.now) == true)
-        #expect(book.redeem(nonces[1], at: clock.now) == true)
-        #expect(book.redeem(nonces[2], at: clock.now) == false)
-        #expect(book.redeem(nonces[0], at: clock.now) == false)
+        let (rows, clock) = (TestRows(MemoryRows(capacities: ["nonce": 2])), StillClock())
+        let nonces = try (0..<3).map { _ in try issue(at: clock.now) }
+        let redeemed = try [0, 1, 2, 0].map { try redeem(nonces[$0], rows, at: clock.now) }
+        #expect(redeemed == [true, true, false, false])
         clock.advance(by: 60)
-        #expect(book.redeem(try book.issue(at: clock.now), at: clock.now) == true)
+        #expect(try redeem(try issue(at: clock.now), rows, at: clock.now))
     }
 
     @Test("A nonce of another desk is none")
     func foreign() throws {
-        var book = NonceBook()
         let now = StillClock().now
-        #expect(book.redeem(try NonceBook().issue(at: now), at: now) == false)
+        let foreign = try NonceBook(.alone(), key: Secret.random(byteCount: 32)).issue(at: now)
+        #expect(try !redeem(foreign, TestRows(), at: now))
     }
 }
 

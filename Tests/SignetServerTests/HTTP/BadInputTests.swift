@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SignetCore
+import SignetTesting
 import Testing
 
 @testable import SignetServer
@@ -41,20 +42,10 @@ struct BadInputTests {
         }
     }
 
-    /// Numbers that are the same each time.
-    private struct Dice: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ (state >> 29)
-        }
-    }
-
     @Test("A valid request that was damaged is answered, and never with tokens that were not asked for", arguments: 0..<4)
     func damaged(seed: Int) async throws {
         try await TestDesk.run { desk in
-            var dice = Dice(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+            var dice = SeededGenerator(seed: UInt64(seed))
             let session = try await desk.session()
             for _ in 0..<100 {
                 let code = try await desk.code(session)
@@ -79,6 +70,25 @@ struct BadInputTests {
                 #expect((reply.status == 200) == meansTheSame, "\(body)")
                 #expect(reply.status == 200 || reply.error != nil)
             }
+        }
+    }
+}
+
+@Suite("Whoever goes away in the middle of a request")
+struct BrokenRequestTests {
+    @Test("is told so, and it is no fault of the server's", arguments: [100, 262_145])
+    func half(length: Int) async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let connection = try DeskConnection(port: port)
+                let head =
+                    "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: \(length)"
+                connection.send(head + "\r\n\r\n{\"a\":")
+                connection.endSending()
+                #expect(await connection.read { $0.hasSuffix("}") }.hasPrefix("HTTP/1.1 400"))
+                connection.vanish()
+            }
+            #expect(desk.server.journal.entries.map { $0.request?.status } == [400])
         }
     }
 }

@@ -47,7 +47,7 @@ struct UserDevicesTests {
                     body: "{\"deviceName\":\"x\"}"
                 ).status == 501)
             #expect(try await desk.send(.delete, path, headers: header).json["_id"] == .string(id))
-            #expect(desk.mailbox(phone.uid).isEmpty)
+            #expect(try await desk.mailbox(phone.uid).isEmpty)
             #expect(try await desk.send(.delete, path, headers: header).status == 404)
             #expect(try await desk.logIn("PushLogin").message == "Login failure")
         }

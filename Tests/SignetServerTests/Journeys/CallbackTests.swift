@@ -118,7 +118,7 @@ struct CallbackTests {
     @Test("What is typed as a password is not kept with the other answers of its step")
     func passwordNotKept() throws {
         let node = ScriptedDecisionNode(callbacks: [.name(prompt: "Name"), .password(prompt: "Old password")], attribute: "seen")
-        var desk = DeskState(users: [], trees: [], baseURL: "")
+        var desk = DeskState(users: [], trees: [])
         var journey = JourneyState.sample()
         let moment = Moment(now: StillClock().now, configuration: ServerConfiguration(), baseURL: "")
         let answers = (1...2).map { number in
@@ -141,7 +141,7 @@ struct CallbackTests {
         ] as [([(seconds: Double, pressed: Int64)], String)])
     func wait(polls: [(seconds: Double, pressed: Int64)], end: String) throws {
         let node = PollingWaitNode(seconds: 10, exit: "Skip", patience: 3)
-        var desk = DeskState(users: [], trees: [], baseURL: "")
+        var desk = DeskState(users: [], trees: [])
         var journey = JourneyState.sample()
         var now = StillClock().now
         func visit(_ answers: Answers?) -> NodeAction {
@@ -193,7 +193,7 @@ struct CallbackTests {
                 let reply = try await Self.answer(try await desk.logIn("DeviceProfileCallback").step, at: desk)
                 #expect(reply.json["tokenId"] != nil)
             }
-            let devices = desk.server.desk.transact { state, _ in
+            let devices = try await desk.server.desk.transact { state, _ in
                 state.devices.others(.profile, of: UserKey(realm: .root, name: "mira"))
             }
             #expect(devices.map(\.name) == ["Mira's"])
@@ -254,8 +254,8 @@ struct SuspensionTests {
     }
 
     /// The query of the link in the newest letter.
-    private func query(_ desk: TestDesk) throws -> Substring {
-        let link = try #require(desk.server.letters(to: "mira").last)
+    private func query(_ desk: TestDesk) async throws -> Substring {
+        let link = try #require(try await desk.server.letters(to: "mira").last)
         #expect(link.hasPrefix("http://127.0.0.1:8080/am/XUI/?realm=%2F&suspendedId="))
         return link[try #require(link.firstIndex(of: "&"))...].dropFirst()
     }
@@ -266,7 +266,7 @@ struct SuspensionTests {
             let step = try await suspended(desk)
             #expect(step.callbacks.map(\.type) == ["SuspendedTextOutputCallback"])
             #expect(try await desk.next(step).step.callbacks == step.callbacks)
-            let path = "\(TestDesk.authenticate)?\(try query(desk))"
+            let path = "\(TestDesk.authenticate)?\(try await query(desk))"
             #expect(try await desk.send(.post, path, body: body).json["tokenId"] != nil)
             let again = try await desk.send(.post, path, body: body)
             #expect(again.status == 401)
@@ -285,7 +285,7 @@ struct SuspensionTests {
         ) { desk in
             _ = try await suspended(desk)
             desk.clock.advance(by: seconds)
-            let reply = try await desk.send(.post, "\(TestDesk.authenticate)?\(try query(desk))", body: "{}")
+            let reply = try await desk.send(.post, "\(TestDesk.authenticate)?\(try await query(desk))", body: "{}")
             #expect(reply.status == status)
         }
     }
@@ -296,10 +296,10 @@ struct SuspensionTests {
             let step = try await suspended(desk)
             let stranger = try await suspended(desk, name: "stranger")
             #expect(stranger.callbacks == step.callbacks)
-            #expect(desk.server.letters(to: "stranger").isEmpty)
-            let elsewhere = try await desk.send(.post, "/am/json/alpha/authenticate?\(try query(desk))", body: "{}")
+            #expect(try await desk.server.letters(to: "stranger").isEmpty)
+            let elsewhere = try await desk.send(.post, "/am/json/alpha/authenticate?\(try await query(desk))", body: "{}")
             #expect(elsewhere.status == 401)
-            #expect(try await desk.send(.post, "\(TestDesk.authenticate)?\(try query(desk))").status == 200)
+            #expect(try await desk.send(.post, "\(TestDesk.authenticate)?\(try await query(desk))").status == 200)
         }
     }
 }

@@ -26,14 +26,13 @@ extension JourneyState {
 struct JourneyTreeTests {
     private func begin(_ nodes: [String: JourneyNode], entry: String = "a") throws -> JourneyReply {
         var desk = DeskState(
-            users: ServerConfiguration.sample().users, trees: [JourneyTree("T", entry: entry, nodes: nodes)],
-            baseURL: "http://127.0.0.1/am")
+            users: ServerConfiguration.sample().users, trees: [JourneyTree("T", entry: entry, nodes: nodes)])
         return try desk.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
     }
 
     @Test("A broken tree fails the login and nothing more")
     func broken() {
-        let retry = RetryLimitDecisionNode(attempts: .max)
+        let retry = RetryLimitDecisionNode(limit: .max)
         #expect(throws: Refusal.self) { try begin([:]) }
         #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [.retry: .node("a")])]) }
         #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [.retry: .node("b")])]) }
@@ -50,7 +49,7 @@ struct JourneyTreeTests {
 
     @Test("A tree that ends without a user is a failure, however it ends")
     func nobody() {
-        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(RetryLimitDecisionNode(attempts: 9), [.retry: .success])]) }
+        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(RetryLimitDecisionNode(limit: 9), [.retry: .success])]) }
     }
 
     @Test("Collectors work without a page around them")
@@ -67,7 +66,7 @@ struct JourneyTreeTests {
                             CollectorNode("PasswordCollectorNode", [PasswordCollector()]), [.outcome: .node("check")]),
                         "check": JourneyNode(DataStoreDecisionNode(), [.isTrue: .success, .isFalse: .failure]),
                     ])
-            ], baseURL: "http://127.0.0.1/am")
+            ])
         var reply = try desk.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
         for value in ["mira", TestDesk.password] {
             guard case .step(var step) = reply else { throw Unexpected() }
@@ -85,7 +84,7 @@ struct JourneyTreeTests {
 
     @Test("The password is forgotten as soon as it was compared")
     func forgotten() {
-        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [], baseURL: "")
+        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [])
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret(TestDesk.password.utf8)
@@ -96,14 +95,18 @@ struct JourneyTreeTests {
 
     @Test("Abandoned journeys do not pile up")
     func abandoned() throws {
-        var desk = DeskState(users: [], trees: Journeys.starter.trees, baseURL: "")
+        let constants = DeskConstants(
+            users: [], clients: ClientRegistry([]), trees: Journeys.starter.trees.byName, key: Secret.random(byteCount: 32))
+        let (rows, clock) = (TestRows(), StillClock())
         let start = JourneyStart(realm: .root, indexType: "service", noSession: false)
-        let clock = StillClock()
         for _ in 0..<2000 {
             clock.advance(by: 1)
             let moment = Moment(now: clock.now, configuration: ServerConfiguration(), baseURL: "")
-            _ = try desk.begin(start, moment)
+            try rows.transact(at: clock.now) { transaction in
+                var desk = DeskState(constants, transaction)
+                _ = try desk.begin(start, moment)
+            }
         }
-        #expect(desk.journeys.count < 1000)
+        #expect(try rows.count(.journey) < 1000)
     }
 }

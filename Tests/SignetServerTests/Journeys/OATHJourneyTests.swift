@@ -99,7 +99,7 @@ struct OATHJourneyTests {
 
     @Test("A counter-based device is looked for ahead and never taken twice")
     func counter() throws {
-        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [], baseURL: "http://127.0.0.1/am")
+        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [])
         let user = UserKey(realm: .root, name: "mira")
         let device = EnrollmentStyle(usesCounter: true).newOATHDevice()
         desk.devices.save(device, for: user)

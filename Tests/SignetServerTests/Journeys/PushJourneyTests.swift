@@ -73,7 +73,7 @@ struct PushRegistrationTests {
     func stored() async throws {
         try await TestDesk.run { desk in
             let phone = try await desk.registeredPhone()
-            let stored = desk.server.desk.transact { state, _ in state.devices.pushDevice(mechanismUID: phone.uid) }
+            let stored = try await desk.server.desk.transact { state, _ in state.devices.pushDevice(mechanismUID: phone.uid) }
             let device = try #require(stored)
             #expect(device.owner == UserKey(realm: .root, name: "mira"))
             #expect(device.secret == phone.secret)
@@ -153,7 +153,7 @@ struct PushRegistrationTests {
             let old = try await desk.registeredPhone(uid: "old")
             let (step, push) = try await desk.waitingLogin(phone: old)
             let new = try await desk.registeredPhone(uid: "new")
-            #expect(desk.mailbox("old").isEmpty)
+            #expect(try await desk.mailbox("old").isEmpty)
             #expect(try await old.answer(push, at: desk).status == 400)
             #expect(try await desk.poll(step).status == 401)
             let (_, message) = try await desk.waitingLogin(phone: new)
@@ -275,7 +275,7 @@ struct PushLoginTests {
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", .string(TestDesk.password))
             _ = try await desk.next(step)
-            let push = try #require(desk.mailbox(phone.uid).last)
+            let push = try #require(try await desk.mailbox(phone.uid).last)
             let message = try SealedPushMessage(push.sealed).open(with: phone.secret)
             #expect(message.contextInfo == "{\"userAgent\":\"Browser \\\"1\\\"\"}")
         }
@@ -286,9 +286,9 @@ struct PushLoginTests {
         try await TestDesk.run { desk in
             let phone = try await desk.registeredPhone()
             for _ in 0..<PushLedger.mailboxSize { #expect(try await desk.logIn("PushLogin").status == 200) }
-            let first = try #require(desk.mailbox(phone.uid).first)
+            let first = try #require(try await desk.mailbox(phone.uid).first)
             #expect(try await desk.logIn("PushLogin").status == 401)
-            #expect(desk.mailbox(phone.uid).count == PushLedger.mailboxSize)
+            #expect(try await desk.mailbox(phone.uid).count == PushLedger.mailboxSize)
             #expect(try await phone.answer(first, at: desk).status == 200)
             #expect(try await desk.logIn("PushLogin").status == 200)
         }

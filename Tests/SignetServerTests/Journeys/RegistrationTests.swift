@@ -79,7 +79,10 @@ struct RegistrationTests {
             let name = try #require(step.callback("ValidatedCreateUsernameCallback"))
             #expect(name.output("failedPolicies") == .array([]))
             #expect(name.output("validateOnly") == .bool(true))
-            #expect(desk.server.desk.transact { state, _ in !state.directory.contains(UserKey(realm: .root, name: "newcomer")) })
+            #expect(
+                try await desk.server.desk.transact { state, _ in
+                    !state.directory.contains(UserKey(realm: .root, name: "newcomer"))
+                })
             step = try filled(step)
             try step.fill("ValidatedCreateUsernameCallback", "validateOnly", .bool(false))
             #expect(try await desk.next(step).json["tokenId"] != nil)
@@ -99,7 +102,7 @@ struct RegistrationTests {
 
     @Test("A name that was taken since it was looked at is a policy failure")
     func taken() {
-        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [], baseURL: "")
+        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [])
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret("x".utf8)
@@ -143,6 +146,29 @@ struct RegistrationTests {
             step.fill("NumberAttributeInputCallback", value)
             let reply = try await desk.next(step)
             #expect(reply.json["tokenId"] != nil)
+        }
+    }
+
+    @Test("Patch Object gives a new password; one that a Data Store Decision compared is none", arguments: [true, false])
+    func newPassword(isCompared: Bool) async throws {
+        let journeys = """
+            J:
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: password}}
+                password: {type: ValidatedPasswordNode, outcomes: {outcome: \(isCompared ? "compare" : "save")}}
+                \(isCompared ? "compare: {type: DataStoreDecisionNode, outcomes: {true: failure, false: save}}" : "")
+                save: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            for (name, isThere) in [("mira", true), ("nobody", false)] {
+                var step = try await desk.start("J").step
+                step.fill("NameCallback", .string(name))
+                step = try await desk.next(step).step
+                step.fill("PasswordCallback", "new horse")
+                #expect(try await desk.next(step).isLoggedIn == isThere)
+                #expect(try await desk.logIn("Login", name: name, password: "new horse").isLoggedIn == (isThere && !isCompared))
+                #expect(try await desk.logIn("Login", name: name).isLoggedIn == (isThere && isCompared))
+            }
         }
     }
 }

@@ -67,11 +67,36 @@ struct AuthorizeTests {
             }
             #expect(try await desk.logInAgain(session) == session)
             #expect(try await comesBack(goto).location["code"] != nil)
+            // Who kept that address logs in again when a journey's time is over.
+            let known = try await comesBack(goto).location["code"]
+            desk.clock.advance(by: Double(desk.server.desk.configuration.journeyTimeout) + 1)
+            let late = try await comesBack(goto).location
+            #expect(known != nil && late["code"] == nil && late["goto"] != nil)
+            #expect(try await desk.logInAgain(session) == session)
             // For another request it is no use.
             desk.clock.advance(by: 11)
             let other = goto.replacing("state=st", with: "state=other")
             let answer = try await comesBack(other).location
             #expect(other != goto && answer["code"] == nil && answer["goto"] != nil)
+        }
+    }
+
+    @Test(
+        "acr_values asks for one of the journeys that it names, and the id_token tells which one was walked",
+        arguments: [
+            ("nothing", nil, nil), ("PushAnswer", nil, nil), ("Login", nil, "Login"), ("ChoiceCallback Login", nil, "Login"),
+            ("ChoiceCallback", "ChoiceCallback", nil), ("nothing ChoiceCallback Failure", "ChoiceCallback", nil),
+        ] as [(String, String?, String?)])
+    func contextClass(values: String, asked: String?, told: String?) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            let answer = try await desk.authorize(session, ["acr_values": values]).location
+            #expect(answer["authIndexValue"] == asked && (answer["code"] == nil) == (asked != nil))
+            let silent = try await desk.authorize(session, ["acr_values": values, "prompt": "none"]).location
+            #expect(silent["error"] == (asked == nil ? nil : "login_required"))
+            guard let code = answer["code"] else { return }
+            let token = try #require(try Tokens(try await desk.exchange(code)).id)
+            #expect(try await desk.claims(token)["acr"]?.string == told)
         }
     }
 

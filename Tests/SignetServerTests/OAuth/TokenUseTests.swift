@@ -131,16 +131,6 @@ struct TokenUseTests {
             #expect(try await inspect(tokens.access, "resource-server", "rs").text == "{\"active\":false}")
         }
     }
-
-    @Test("What the server knows of tokens is not the tokens")
-    func hashes() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let tokens = try Tokens(try await desk.exchange(try await desk.code(session)))
-            let text = desk.server.desk.transact { state, _ in "\(state.sessions)\(state.tokens)" }
-            for secret in [session, tokens.access, try #require(tokens.refresh)] { #expect(!text.contains(secret)) }
-        }
-    }
 }
 
 @Suite("Discovery, and the end of a session")
@@ -159,6 +149,8 @@ struct ProviderTests {
             #expect(document["issuer"] == .string("http://127.0.0.1:8080\(issuer)"))
             let addresses = document.filter { $0.key.hasSuffix("_endpoint") || $0.key == "jwks_uri" }
             #expect(addresses.count == 8)
+            let journeys = document["acr_values_supported"]?.array ?? []
+            #expect(journeys.contains("PushLogin") && !journeys.contains("PushAnswer"))
             for (name, address) in addresses {
                 let uri = try #require(address.string).dropFirst("http://127.0.0.1:8080".count)
                 #expect(uri.hasPrefix(issuer + "/"))

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import NIOCore
 import SignetCore
 import Testing
 
@@ -10,7 +11,7 @@ struct ConsoleTests {
     /// A browser that came with the link.
     private func open(_ desk: TestDesk) async throws -> (PageBrowser, Reply) {
         let browser = PageBrowser(desk)
-        let link = desk.server.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
+        let link = try await desk.server.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
         let page = try await browser.get(link)
         #expect(page.status == 200 && page.heading == "Console")
         return (browser, page)
@@ -21,7 +22,7 @@ struct ConsoleTests {
         try await TestDesk.run { desk in
             #expect(try await PageBrowser(desk).get("/am/console").status == 403)
             #expect(try await PageBrowser(desk).get("/am/console/open?token=x").status == 403)
-            let link = desk.server.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
+            let link = try await desk.server.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
             let opened = try await PageBrowser(desk).send(.get, link)
             #expect(opened.status == 303)
             #expect(opened.cookies.contains { $0.contains("Path=/am/console; HttpOnly; SameSite=Strict") })
@@ -70,6 +71,108 @@ struct ConsoleTests {
         }
     }
 
+    @Test("A table is shown page by page, with how much there is; a page that there is not is the last one")
+    func pages() async throws {
+        let configuration = ServerConfiguration.sample { configuration in
+            configuration.users += (1...117).map { User(name: "person-\($0 + 1000)", password: Secret("x".utf8)) }
+        }
+        try await TestDesk.run(configuration) { desk in
+            let session = try await desk.session()
+            let (browser, first) = try await open(desk)
+            func names(_ page: Reply) -> [String] { page.text.captures("<td>(person-[0-9]+)</td>").map { $0[0] } }
+            func address(_ page: Reply, _ label: String) throws -> String {
+                try #require(page.text.captures("<a href=\"([^\"]*)\" aria-label=\"\(label): Users\"").first?[0].unescaped)
+            }
+            // Three people are the sample's.
+            #expect(first.text.contains("1 to 50 of 120") && !first.text.contains("Back: Users"))
+            let second = try await browser.get(try address(first, "More"))
+            #expect(second.text.contains("51 to 100 of 120"))
+            let third = try await browser.get(try address(second, "More"))
+            #expect(third.text.contains("101 to 120 of 120") && !third.text.contains("More: Users"))
+            let seen = names(first) + names(second) + names(third)
+            #expect(Set(seen).count == 117 && seen.count == 117)
+            #expect(names(try await browser.get("/am/console?users=99")) == names(third))
+            #expect(names(try await browser.get(try address(third, "Back"))) == names(second))
+            for odd in ["0", "-3", "x", "9223372036854775807"] {
+                #expect(try await browser.get("/am/console?users=\(odd)").status == 200)
+            }
+            // What is done on a page leads back to it.
+            let action = try #require(third.text.captures("action=\"([^\"]*/session[^\"]*)\"").first?[0].unescaped)
+            #expect(action == "/am/console/session?users=3")
+            let key = BearerKey(session).text
+            let after = try await browser.post(action, third.hiddenFields.merging(["key": key]) { $1 })
+            #expect(names(after) == names(third) && !after.text.contains(key))
+        }
+    }
+
+    @Test("Of messages and the journal's entries there are as many as it says, beyond what a page shows")
+    func counts() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            for _ in 0..<60 { _ = try await desk.waitingLogin(phone: phone) }
+            for number in 0..<60 { _ = try await desk.send(.get, "/am/nothing/\(number)") }
+            let (browser, page) = try await open(desk)
+            #expect(page.text.contains("1 to 50 of 60"))
+            let entries = desk.server.desk.journal.entries.count
+            #expect(page.text.contains("1 to 50 of \(entries)") && page.text.contains("/am/nothing/59"))
+            let older = try await browser.get("/am/console?pushes=2&journal=2")
+            #expect(older.text.contains("51 to 60 of 60") && older.text.contains("51 to 100 of \(entries)"))
+            #expect(!older.text.contains("/am/nothing/59") && older.text.contains("/am/nothing/9<"))
+        }
+    }
+
+    @Test("A journey that is only a part of others is no link")
+    func journeys() async throws {
+        try await TestDesk.run { desk in
+            let (_, page) = try await open(desk)
+            #expect(page.text.contains("authIndexValue=PushLogin&") || page.text.contains("authIndexValue=PushLogin&amp;"))
+            #expect(!page.text.contains("authIndexValue=PushAnswer"))
+        }
+    }
+
+    @Test(
+        "Who comes through a proxy is not on this machine, wherever the proxy is",
+        arguments: ["X-Forwarded-For", "x-forwarded-host", "Forwarded", "Via", "X-Real-IP"])
+    func proxy(header: String) async throws {
+        try await TestDesk.run { desk in
+            let (browser, _) = try await open(desk)
+            let cookies = browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+            let link = try await desk.server.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
+            for path in ["/am/console", link] {
+                #expect(try await desk.send(.get, path, headers: ["Cookie": cookies, header: "127.0.0.1"]).status == 404)
+            }
+            // The link was not used up.
+            #expect(try await desk.send(.get, link, headers: [:]).status == 303)
+        }
+    }
+
+    @Test(
+        "A client of this machine is one at a loopback address, in whichever family the socket tells it",
+        arguments: [
+            ("127.0.0.1", true), ("127.8.9.1", true), ("::1", true), ("::ffff:127.0.0.1", true), ("::FFFF:127.0.0.1", true),
+            ("::ffff:10.0.0.1", false), ("10.0.0.1", false), ("::", false), ("fe80::1", false), ("::127.0.0.1", false),
+        ])
+    func loopback(address: String, isLocal: Bool) throws {
+        #expect(DeskContext.isLoopback(try SocketAddress(ipAddress: address, port: 1)) == isLocal)
+    }
+
+    @Test("At a socket for both families this machine is this machine")
+    func bothFamilies() async throws {
+        try await TestDesk.run(.sample { ($0.host, $0.port) = ("::", 0) }) { desk in
+            try await desk.serve { port in
+                let link = try await desk.server.consoleLink()
+                let token = try #require(link.components(separatedBy: "token=").last)
+                for (header, answer) in [("Via: 1.1 proxy\r\n", "HTTP/1.1 404"), ("", "HTTP/1.1 303")] {
+                    let connection = try DeskConnection(port: port)
+                    connection.send("GET /am/console/open?token=\(token) HTTP/1.1\r\nHost: 127.0.0.1\r\n\(header)\r\n")
+                    let reply = await connection.read { $0.contains("\r\n\r\n") }
+                    #expect(reply.hasPrefix(answer))
+                    connection.vanish()
+                }
+            }
+        }
+    }
+
     @Test("It ends a session")
     func session() async throws {
         try await TestDesk.run { desk in
@@ -96,15 +199,53 @@ struct ConsoleTests {
         }
     }
 
-    @Test("The journal keeps the newest requests, and counts all")
-    func journal() {
-        let journal = Journal()
-        for number in 1...2500 {
-            journal.add(.get, "/am/\(number)", .ok, at: Date(timeIntervalSince1970: 0), took: .milliseconds(1))
+    @Test("It switches faults on and off, and says what a fault that is none lacks")
+    func faults() async throws {
+        try await TestDesk.run { desk in
+            let (browser, page) = try await open(desk)
+            let fault = ["kind": "status", "route": "accessToken", "times": "1", "value": "500"]
+            let shown = try await browser.post("/am/console/fault", page.hiddenFields.merging(fault) { $1 })
+            #expect(shown.text.contains("<td>accessToken</td>"))
+            #expect(try await desk.exchange("x").status == 500)
+            #expect(try await desk.exchange("x").status == 400)
+            try desk.server.faults.switchOn(FaultRule(.html, name: "portal"))
+            let journal = try await browser.get("/am/console")
+            #expect(journal.text.contains("portal"))
+            _ = try await browser.post("/am/console/fault/off", page.hiddenFields.merging(["name": "portal"]) { $1 })
+            #expect(desk.server.faults.entries.isEmpty)
+            for bad in [
+                ["kind": "x"], ["kind": "status", "value": "200"], ["kind": "status", "times": "x"],
+                ["kind": "html", "route": "x"],
+            ] {
+                #expect(try await browser.post("/am/console/fault", page.hiddenFields.merging(bad) { $1 }).status == 400)
+            }
         }
-        #expect(journal.count == 2500)
-        #expect(journal.entries.count == Journal.size)
-        #expect(journal.entries.last?.path == "/am/2500" && journal.entries.last?.number == 2500)
-        #expect(journal.entries.first?.number == 2001)
+    }
+
+    @Test("It stops the clock and lets it run on")
+    func stoppedClock() async throws {
+        try await TestDesk.run { desk in
+            let (browser, page) = try await open(desk)
+            _ = try await browser.post("/am/console/clock/stop", page.hiddenFields)
+            desk.clock.advance(by: 60)
+            #expect(desk.server.clock.isStopped && desk.server.clock.offset == -60)
+            _ = try await browser.post("/am/console/clock/resume", page.hiddenFields)
+            desk.clock.advance(by: 60)
+            #expect(!desk.server.clock.isStopped && desk.server.clock.offset == -60)
+        }
+    }
+
+    @Test("It shows the requests, what became of push messages, and which faults were applied")
+    func entries() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (_, push) = try await desk.waitingLogin(phone: phone)
+            try desk.server.faults.switchOn(FaultRule(.html, name: "portal", at: "health"))
+            _ = try await desk.send(.get, "/am/health", headers: [:])
+            let (_, page) = try await open(desk)
+            for text in ["push made", push.messageID, "<td>portal</td>", "/am/health"] {
+                #expect(page.text.contains(text), "\(text)")
+            }
+        }
     }
 }

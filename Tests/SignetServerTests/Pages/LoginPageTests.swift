@@ -207,7 +207,7 @@ struct LoginPageTests {
             let browser = PageBrowser(desk)
             let start = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=PushNumberLogin")
             let page = try await browser.signIn(start)
-            let push = try #require(desk.mailbox(phone.uid).last)
+            let push = try #require(try await desk.mailbox(phone.uid).last)
             let number = try #require(push.number)
             #expect(page.text.contains("<p class=\"number\">\(number)</p>"))
             #expect(page.text.contains("<noscript><meta http-equiv=\"refresh\" content=\"1\"></noscript>"))
@@ -258,6 +258,26 @@ struct LoginPageTests {
             #expect(page.heading == "Sign In")
             desk.clock.advance(by: 10)
             #expect(try await browser.signIn(page).header("Location")?.hasPrefix(TestDesk.redirectURI) == true)
+        }
+    }
+
+    @Test("A registration that no QR code holds says so, and still has the link", arguments: [10, 3000])
+    func longRegistration(length: Int) async throws {
+        let journeys = """
+            J:
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}
+                next:
+                  type: OathRegistrationNode
+                  imgUrl: https://example.test/\(String(repeating: "x", count: length)).png
+                  outcomes: {successOutcome: success, failureOutcome: failure}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.signIn(try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=J"))
+            #expect(page.text.contains("<svg") == (length == 10))
+            #expect(page.text.contains("longer than a QR code holds") == (length == 3000))
+            #expect(page.text.contains("Open on this device"))
         }
     }
 

@@ -235,7 +235,7 @@ struct UpgradeTests {
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", .string(TestDesk.password))
             let waiting = try await desk.next(step).step
-            _ = try await phone.answer(try #require(desk.mailbox(phone.uid).last), at: desk)
+            _ = try await phone.answer(try #require(try await desk.mailbox(phone.uid).last), at: desk)
             #expect(try await desk.poll(waiting).json["tokenId"] == .string(session))
             #expect(try await start(desk, "PushLogin", header).json["tokenId"] == .string(session))
         }

@@ -38,8 +38,8 @@ extension TestDesk {
     }
 
     /// What is known of somebody at the top.
-    func person(_ name: String = "mira") -> Person? {
-        server.desk.transact { state, _ in state.directory[UserKey(realm: .root, name: name)] }
+    func person(_ name: String = "mira") async throws -> Person? {
+        try await server.desk.transact { state, _ in state.directory[UserKey(realm: .root, name: name)] }
     }
 }
 

@@ -23,7 +23,7 @@ extension TestDesk {
 
     /// How many streams are open for a mechanism.
     func streamCount(_ mechanismUID: String) -> Int {
-        server.desk.transact { state, _ in state.streams.count(mechanismUID) }
+        server.desk.streams.count(mechanismUID)
     }
 }
 
@@ -81,6 +81,9 @@ struct DeskConnection: Sendable {
         let bytes = Array(text.utf8)
         _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
+
+    /// Says that nothing more comes, and still listens.
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Goes away, as a process that is killed does.
     func vanish() {

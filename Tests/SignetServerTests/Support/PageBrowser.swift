@@ -8,9 +8,9 @@ import Testing
 /// A browser without a window, scripts or mercy: it keeps cookies, reads forms, and sends what it is told.
 final class PageBrowser {
     let desk: TestDesk
-    private(set) var cookies: [String: String] = [:]
+    private(set) var cookies: [String: String]
 
-    init(_ desk: TestDesk) { self.desk = desk }
+    init(_ desk: TestDesk, cookies: [String: String] = [:]) { (self.desk, self.cookies) = (desk, cookies) }
 
     /// Asks for a page, and goes where it is sent, up to a page that is none of this server's.
     func get(_ path: String) async throws -> Reply { try await follow(try await send(.get, path)) }

@@ -75,13 +75,21 @@ struct TestDesk: Sendable {
     static func run(
         _ configuration: ServerConfiguration = .sample(),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        clock: StillClock = StillClock(),
         _ body: @Sendable (TestDesk) async throws -> Void
     ) async throws {
-        let clock = StillClock()
         let server = DeskServer(configuration: configuration, clock: clock, logger: logger)
-        try await server.application().test(.router) { client in
-            try await body(TestDesk(server: server, clock: clock, client: client))
+        let outcome: Result<Void, any Error>
+        do {
+            try await server.application().test(.router) { client in
+                try await body(TestDesk(server: server, clock: clock, client: client))
+            }
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
         }
+        await server.close()
+        try outcome.get()
     }
 
     func send(
@@ -103,8 +111,8 @@ struct TestDesk: Sendable {
     }
 
     /// The messages that wait for a mechanism.
-    func mailbox(_ mechanismUID: String) -> [PendingPush] {
-        server.desk.transact { state, moment in state.pushes.retained(for: mechanismUID, after: nil, at: moment.now) }
+    func mailbox(_ mechanismUID: String) async throws -> [PendingPush] {
+        try await server.desk.transact { state, moment in state.pushes.retained(for: mechanismUID, after: nil, at: moment.now) }
     }
 }
 
@@ -152,7 +160,7 @@ extension TestDesk {
     /// A login that waits for its push message.
     func waitingLogin(_ journey: String = "PushLogin", phone: Phone) async throws -> (step: JourneyStep, push: PendingPush) {
         let step = try await logIn(journey).step
-        return (step, try #require(mailbox(phone.uid).last))
+        return (step, try #require(try await mailbox(phone.uid).last))
     }
 }
 

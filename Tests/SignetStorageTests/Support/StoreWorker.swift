@@ -54,7 +54,7 @@ enum StoreWorker {
 
     private static func run(_ program: String, _ arguments: [String]) async throws -> TestProcess.Outcome {
         let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-        return try await TestProcess.run(program, arguments, environment: environment, within: .seconds(120))
+        return try await TestProcess.run(program, arguments, environment: environment)
     }
 }
 

@@ -133,10 +133,15 @@ FAULTS = [
     ),
     (
         "imports",
-        manifest('name: "SignetStorage", dep', 'name: "SignetServer", dependencies: ["SignetStorage"]), .target(name: "SignetStorage", dep')
-        | {"Sources/SignetServer/Server.swift": "import SignetStorage\n"},
+        # Down by rank, and not among what the server may have.
+        manifest(
+            'name: "SignetStorage", dep',
+            'name: "SignetJourney"), .target(name: "SignetServer", dependencies: ["SignetJourney"]), '
+            '.target(name: "SignetStorage", dep',
+        )
+        | {"Sources/SignetJourney/Journey.swift": "\n", "Sources/SignetServer/Server.swift": "import SignetJourney\n"},
         "Package.swift:18:",
-        "SignetServer -> SignetStorage does not point down",
+        "SignetServer -> SignetJourney does not point down",
     ),
     ("imports", manifest('name: "SignetStorage"', 'name: "Attic"'), "Package.swift:18:", "Attic has no rank"),
     ("language", manifest("tools-version: 6.2", "tools-version: 6.3"), "Package.swift:1:", "tools version 6.3.0"),

@@ -1,31 +1,15 @@
 import SignetCore
+import YAMLText
 
 /// Nodes that ask for something and have the one outcome `outcome`.
 extension NodeType {
+    /// Those that can be on a page.
     static let collectors: [NodeType] = [
-        page,
         .collector("UsernameCollectorNode", "Username Collector", "Asks for the user's name.") { _ in UsernameCollector() },
         .collector("PasswordCollectorNode", "Password Collector", "Asks for the password.") { _ in PasswordCollector() },
-        NodeType(
-            "ValidatedUsernameNode", "Platform Username",
-            "Asks for the name of somebody who is to be a user; with `validateInput` until it keeps the policies of `userName`."
-        ) { reader, surroundings in
-            guard reader.truth("validateInput", false) else { return .collectors([UsernameCollector()]) }
-            let definition = surroundings.attributes["userName"] ?? .plain("Username")
-            return .collectors([
-                NewCredentialCollector(kind: .username, prompt: definition.title, policies: definition.policies)
-            ])
-        },
-        NodeType(
-            "ValidatedPasswordNode", "Platform Password",
-            "Asks for the password of somebody who is to be a user; with `validateInput` until it keeps the policies of `password`."
-        ) { reader, surroundings in
-            guard reader.truth("validateInput", false) else { return .collectors([PasswordCollector()]) }
-            let definition = surroundings.attributes["password"] ?? .plain("Password")
-            return .collectors([
-                NewCredentialCollector(kind: .password, prompt: definition.title, policies: definition.policies)
-            ])
-        }, attributes,
+        .newCredential(.username, "ValidatedUsernameNode", "Platform Username", attribute: "userName", called: "name"),
+        .newCredential(.password, "ValidatedPasswordNode", "Platform Password", attribute: "password", called: "password"),
+        attributes,
         .collector(
             "InputCollectorNode", "Input Collector",
             "Asks for a text and keeps it under a name. AM shows this callback by a script."
@@ -73,7 +57,7 @@ extension NodeType {
         },
     ]
 
-    private static let page = NodeType(
+    static let page = NodeType(
         "PageNode", "Page", "Shows several collectors at once. `nodes` is a list of them, each with its `type` and properties."
     ) { reader, surroundings in
         var collectors: [any Collector] = []
@@ -83,7 +67,9 @@ extension NodeType {
         }
         for child in children {
             var part = SectionReader(child, subject: reader.subject.map { "\($0), on the page" })
-            if case .collectors(let parts)? = part.nodeParts(surroundings, allowed: Self.pageTypes)?.parts { collectors += parts }
+            if case .collectors(let parts)? = part.nodeParts(surroundings, allowed: Self.collectors)?.parts {
+                collectors += parts
+            }
             reader.note(part.finished())
         }
         return .node(
@@ -92,12 +78,22 @@ extension NodeType {
                 description: reader.optionalWords("pageDescription")))
     }
 
-    /// The types that can be on a page.
-    static let pageTypes = [
-        "UsernameCollectorNode", "PasswordCollectorNode", "ValidatedUsernameNode", "ValidatedPasswordNode",
-        "AttributeCollectorNode", "InputCollectorNode", "KbaCreateNode", "AcceptTermsAndConditionsNode", "ConsentNode",
-        "DeviceProfileCollectorNode",
-    ]
+    private static func newCredential(
+        _ kind: NewCredentialCollector.Kind, _ name: String, _ title: String, attribute: String, called: String
+    ) -> NodeType {
+        NodeType(
+            name, title,
+            "Asks for the \(called) of somebody who is to be a user; with `validateInput` until it keeps the policies of `\(attribute)`."
+        ) { reader, surroundings in
+            guard reader.truth("validateInput", false) else {
+                return .collectors([kind == .username ? UsernameCollector() : PasswordCollector()])
+            }
+            let definition = surroundings.attributes[attribute] ?? .plain(title)
+            return .collectors([
+                NewCredentialCollector(kind: kind, prompt: definition.title, policies: definition.policies)
+            ])
+        }
+    }
 
     private static let attributes = NodeType(
         "AttributeCollectorNode", "Attribute Collector",
@@ -124,19 +120,19 @@ extension NodeType {
 extension SectionReader {
     /// Reads a node's type and the properties of that type. Nil when there is no such type.
     mutating func nodeParts(
-        _ surroundings: NodeSurroundings, allowed: [String]
+        _ surroundings: NodeSurroundings, allowed: [NodeType]
     ) -> (type: NodeType, parts: NodeParts)? {
         guard let value = requiredValue("type", kind: "the name of a node type") else {
             ignoreTheRest()
             return nil
         }
         let name = value.text ?? ""
-        guard allowed.contains(name), let type = NodeType.named(name) else {
+        guard let type = allowed.first(where: { $0.name == name }) else {
             let isElsewhere = NodeType.named(name) != nil
             note(
                 value.place,
                 (isElsewhere ? "`\(name)` cannot be on a page" : "there is no node type `\(name.shortened)`")
-                    + allowed.advice(for: name, isElsewhere ? "these can:" : "there are"))
+                    + allowed.map(\.name).advice(for: name, isElsewhere ? "these can:" : "there are"))
             ignoreTheRest()
             return nil
         }

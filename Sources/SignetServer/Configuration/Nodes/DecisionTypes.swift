@@ -1,4 +1,5 @@
 import SignetCore
+import YAMLText
 
 /// Nodes that choose the way, and those that have to do with other journeys.
 extension NodeType {
@@ -44,8 +45,8 @@ extension NodeType {
         },
         .node(
             "RetryLimitDecisionNode", "Retry Limit Decision",
-            "Lets a journey come by so many times: `Retry`, and the last time `Reject`."
-        ) { RetryLimitDecisionNode(attempts: $0.number("retryLimit", 3, in: 1...1_000_000)) },
+            "Lets a journey try again so many times: `Retry`, and then `Reject`."
+        ) { RetryLimitDecisionNode(limit: $0.number("retryLimit", 3, in: 1...1_000_000)) },
         .node(
             "InnerTreeEvaluatorNode", "Inner Tree Evaluator",
             "Walks another journey: `true` when it ends in success, `false` when it ends in failure."

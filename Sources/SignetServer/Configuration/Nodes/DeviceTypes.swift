@@ -39,7 +39,7 @@ extension NodeType {
     ]
 
     static let push: [NodeType] = [
-        .node("PushRegistrationNode", "Push Registration Node", "Shows the QR code for push and waits for the device.") {
+        .node("PushRegistrationNode", "Push Registration", "Shows the QR code for push and waits for the device.") {
             reader in
             PushRegistrationNode(style: reader.enrollmentStyle(withCodes: false, withPush: true))
         },
@@ -64,7 +64,7 @@ extension NodeType {
         },
         .node(
             "PushWaitNode", "Push Wait",
-            "Lets the client wait, and shows the number if there is one. `EXITED` is there with an `exitMessage`, the text of a button."
+            "Lets the client wait, and shows the number if there is one. `EXITED` is there with an `exitMessage`, the text of a button; in AM both always are."
         ) { reader in
             let standard = PushWaitNode()
             return PushWaitNode(
@@ -84,12 +84,15 @@ extension NodeType {
                 variance: reader.number("acceptableVariance", 0, in: 0...1000),
                 expiration: reader.number("expiration", 30, in: 1...36_500))
         },
-        .node("DeviceSaveNode", "Device Save", "Keeps the profile that was collected.") { reader in
+        .node("DeviceSaveNode", "Device Profile Save", "Keeps the profile that was collected.") { reader in
             DeviceSaveNode(
                 savesMetadata: reader.truth("saveDeviceMetadata", true), savesLocation: reader.truth("saveDeviceLocation", true),
                 nameAttribute: reader.optionalText("variableName", standard: "what the device calls itself"))
         },
-        .node("DeviceBindingNode", "Device Binding", "Has a device make a key, and binds it to the person.") { reader in
+        .node(
+            "DeviceBindingNode", "Device Binding",
+            "Has a device make a key, and binds it to the person. `exceedDeviceLimit` is there with `maxSavedDevices`."
+        ) { reader in
             DeviceBindingNode(
                 authenticationType: reader.choice(
                     "authenticationType", "NONE",
@@ -99,10 +102,11 @@ extension NodeType {
                     ]) ?? "NONE",
                 timeout: reader.number("timeout", 60, in: 1...86_400), prompt: reader.devicePrompt(),
                 applications: reader.optionalTexts("applicationIds", standard: "any app") ?? [],
-                postponesStorage: reader.truth("postponeDeviceProfileStorage", false))
+                postponesStorage: reader.truth("postponeDeviceProfileStorage", false), mostDevices: reader.mostDevices(),
+                clientErrors: reader.clientErrors(.ofBinding))
         },
         .node("DeviceBindingStorageNode", "Device Binding Storage", "Saves the device whose storage was postponed.") { _ in
-            CredentialStorageNode(kind: .binding)
+            DeviceBindingStorageNode()
         },
         .node(
             "DeviceSigningVerifierNode", "Device Signing Verifier",
@@ -110,20 +114,25 @@ extension NodeType {
         ) { reader in
             DeviceSigningVerifierNode(
                 timeout: reader.number("timeout", 60, in: 1...86_400), prompt: reader.devicePrompt(),
-                applications: reader.optionalTexts("applicationIds", standard: "any app") ?? [])
+                applications: reader.optionalTexts("applicationIds", standard: "any app") ?? [],
+                clientErrors: reader.clientErrors(.ofSigning))
         },
         .node(
             "WebAuthnRegistrationNode", "WebAuthn Registration Node",
-            "Has an authenticator make a passkey. Only ES256 is known, and no proof of the authenticator's maker is asked for."
+            "Has an authenticator make a passkey. Only ES256 is known, and no proof of the authenticator's maker is asked for. `exceedDeviceLimit` is there with `maxSavedDevices`. With its storage postponed, recovery codes and the limit are the storage node's."
         ) { reader in
             WebAuthnRegistrationNode(
                 style: reader.webAuthnStyle(withName: true),
                 generatesRecoveryCodes: reader.truth("generateRecoveryCodes", true),
                 postponesStorage: reader.truth("postponeDeviceProfileStorage", false),
-                mostDevices: reader.number("maxSavedDevices", 0, in: 0...DeviceRegistry.mostOfAKind))
+                mostDevices: reader.mostDevices())
         },
-        .node("WebAuthnDeviceStorageNode", "WebAuthn Device Storage", "Saves the passkey whose storage was postponed.") { _ in
-            CredentialStorageNode(kind: .webauthn)
+        .node(
+            "WebAuthnDeviceStorageNode", "WebAuthn Device Storage",
+            "Saves the passkey whose storage was postponed. `exceedDeviceLimit` is there with `maxSavedDevices`."
+        ) { reader in
+            WebAuthnDeviceStorageNode(
+                generatesRecoveryCodes: reader.truth("generateRecoveryCodes", true), mostDevices: reader.mostDevices())
         },
         .node(
             "WebAuthnAuthenticationNode", "WebAuthn Authentication Node",
@@ -150,7 +159,7 @@ extension SectionReader {
         style.digits =
             choice("passwordLength", "SIX_DIGITS", ["SIX_DIGITS": OTPDigits.six, "EIGHT_DIGITS": OTPDigits.eight]) ?? .six
         let hashes: KeyValuePairs<String, OTPAlgorithm> = ["HMAC_SHA1": .sha1, "HMAC_SHA256": .sha256, "HMAC_SHA512": .sha512]
-        style.algorithm = choice("hashAlgorithm", "HMAC_SHA1", hashes) ?? .sha1
+        style.algorithm = choice("totpHashAlgorithm", "HMAC_SHA1", hashes) ?? .sha1
         style.period = OTPPeriod(seconds: number("totpTimeInterval", 30, in: 1...86_400)) ?? .thirtySeconds
         // The setting counts hexadecimal digits.
         style.secretLength = (number("minSharedSecretLength", 40, in: 32...256) + 1) / 2
@@ -170,8 +179,22 @@ extension SectionReader {
     fileprivate mutating func devicePrompt() -> DevicePrompt {
         let standard = DevicePrompt()
         return DevicePrompt(
-            title: words("promptTitle", standard.title), subtitle: words("promptSubtitle", standard.subtitle),
-            description: words("promptDescription", standard.description))
+            title: words("title", standard.title), subtitle: words("subtitle", standard.subtitle),
+            description: words("description", standard.description))
+    }
+
+    fileprivate mutating func mostDevices() -> Int { number("maxSavedDevices", 0, in: 0...DeviceRegistry.mostOfAKind) }
+
+    /// The errors of clients that are outcomes. What a client says must not be taken for what the node has found out.
+    fileprivate mutating func clientErrors(_ standard: ClientErrors) -> ClientErrors {
+        let name = "clientErrorOutcomes"
+        let known = texts(name, standard.known)
+        let own: [NodeOutcome] = [.success, .failure, .exceedDeviceLimit, .noDeviceRegistered, .keyNotFound]
+        for error in known where own.contains(NodeOutcome(error)) {
+            note(place(of: name), "`\(error)` is an outcome that a client must not choose: take it out of `\(name)`")
+        }
+        if Set(known).count != known.count { note(place(of: name), "an error is there twice") }
+        return ClientErrors(known: known)
     }
 
     fileprivate mutating func webAuthnStyle(withName: Bool) -> WebAuthnStyle {

@@ -1,4 +1,5 @@
 import SignetCore
+import YAMLText
 
 /// Nodes that know people, and those that end a journey.
 extension NodeType {
@@ -17,7 +18,7 @@ extension NodeType {
         ) { _ in CreateUserNode() },
         .node(
             "PatchObjectNode", "Patch Object",
-            "Keeps attributes, answers and terms that were collected of somebody who is a user."
+            "Keeps attributes, answers, terms and a password that were collected of somebody who is a user; a password that a Data Store Decision compared is forgotten before."
         ) { _ in PatchObjectNode() },
         .node(
             "SetSessionPropertiesNode", "Set Session Properties",
@@ -39,21 +40,29 @@ extension NodeType {
         },
         .node(
             "FailureNode", "Failure",
-            "Ends the journey in failure; the outcome target `failure` is the same. With a `reason` the whole login ends, in AM's words for it."
-        ) { reader in
-            let reasons: KeyValuePairs<String, Int> = ["loginFailure": 0, "lockedOut": 1, "policyFailure": 2]
-            let reason = reader.choice("reason", "loginFailure", reasons)
-            let attribute = reader.text("attribute", "userName")
-            let policies = reader.policies("policies")
-            return switch reason {
-            case 1: FailureNode(refusal: Refusal.lockedOut)
-            case 2: FailureNode(refusal: Refusal.policyFailure(attribute, policies))
-            default: FailureNode()
-            }
-        },
+            "Ends the journey in failure; the outcome target `failure` is the same. With a `reason` the whole login ends, also from an inner journey, in AM's words for it; `attribute` and `policies` belong to `policyFailure`."
+        ) { FailureNode(reason: $0.failureReason()) },
         .node(
             "PassThroughNode", "Pass Through",
             "Lets the journey end in an empty `tokenId` and without a session. AM has no such node."
         ) { _ in PassThroughNode() },
     ]
+}
+
+extension SectionReader {
+    /// Why a login ends, and what only one of the reasons has.
+    fileprivate mutating func failureReason() -> FailureNode.Reason? {
+        let reasons: KeyValuePairs<String, FailureNode.Reason> = [
+            "loginFailure": .loginFailure, "lockedOut": .lockedOut, "policyFailure": .policyFailure("", []),
+        ]
+        let reason = optionalChoice("reason", reasons, standard: "none: the journey ends, and no more")
+        let attribute = text("attribute", "userName")
+        let policies = policies("policies")
+        if case .policyFailure = reason { return .policyFailure(attribute, policies) }
+        // Of a reason that is wrong nobody knows what belongs to it.
+        for name in ["attribute", "policies"] where isGiven(name) && (reason != nil || !isGiven("reason")) {
+            note(place(of: name), "`\(name)` means nothing without `reason: policyFailure`: add that, or take `\(name)` out")
+        }
+        return reason
+    }
 }

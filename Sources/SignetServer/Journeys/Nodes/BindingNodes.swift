@@ -1,12 +1,16 @@
 import SignetCore
 
-/// What a client says when a device did not do what it was asked to; the words are the outcomes too.
-enum ClientError {
-    private static let known = ["Timeout", "Abort", "Unsupported", "ClientNotRegistered"]
+/// What a client says when a device did not do what it was asked to. Those that a node names are outcomes of it, all others are
+/// `failure`.
+struct ClientErrors: Sendable {
+    var known: [String]
 
-    static func outcome(_ text: String) -> NodeOutcome { known.contains(text) ? NodeOutcome(text) : .failure }
+    static let ofBinding = ClientErrors(known: ["Unsupported", "Abort", "Timeout"])
+    static let ofSigning = ClientErrors(known: ofBinding.known + ["ClientNotRegistered"])
 
-    static let outcomes = known.map { NodeOutcome($0) }
+    var outcomes: [NodeOutcome] { known.map { NodeOutcome($0) } }
+
+    func outcome(_ text: String) -> NodeOutcome { known.contains(text) ? NodeOutcome(text) : .failure }
 }
 
 /// What a device shows when it asks its owner.
@@ -27,28 +31,33 @@ struct DeviceBindingNode: NodeKind {
     var applications: [String] = []
     /// Whether another node saves the device.
     var postponesStorage = false
+    /// The most devices that a person can bind; 0 for as many as there is room for.
+    var mostDevices = 0
+    var clientErrors = ClientErrors.ofBinding
 
     var name: String { "DeviceBindingNode" }
-    var outcomes: [NodeOutcome] { [.success, .failure] + ClientError.outcomes }
+    var outcomes: [NodeOutcome] {
+        [.success, .failure] + (mostDevices > 0 ? [.exceedDeviceLimit] : []) + clientErrors.outcomes
+    }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
+        let known = desk.devices.others(.binding, of: user)
+        guard mostDevices == 0 || known.count < mostDevices else { return .leave(.exceedDeviceLimit) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             return .ask(Page(callbacks: [callback(user, challenge)]))
         }
         let error = answers.text(0, "clientError")
-        guard error.isEmpty else { return .leave(ClientError.outcome(error)) }
+        guard error.isEmpty else { return .leave(clientErrors.outcome(error)) }
         guard let statement = SignedStatement(answers.text(0, "jws")), let jwk = statement.header["jwk"],
             let key = DevicePublicKey(jwk: jwk), statement.isSigned(with: key),
             let keyID = statement.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
             statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
         else { return .leave(.failure) }
         // A key that is known is another device's, whoever shows it.
-        guard !desk.devices.others(.binding, of: user).contains(where: { $0.boundKeyID == keyID || $0.key == key }) else {
-            return .leave(.failure)
-        }
+        guard !known.contains(where: { $0.boundKeyID == keyID || $0.key == key }) else { return .leave(.failure) }
         let name = answers.text(0, "deviceName")
         let device = OtherDevice(
             kind: .binding, resourceID: RandomID.uuid(), name: String((name.isEmpty ? "Device" : name).prefix(256)),
@@ -85,25 +94,29 @@ struct DeviceSigningVerifierNode: NodeKind {
     var prompt = DevicePrompt()
     /// The apps that may sign, by their identifiers; none for all.
     var applications: [String] = []
+    var clientErrors = ClientErrors.ofSigning
 
     var name: String { "DeviceSigningVerifierNode" }
-    var outcomes: [NodeOutcome] { [.success, .failure, .noDevice] + ClientError.outcomes }
+    var outcomes: [NodeOutcome] { [.success, .failure, .noDeviceRegistered, .keyNotFound] + clientErrors.outcomes }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        if let user = journey.user, desk.devices.others(.binding, of: user).isEmpty { return .leave(.noDevice) }
+        if let user = journey.user, desk.devices.others(.binding, of: user).isEmpty { return .leave(.noDeviceRegistered) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             return .ask(Page(callbacks: [callback(journey.user, challenge)]))
         }
         let error = answers.text(0, "clientError")
-        guard error.isEmpty else { return .leave(ClientError.outcome(error)) }
+        guard error.isEmpty else { return .leave(clientErrors.outcome(error)) }
         guard let statement = SignedStatement(answers.text(0, "jws")),
-            let user = journey.user ?? UserKey(universalID: statement.claims["sub"]?.string ?? "", realm: journey.realm),
-            var device = desk.devices.others(.binding, of: user).first(where: {
-                $0.boundKeyID == statement.header["kid"]?.string
-            }),
-            let key = device.key, statement.isSigned(with: key), statement.isIssued(by: applications),
+            let user = journey.user ?? UserKey(universalID: statement.claims["sub"]?.string ?? "", realm: journey.realm)
+        else { return .leave(.failure) }
+        let known = desk.devices.others(.binding, of: user)
+        guard !known.isEmpty else { return .leave(.noDeviceRegistered) }
+        guard var device = known.first(where: { $0.boundKeyID == statement.header["kid"]?.string }) else {
+            return .leave(.keyNotFound)
+        }
+        guard let key = device.key, statement.isSigned(with: key), statement.isIssued(by: applications),
             statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
         else { return .leave(.failure) }
         device.lastUsedAt = visit.moment.now
@@ -123,23 +136,18 @@ struct DeviceSigningVerifierNode: NodeKind {
     }
 }
 
-/// Saves the device or the credential that was registered with its storage postponed.
-struct CredentialStorageNode: NodeKind {
-    /// A bound device, or a WebAuthn credential.
-    var kind: DeviceKind
-
-    var name: String { kind == .binding ? "DeviceBindingStorageNode" : "WebAuthnDeviceStorageNode" }
-    var outcomes: [NodeOutcome] { [.success, .failure] }
+/// Saves the device that was bound with its storage postponed.
+struct DeviceBindingStorageNode: NodeKind {
+    var name: String { "DeviceBindingStorageNode" }
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        guard let user = journey.user, let device = journey.pendingCredential, device.kind == kind else {
-            return .leave(.failure)
+        guard let user = journey.user, let device = journey.pendingCredential, device.kind == .binding else {
+            return .leave(.isFalse)
         }
         desk.devices.save(device, for: user)
-        // Those of another device of the same journey are that one's; without any, codes of a passkey before this one stay good.
-        if let codes = journey.recoveryCodes, codes.kind == kind { desk.devices.keep(codes, for: kind, of: user) }
         journey.pendingCredential = nil
-        return .leave(.success)
+        return .leave(.isTrue)
     }
 }
 

@@ -8,9 +8,11 @@ struct DataStoreDecisionNode: NodeKind {
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         defer { journey.password = nil }
         guard let user = journey.user, let password = journey.password else { return .leave(.isFalse) }
-        guard desk.directory.accepts(password, of: user) else { return .leave(.isFalse) }
-        // Here, and not only at the end: the nodes after this one register devices and send messages.
-        return desk.directory[user]?.isLocked == true ? .refuse(.lockedOut) : .leave(.isTrue)
+        return switch desk.judge(password, of: user, visit.moment) {
+        case .right: .leave(.isTrue)
+        case .wrong: .leave(.isFalse)
+        case .refused(let refusal): .refuse(refusal)
+        }
     }
 }
 
@@ -22,21 +24,26 @@ struct AccountLockoutNode: NodeKind {
     var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        if let user = journey.user { desk.directory.setLocked(locks, user) }
+        if let user = journey.user {
+            desk.directory.setLocked(locks, user)
+            if !locks { desk.lockouts.clear(user, at: visit.moment.now) }
+        }
         return .leave(.outcome)
     }
 }
 
-/// Lets a journey come by `attempts` times, and rejects it at the last one.
+/// Lets a journey try again so many times, and rejects it when it comes once more.
 struct RetryLimitDecisionNode: NodeKind {
-    var attempts: Int
+    var limit: Int
 
     var name: String { "RetryLimitDecisionNode" }
     var outcomes: [NodeOutcome] { [.retry, .reject] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        journey.failures[journey.place, default: 0] += 1
-        return .leave(journey.failures[journey.place, default: 0] < attempts ? .retry : .reject)
+        let before = journey.failures[journey.place, default: 0]
+        guard before < limit else { return .leave(.reject) }
+        journey.failures[journey.place] = before + 1
+        return .leave(.retry)
     }
 }
 

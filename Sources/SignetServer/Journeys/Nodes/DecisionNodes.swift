@@ -101,7 +101,7 @@ struct EmailSuspendNode: NodeKind {
             // Whether there is such a person is not told; a person there is not gets no letter.
             if let user = journey.user, desk.directory.contains(user) {
                 let realm = journey.realm.description.percentEncoded()
-                desk.outbox.send("\(visit.moment.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
+                desk.send("\(visit.moment.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user, at: visit.moment.now)
             }
             return .suspend(page, token: token)
         }
@@ -123,6 +123,7 @@ struct KBAVerifyNode: NodeKind {
             journey.memory = .questioned(questions)
             return .ask(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
+        if let refusal = desk.guess(of: user, visit.moment) { return .refuse(refusal) }
         // Each is looked at, right or wrong: the time must not tell which was wrong.
         let isRight = questions.indices.map { index in
             desk.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)

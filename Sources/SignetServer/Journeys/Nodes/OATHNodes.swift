@@ -73,6 +73,7 @@ struct OATHTokenVerifierNode: NodeKind {
             return .ask(Page(callbacks: [.name(prompt: prompt)] + buttons))
         }
         if allowsRecoveryCode, answers.number(1) == 1 { return .leave(.recoveryCodeOutcome) }
+        if let refusal = desk.guess(of: user, visit.moment) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
         guard device.verifier.verify(code, at: visit.moment.now) == .accepted else { return .leave(.failureOutcome) }

@@ -20,13 +20,15 @@ struct CreateUserNode: NodeKind {
     }
 }
 
-/// Keeps what was collected of somebody who is a user already.
+/// Keeps what was collected of somebody who is a user already: a password too, unless a Data Store Decision has compared it.
 struct PatchObjectNode: NodeKind {
     var name: String { "PatchObjectNode" }
     var outcomes: [NodeOutcome] { [.patched, .notWritten] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        defer { journey.password = nil }
         guard let user = journey.user, desk.directory.contains(user) else { return .leave(.notWritten) }
+        if let password = journey.password { desk.directory.setPassword(password, of: user) }
         desk.directory.keep(&journey, of: user)
         return .leave(.patched)
     }
@@ -77,14 +79,27 @@ struct SuccessNode: NodeKind {
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction { .leave(.outcome) }
 }
 
-/// Ends the journey in failure, or the whole login in words of its own if it has any.
+/// Ends the journey in failure, or the whole login if it says why.
 struct FailureNode: NodeKind {
-    var refusal: Refusal?
+    /// In whose words the login ends.
+    enum Reason: Sendable, Hashable {
+        case loginFailure
+        case lockedOut
+        case policyFailure(String, [AttributePolicy])
+    }
+
+    /// Nil when the journey ends and no more: of an inner one the outer one goes on.
+    var reason: Reason?
 
     var name: String { "FailureNode" }
     var outcomes: [NodeOutcome] { [] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        refusal.map { .refuse($0) } ?? .leave(.outcome)
+        switch reason {
+        case nil: .leave(.outcome)
+        case .loginFailure: .fail(name)
+        case .lockedOut: .refuse(.lockedOut)
+        case .policyFailure(let attribute, let policies): .refuse(.policyFailure(attribute, policies))
+        }
     }
 }

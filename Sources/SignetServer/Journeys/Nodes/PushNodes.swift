@@ -37,8 +37,7 @@ struct PushSenderNode: NodeKind {
             kind: kind(), text: text, customPayload: customPayload(journey),
             contextInfo: tellsContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
         let push = PendingPush(prompt, to: device, moment)
-        desk.pushes.add(push, until: max(push.deadline, journey.expiresAt), at: moment.now)
-        desk.streams.wake(device.mechanismUID)
+        desk.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt), at: moment.now)
         journey.pushMessageID = push.messageID
         return .leave(.sent)
     }
@@ -96,12 +95,12 @@ struct PushWaitNode: NodeKind {
     }
 
     private func wait(for push: PendingPush, _ moment: Moment) -> PollingWait {
-        let elapsed = moment.now.timeIntervalSince(push.sentAt)
-        return PollingWait(
-            milliseconds: PollSchedule.milliseconds(
-                elapsed: elapsed, timeout: moment.configuration.pushLifetime,
-                fixed: seconds.map { .seconds($0) } ?? moment.configuration.pollInterval),
-            from: moment.now)
+        let planned = PollSchedule.milliseconds(
+            elapsed: moment.now.timeIntervalSince(push.sentAt), timeout: Int(push.deadline.timeIntervalSince(push.sentAt)),
+            fixed: seconds.map { .seconds($0) } ?? moment.configuration.pollInterval)
+        // The message's own deadline ends the wait: from then on no answer is taken, and nobody waits for one.
+        let left = Int((push.deadline.timeIntervalSince(moment.now) * 1000).rounded(.up))
+        return PollingWait(milliseconds: min(planned, max(left, 0)), from: moment.now)
     }
 
     private func ask(_ push: PendingPush, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeAction {

@@ -1,7 +1,7 @@
 import SignetCore
 
 /// Codes that stand in for a device when it is lost, each once. They are shown once, and kept as digests.
-struct RecoveryCodes: Sendable, Hashable {
+struct RecoveryCodes: Codable, Sendable, Hashable {
     /// How many AM makes.
     static let count = 10
 
@@ -63,6 +63,7 @@ struct RecoveryCodeCollectorDecisionNode: NodeKind {
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let answers = visit.answers else { return .ask(Page(callbacks: [.name(prompt: "Recovery Code")])) }
+        if let refusal = desk.guess(of: journey.user, visit.moment) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         guard let user = journey.user, desk.devices.redeem(code, for: kind, of: user) else { return .leave(.isFalse) }
         return .leave(.isTrue)

@@ -37,7 +37,7 @@ struct PushRegistrationNode: NodeKind {
         guard let user = journey.user, desk.directory.contains(user),
             let pending = PendingRegistration(user: user, style, withOATH: withOATH, moment)
         else { return .leave(.failureOutcome) }
-        desk.registrations.add(pending, until: journey.expiresAt, at: moment.now)
+        desk.registrations.add(pending, until: journey.expiresAt)
         let wait = wait(for: pending, moment)
         journey.memory = .registering(messageID: pending.messageID, wait)
         return .ask(page(pending, wait))
@@ -67,7 +67,7 @@ struct PushRegistrationNode: NodeKind {
     private func page(_ pending: PendingRegistration, _ wait: PollingWait) -> Page {
         Page(callbacks: [
             .information(style.message ?? "Scan the QR code, or open the link, with your authenticator."),
-            .hidden(id: "mfaDeviceRegistration", value: EnrollmentURI.print(pending.enrollment)),
+            .hidden(id: "mfaDeviceRegistration", value: pending.uri.text),
             .wait(milliseconds: wait.milliseconds, message: "Waiting for your device to register"),
         ])
     }

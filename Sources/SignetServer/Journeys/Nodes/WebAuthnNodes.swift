@@ -34,13 +34,15 @@ struct WebAuthnStyle: Sendable {
 struct WebAuthnRegistrationNode: NodeKind {
     var style = WebAuthnStyle()
     var generatesRecoveryCodes = true
-    /// Whether another node saves the device.
+    /// Whether another node saves the device, makes its recovery codes, and counts how many there are.
     var postponesStorage = false
     /// The most credentials that a person can have; 0 for as many as there is room for.
     var mostDevices = 0
 
     var name: String { "WebAuthnRegistrationNode" }
-    var outcomes: [NodeOutcome] { [.unsupported, .success, .failure, .error] }
+    var outcomes: [NodeOutcome] {
+        [.unsupported, .success, .failure, .error] + (mostDevices > 0 && !postponesStorage ? [.exceedDeviceLimit] : [])
+    }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
@@ -49,7 +51,7 @@ struct WebAuthnRegistrationNode: NodeKind {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             let known = desk.devices.others(.webauthn, of: user).compactMap(\.credentialID)
-            guard mostDevices == 0 || known.count < mostDevices else { return .leave(.failure) }
+            guard mostDevices == 0 || postponesStorage || known.count < mostDevices else { return .leave(.exceedDeviceLimit) }
             let step = WebAuthnStep(challenge: challenge, party: party, style: style, known: known)
             return .ask(step.registration(of: user))
         }
@@ -71,17 +73,49 @@ struct WebAuthnRegistrationNode: NodeKind {
                 name: String((answer.text(2) ?? "New Security Key").prefix(256)),
                 registeredAt: visit.moment.now, lastUsedAt: visit.moment.now,
                 details: ["credentialId": .string(id), "signCount": .integer(Int64(data.counter))], key: credential.key)
-            if generatesRecoveryCodes { journey.recoveryCodes = RecoveryCodes.new(for: .webauthn, device.name) }
             if postponesStorage {
                 journey.pendingCredential = device
             } else {
-                desk.devices.save(device, for: user)
-                if generatesRecoveryCodes { desk.devices.keep(journey.recoveryCodes, for: .webauthn, of: user) }
+                desk.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
             }
             return .leave(.success)
         } catch {
             return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .error)
         }
+    }
+}
+
+/// Saves the credential that was registered with its storage postponed.
+struct WebAuthnDeviceStorageNode: NodeKind {
+    var generatesRecoveryCodes = true
+    /// The most credentials that a person can have; 0 for as many as there is room for.
+    var mostDevices = 0
+
+    var name: String { "WebAuthnDeviceStorageNode" }
+    var outcomes: [NodeOutcome] { [.success, .failure] + (mostDevices > 0 ? [.exceedDeviceLimit] : []) }
+
+    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+        guard let user = journey.user, let device = journey.pendingCredential, device.kind == .webauthn else {
+            return .leave(.failure)
+        }
+        guard mostDevices == 0 || desk.devices.others(.webauthn, of: user).count < mostDevices else {
+            return .leave(.exceedDeviceLimit)
+        }
+        desk.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
+        journey.pendingCredential = nil
+        return .leave(.success)
+    }
+}
+
+extension DeskState {
+    /// Saves a credential. Without new recovery codes those of a passkey before this one stay good.
+    fileprivate mutating func save(
+        _ device: OtherDevice, of user: UserKey, withCodes: Bool, _ journey: inout JourneyState
+    ) {
+        devices.save(device, for: user)
+        guard withCodes else { return }
+        journey.recoveryCodes = RecoveryCodes.new(for: .webauthn, device.name)
+        devices.keep(journey.recoveryCodes, for: .webauthn, of: user)
     }
 }
 

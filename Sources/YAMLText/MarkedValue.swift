@@ -1,36 +1,36 @@
-import SignetCore
+package import SignetCore
 
-/// A value in a configuration file, and where it stands.
-struct MarkedValue: Sendable {
-    enum Content: Sendable {
+/// A value in a file, and where it stands.
+package struct MarkedValue: Sendable {
+    package enum Content: Sendable {
         /// A text; one without quotes may mean a number, a truth value or nothing.
         case scalar(String, isQuoted: Bool)
         case list([MarkedValue])
         case mapping([Entry])
     }
 
-    struct Entry: Sendable {
-        let key: String
-        let place: FilePlace
-        let value: MarkedValue
+    package struct Entry: Sendable {
+        package let key: String
+        package let place: FilePlace
+        package let value: MarkedValue
     }
 
-    let content: Content
-    let place: FilePlace
+    package let content: Content
+    package let place: FilePlace
 
     /// The text, of whatever it may be the spelling. Nil for nothing: an empty value, `~` or `null`.
-    var text: String? {
+    package var text: String? {
         guard case .scalar(let text, _) = content, !isNothing else { return nil }
         return text
     }
 
     /// Whether there is no value: `~`, `null`, or nothing at all behind a colon.
-    var isNothing: Bool {
+    package var isNothing: Bool {
         guard case .scalar(let text, isQuoted: false) = content else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
-    var truth: Bool? {
+    package var truth: Bool? {
         guard case .scalar(let text, isQuoted: false) = content else { return nil }
         return switch text {
         case "true", "True", "TRUE": true
@@ -39,16 +39,16 @@ struct MarkedValue: Sendable {
         }
     }
 
-    var wholeNumber: Int? {
+    package var wholeNumber: Int? {
         guard case .scalar(let text, isQuoted: false) = content else { return nil }
         return Int(text)
     }
 
-    var list: [MarkedValue]? { if case .list(let elements) = content { elements } else { nil } }
-    var mapping: [Entry]? { if case .mapping(let entries) = content { entries } else { nil } }
+    package var list: [MarkedValue]? { if case .list(let elements) = content { elements } else { nil } }
+    package var mapping: [Entry]? { if case .mapping(let entries) = content { entries } else { nil } }
 
     /// The value as JSON, by YAML's core schema: quoted text is text.
-    var json: JSONValue {
+    package var json: JSONValue {
         switch content {
         case .list(let elements): return .array(elements.map(\.json))
         case .mapping(let entries):
@@ -71,7 +71,7 @@ struct MarkedValue: Sendable {
     }
 
     /// What it is, in words.
-    var kind: String {
+    package var kind: String {
         switch content {
         case .list: "a list"
         case .mapping: "a mapping"

@@ -1,36 +1,49 @@
+package import SignetCore
 import Yams
 
 /// Reads YAML. The library finds the structure; what a scalar means is decided by who asks for it.
-enum ConfigurationText {
+package enum YAMLText {
+    /// Why a text is not taken, and where. What it says of passwords is never in it.
+    package struct Problem: Error, Sendable, Hashable {
+        /// Where it is.
+        package let place: FilePlace
+        /// What is wrong, and the way out.
+        package let message: String
+    }
+
     /// The most characters that are read.
     private static let largest = 4 << 20
     /// Deeper than any journey nests.
     private static let deepest = 64
 
     /// The value of a file; nil when there is none in it.
-    static func value(of text: String) throws(ConfigurationError) -> MarkedValue? {
+    package static func value(of text: String) throws(Problem) -> MarkedValue? {
         guard text.utf8.count <= largest else { throw failure(.start, "the file is larger than \(largest >> 20) MiB") }
+        // A mark of the byte order is what some editors put before the first character (YAML 1.2 section 5.2).
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         if let alias = firstAlias(in: text) {
             throw failure(
                 alias.place,
-                "`*\(alias.name)` refers to an anchor: this file has no anchors, write the value out, or use an inner tree")
+                "`*\(alias.name)` refers to an anchor: this file has no anchors, write the value out")
         }
-        let node: Yams.Node?
         do {
             // Without rules nothing is guessed of a scalar, and no regular expression is run on it.
-            node = try Yams.Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
+            let parser = try Yams.Parser(yaml: text, resolver: .basic, encoding: .utf8)
+            // Anchors are the parser's: of a node that outlives it nobody knows any more that it had one.
+            return try withExtendedLifetime(parser) { try parser.singleRoot().map { try value(of: $0, depth: 0) } }
         } catch let error as YamlError {
             throw failure(error)
+        } catch let error as Problem {
+            throw error
         } catch {
             throw failure(.start, "this is no YAML")
         }
-        guard let node else { return nil }
-        return try value(of: node, depth: 0)
     }
 
-    private static func value(of node: Yams.Node, depth: Int) throws(ConfigurationError) -> MarkedValue {
+    private static func value(of node: Yams.Node, depth: Int) throws(Problem) -> MarkedValue {
         let place = FilePlace(node.mark)
         guard depth <= deepest else { throw failure(place, "values are nested in each other more than \(deepest) times") }
+        if node.anchor != nil { throw loneAnchor(place) }
         switch node {
         case .scalar(let scalar):
             let isQuoted = scalar.style != .plain && scalar.style != .any
@@ -45,6 +58,7 @@ enum ConfigurationText {
                 guard case .scalar(let name) = key else {
                     throw failure(FilePlace(key.mark ?? node.mark), "the key of a mapping is a single word here")
                 }
+                if name.anchor != nil { throw loneAnchor(FilePlace(key.mark)) }
                 entries.append(
                     MarkedValue.Entry(
                         key: name.string, place: FilePlace(key.mark), value: try value(of: element, depth: depth + 1)))
@@ -77,12 +91,18 @@ enum ConfigurationText {
         return nil
     }
 
-    private static func failure(_ place: FilePlace, _ message: String) -> ConfigurationError {
-        ConfigurationError([ConfigurationProblem(place, nil, message)])
+    private static func failure(_ place: FilePlace, _ message: String) -> Problem {
+        Problem(place: place, message: message)
+    }
+
+    /// One that nothing refers to: ``firstAlias(in:)`` has found all others. Its name is not told: it may be a password without
+    /// quotes.
+    private static func loneAnchor(_ place: FilePlace) -> Problem {
+        failure(place, "an anchor (`&`) stands here, and this file has none: take it out, or put quotes around the value")
     }
 
     /// The library's own words for what is not YAML; the text itself, which may have passwords in it, is not repeated.
-    private static func failure(_ error: YamlError) -> ConfigurationError {
+    private static func failure(_ error: YamlError) -> Problem {
         switch error {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):

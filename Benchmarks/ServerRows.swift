@@ -1,0 +1,162 @@
+import Foundation
+import SignetCore
+import SignetTesting
+
+/// `signet serve` as a process of its own, asked over loopback by this one: logins beside the same logins at providers that nobody here
+/// wrote, how even they are, how soon the server answers, and what it takes.
+enum ServerRows {
+    static func measure(signet: String) async throws -> [Row] {
+        try await start(signet) + logins(signet) + WaitingRows.measure(signet: signet)
+    }
+
+    // MARK: Start and size
+
+    private static let startLimit = 0.5
+    private static let idleLimit = 60.0
+
+    private static func start(_ signet: String) async throws -> [Row] {
+        var (times, sizes) = ([Double](), [Double]())
+        for _ in 0..<11 {
+            let began = ContinuousClock.now
+            let server = try ServedDesk(signet)
+            try await LoadClient.with { client in
+                _ = try await client.send("GET", "\(server.url)/health")
+                times.append((ContinuousClock.now - began) / .seconds(1))
+            }
+            sizes.append(try server.residentMebibytes())
+            try server.stop()
+        }
+        return [
+            row("signet serve, from its start to its first answer", times.median, startLimit, "s"),
+            row("signet serve, idle memory", sizes.median, idleLimit, "MiB"),
+        ]
+    }
+
+    /// A figure beside its limit.
+    static func row(_ name: String, _ value: Double, _ limit: Double, _ unit: String) -> Row {
+        Row(
+            name: name, ratio: value / limit, limit: .atMost(1), ours: Row.Figure(name: "signet serve", value: value, unit: unit),
+            reference: Row.Figure(name: "the limit", value: limit, unit: unit))
+    }
+
+    // MARK: Logins
+
+    private static func logins(_ signet: String) async throws -> [Row] {
+        let server = try ServedDesk(signet)
+        return try await LoadClient.with { client in
+            let ours = DeskLogin(server: server, client: client)
+            var rows = [try await evenness(ours)]
+            rows.append(
+                try await beside("glewlwyd", Glewlwyd.isPossible, ours) { race in
+                    try await Glewlwyd.with { try await race(GlewlwydLogin(provider: $0, client: client)) }
+                })
+            rows.append(
+                try await beside("django-oauth-toolkit", DjangoProvider.isPossible, ours) { race in
+                    try await DjangoProvider.with { try await race(DjangoLogin(provider: $0, client: client)) }
+                })
+            try server.stop()
+            return rows
+        }
+    }
+
+    private static func beside(
+        _ name: String, _ isPossible: Bool, _ ours: any LoginFlow,
+        _ run: (_ race: (any LoginFlow) async throws -> Row) async throws -> Row
+    ) async throws -> Row {
+        let title = "logins (password, code, token), beside \(name)"
+        guard isPossible else { return .skipped(title, because: "there is no \(name)") }
+        return try await run { theirs in
+            try await ours.logIn()
+            try await theirs.logIn()
+            var times = (ours: [Double](), reference: [Double]())
+            for _ in 0..<5 {
+                times.ours.append(try await Load.throughput(ours))
+                // Some fail when several come at once, and are faster when one comes after the other: the better of the two counts.
+                let together = try await Load.throughput(theirs, mayFail: true)
+                times.reference.append(min(together, try await Load.throughput(theirs, people: 1)))
+            }
+            let outcome = Race.Outcome(
+                ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
+                ours: Row.Figure(name: "signet serve", value: 1e6 / times.ours.median, unit: "/s"),
+                reference: Row.Figure(name: name, value: 1e6 / times.reference.median, unit: "/s"),
+                disturbance: times.reference.median / (times.reference.min() ?? .nan))
+            return Row(title, outcome, .atLeast(5))
+        }
+    }
+
+    /// Milliseconds. On a machine that lets this process wait longer than that, the server waits too, and the slowest logins tell of the
+    /// machine.
+    private static let mostLateness = 5.0
+
+    /// How much longer the slowest of a hundred logins takes than the one in the middle, when the server has half of what it can do to do.
+    private static func evenness(_ login: any LoginFlow) async throws -> Row {
+        for _ in 0..<3 { _ = try await Load.throughput(login) }
+        let most = 1e6 / (try await Load.throughput(login))
+        let title = "a login at half load: the slowest of a hundred, beside the middle"
+        let (times, lateness) = try await Load.latencies(login, perSecond: most / 2, for: .seconds(10))
+        guard lateness.percentile99 < mostLateness else {
+            return .skipped(
+                title, because: "the machine is too busy: this process itself is woken \(Int(lateness.percentile99)) ms late")
+        }
+        let (middle, slow) = (times.median, times.percentile99)
+        return Row(
+            name: title, ratio: slow / middle, limit: .atMost(10),
+            ours: Row.Figure(name: "p99", value: slow, unit: "ms"), reference: Row.Figure(name: "p50", value: middle, unit: "ms"))
+    }
+}
+
+/// Logins in numbers.
+enum Load {
+    /// How many log in at once.
+    private static let slice = Duration.seconds(2)
+
+    /// Microseconds a login, when everybody logs in again and again.
+    /// - Parameters:
+    ///   - people: How many log in at once.
+    ///   - mayFail: Whether logins that fail only count as none.
+    static func throughput(_ flow: any LoginFlow, people: Int = 8, mayFail: Bool = false) async throws -> Double {
+        let (began, end) = (ContinuousClock.now, ContinuousClock.now + slice)
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<people {
+                group.addTask {
+                    var count = 0
+                    while ContinuousClock.now < end {
+                        do {
+                            try await flow.logIn()
+                            count += 1
+                        } catch  where mayFail {}
+                    }
+                    return count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        return (ContinuousClock.now - began) / .microseconds(max(1, count))
+    }
+
+    /// How many milliseconds each login took, when they begin at even times whatever became of those before; and how many milliseconds too late
+    /// each was begun.
+    static func latencies(
+        _ flow: any LoginFlow, perSecond: Double, for time: Duration
+    ) async throws -> (times: [Double], lateness: [Double]) {
+        let (began, count) = (ContinuousClock.now, Int(perSecond * (time / .seconds(1))))
+        return try await withThrowingTaskGroup(of: Double.self) { group in
+            var lateness: [Double] = []
+            for index in 0..<count {
+                let due = began + .microseconds(Int64(Double(index) / perSecond * 1e6))
+                try await Task.sleep(until: due, tolerance: .zero, clock: .continuous)
+                lateness.append((ContinuousClock.now - due) / .milliseconds(1))
+                group.addTask {
+                    try await flow.logIn()
+                    return (ContinuousClock.now - due) / .milliseconds(1)
+                }
+            }
+            return (try await group.reduce(into: []) { $0.append($1) }, lateness)
+        }
+    }
+}
+
+extension [Double] {
+    /// What 99 of a hundred do not exceed. Not a number when there is none.
+    fileprivate var percentile99: Double { isEmpty ? .nan : sorted()[Swift.min(count - 1, count * 99 / 100)] }
+}

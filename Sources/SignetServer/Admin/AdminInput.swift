@@ -1,0 +1,198 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The JSON body of a request to the administration. A member that nobody asked for is an error: it is a typing mistake, and what it
+/// meant would not happen.
+struct AdminBody: Sendable {
+    private var members: [String: JSONValue]
+
+    init(_ reader: RequestReader) async throws { members = try await reader.json().object ?? [:] }
+
+    mutating func text(_ name: String) throws(Refusal) -> String? { try take(name, "a text") { $0.string } }
+    mutating func truth(_ name: String) throws(Refusal) -> Bool? { try take(name, "true or false") { $0.bool } }
+    mutating func object(_ name: String) throws(Refusal) -> [String: JSONValue]? { try take(name, "an object") { $0.object } }
+
+    mutating func number(_ name: String) throws(Refusal) -> Double? {
+        try take(name, "a number") { value in
+            switch value {
+            case .integer(let number): Double(number)
+            case .number(let number) where number.isFinite: number
+            default: nil
+            }
+        }
+    }
+
+    mutating func integer(_ name: String) throws(Refusal) -> Int? {
+        try take(name, "a whole number") { value in if case .integer(let number) = value { Int(exactly: number) } else { nil } }
+    }
+
+    /// A moment: seconds since 1970, or `2026-01-31T12:00:00Z`.
+    mutating func moment(_ name: String) throws(Refusal) -> Date? {
+        try take(name, "a number of seconds since 1970, or a time such as 2026-01-31T12:00:00Z") { value in
+            switch value {
+            case .integer(let seconds): Date(timeIntervalSince1970: Double(seconds))
+            case .number(let seconds) where seconds.isFinite: Date(timeIntervalSince1970: seconds)
+            case .string(let text): AdminQuery.date(text)
+            default: nil
+            }
+        }
+    }
+
+    func required<Value>(_ name: String, _ value: Value?) throws(Refusal) -> Value {
+        guard let value else { throw Refusal(.badRequest, "'\(name)' is missing.") }
+        return value
+    }
+
+    /// - Throws: when there is more.
+    func end() throws(Refusal) {
+        guard let name = members.keys.sorted().first else { return }
+        throw Refusal(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
+    }
+
+    private mutating func take<Value>(
+        _ name: String, _ what: String, _ read: (JSONValue) -> Value?
+    ) throws(Refusal) -> Value? {
+        guard let member = members.removeValue(forKey: name), member != .null else { return nil }
+        guard let value = read(member) else { throw Refusal(.badRequest, "'\(name)' is \(what).") }
+        return value
+    }
+}
+
+/// The query of a request to the administration.
+struct AdminQuery: Sendable {
+    private var fields: [String: String]
+
+    /// - Throws: when one stands there twice.
+    init(_ reader: RequestReader) throws(Refusal) {
+        let query = reader.request.uri.query ?? ""
+        fields = FormCoding.decode(query)
+        guard fields.count == query.utf8.split(separator: UInt8(ascii: "&")).count else {
+            throw Refusal(.badRequest, "A parameter stands there more than once.")
+        }
+    }
+
+    mutating func text(_ name: String) -> String? { fields.removeValue(forKey: name) }
+
+    mutating func number(_ name: String, _ range: ClosedRange<Int>) throws(Refusal) -> Int? {
+        guard let text = text(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw Refusal(.badRequest, "'\(name)' is a number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    mutating func seconds(_ name: String, upTo limit: Double) throws(Refusal) -> Double? {
+        guard let text = text(name) else { return nil }
+        guard let number = Double(text), (0...limit).contains(number) else {
+            throw Refusal(.badRequest, "'\(name)' is a number of seconds, at most \(Int(limit)).")
+        }
+        return number
+    }
+
+    mutating func moment(_ name: String) throws(Refusal) -> Date? {
+        guard let text = text(name) else { return nil }
+        if let seconds = Double(text), seconds.isFinite { return Date(timeIntervalSince1970: seconds) }
+        guard let date = Self.date(text) else {
+            throw Refusal(.badRequest, "'\(name)' is a number of seconds since 1970, or a time such as 2026-01-31T12:00:00Z.")
+        }
+        return date
+    }
+
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        _ name: String
+    ) throws(Refusal) -> Choice? where Choice.RawValue == String {
+        guard let text = text(name) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            throw Refusal(.badRequest, "'\(name)' is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return choice
+    }
+
+    /// - Throws: when there is more.
+    func end() throws(Refusal) {
+        guard let name = fields.keys.sorted().first else { return }
+        throw Refusal(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
+    }
+
+    static func date(_ text: String) -> Date? { try? Date(text, strategy: .iso8601) }
+}
+
+extension JournalFilter {
+    /// What a query wants.
+    init(_ query: inout AdminQuery) throws(Refusal) {
+        self.init()
+        kind = try query.choice("kind")
+        method = query.text("method")
+        path = query.text("path")
+        resource = query.text("resource")
+        if let resource, !FaultRoute.names.contains(resource) {
+            throw Refusal(.badRequest, "'resource' is one of \(FaultRoute.names.joined(separator: ", ")).")
+        }
+        status = try query.number("status", 0...999)
+        parameter = query.text("parameter")
+        step = try query.choice("step")
+        user = query.text("user")
+        action = query.text("action")
+        after = try query.number("after", 0...Int.max)
+        since = try query.moment("since")
+        fault = query.text("fault")
+        for kind in ["oauth", "device", "userAgent", "address"] {
+            guard let value = query.text(kind) else { continue }
+            guard client == nil else { throw Refusal(.badRequest, "A client is named in one way.") }
+            client = ClientMatch(kind: kind, value: value)
+        }
+    }
+}
+
+extension FaultRule {
+    /// What a body asks for.
+    init(_ body: inout AdminBody, now: Date) throws {
+        let kind = try FaultKind(&body)
+        let name = try body.text("name")
+        let route = try body.text("route").map { FaultRoute($0) } ?? .everywhere
+        var client: ClientMatch?
+        if let members = try body.object("client") {
+            guard members.count == 1, let member = members.first, let value = member.value.string,
+                let match = ClientMatch(kind: member.key, value: value)
+            else { throw FaultError.parameter("client", "has one member: oauth, device, userAgent or address, and its text") }
+            client = match
+        }
+        let (times, seconds, until) = (try body.integer("times"), try body.number("seconds"), try body.moment("until"))
+        var extents: [Extent] = []
+        if let times { extents.append(.times(times)) }
+        if let seconds { extents.append(.until(now.addingTimeInterval(seconds))) }
+        if let until { extents.append(.until(until)) }
+        guard extents.count <= 1 else {
+            throw FaultError.parameter("times", "excludes 'seconds' and 'until', and each of those the others")
+        }
+        self.init(kind, name: name, at: route, for: client, extents.first ?? .untilSwitchedOff)
+        isCarriedOut = try body.truth("carriedOut")
+    }
+}
+
+extension FaultKind {
+    /// The kind that a body names, with its parameters.
+    init(_ body: inout AdminBody) throws {
+        let name = try body.required("kind", body.text("kind"))
+        switch name {
+        case "latency":
+            let milliseconds = try body.required("milliseconds", body.integer("milliseconds"))
+            self = .latency(.milliseconds(milliseconds))
+        case "status":
+            let status = try body.integer("status") ?? 500
+            self = .status(status, retryAfter: try body.integer("retryAfter"))
+        case "cut": self = .cut(after: try body.integer("bytes"))
+        case "truncated": self = .truncated(after: try body.integer("bytes"))
+        default:
+            guard let kind = Self.examples.first(where: { $0.name == name }) else { throw FaultError.unknownKind(name) }
+            self = kind
+        }
+    }
+}

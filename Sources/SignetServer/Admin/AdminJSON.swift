@@ -1,0 +1,125 @@
+import SignetCore
+import SignetStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What the administration tells, as JSON. Members that have no value are left out.
+enum AdminJSON {
+    static func clock(_ clock: DeskClock) -> JSONValue {
+        let now = clock.now
+        return .object([
+            "now": .string(now.ISO8601Format()), "seconds": .number(now.timeIntervalSince1970), "offset": .number(clock.offset),
+            "stopped": .bool(clock.isStopped),
+        ])
+    }
+
+    static func fault(_ entry: FaultTable.Entry) -> JSONValue {
+        let rule = entry.rule
+        var members: [String: JSONValue] = [
+            "name": .string(rule.name), "kind": .string(rule.kind.name), "applied": .integer(Int64(entry.applied)),
+        ]
+        if rule.route != .everywhere { members["route"] = .string(rule.route.text) }
+        if let client = rule.client { members["client"] = .object([client.kind: .string(client.value)]) }
+        members["remaining"] = entry.remaining.map { .integer(Int64($0)) }
+        if case .until(let end) = rule.extent { members["until"] = .string(end.ISO8601Format()) }
+        members["carriedOut"] = rule.isCarriedOut.map { .bool($0) }
+        switch rule.kind {
+        case .latency(let duration): members["milliseconds"] = .integer(Int64(duration / .milliseconds(1)))
+        case .status(let status, let retryAfter):
+            members["status"] = .integer(Int64(status))
+            members["retryAfter"] = retryAfter.map { .integer(Int64($0)) }
+        case .cut(let bytes), .truncated(let bytes): members["bytes"] = bytes.map { .integer(Int64($0)) }
+        default: break
+        }
+        return .object(members)
+    }
+
+    static func entry(_ entry: JournalEntry) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "number": .integer(Int64(entry.number)), "at": .string(entry.at.ISO8601Format()),
+            "faults": .array(entry.faults.map { .string($0) }),
+        ]
+        switch entry.event {
+        case .request(let request): members.merge(self.request(request)) { $1 }
+        case .push(let push):
+            members["kind"] = .string("push")
+            members["step"] = .string(push.step.rawValue)
+            members["messageId"] = .string(push.messageID)
+            members["device"] = push.device.map { .string($0) }
+            members["stream"] = push.stream.map { .integer(Int64($0)) }
+            members["reason"] = push.reason.map { .string($0) }
+        case .letter(let letter):
+            members["kind"] = .string("letter")
+            members["user"] = .string(letter.user)
+            members["realm"] = .string(letter.realm)
+        case .sns(let request):
+            members["kind"] = .string("sns")
+            members["action"] = .string(request.action)
+            members["status"] = .integer(Int64(request.status))
+            members["milliseconds"] = .number(request.duration / .milliseconds(1))
+        }
+        return .object(members)
+    }
+
+    private static func request(_ request: JournalEntry.Request) -> [String: JSONValue] {
+        var client: [String: JSONValue] = [:]
+        client["oauth"] = request.client.oauth.map { .string($0) }
+        client["device"] = request.client.device.map { .string($0) }
+        client["userAgent"] = request.client.userAgent.map { .string($0) }
+        client["address"] = request.client.address.map { .string($0) }
+        var members: [String: JSONValue] = [
+            "kind": .string("request"), "method": .string(request.method), "path": .string(request.path),
+            "status": .integer(Int64(request.status)), "milliseconds": .number(request.duration / .milliseconds(1)),
+            "client": .object(client),
+            "parameters": .object(
+                Dictionary(
+                    request.parameters.map { ($0.name, $0.value.map { .string($0) } ?? .null) },
+                    uniquingKeysWith: { first, _ in first })),
+        ]
+        members["resource"] = request.resource.map { .string($0) }
+        members["problem"] = request.problem.map { .string($0) }
+        return members
+    }
+
+    /// A row that cannot be read. Its name is no secret: the database has it in clear.
+    static func brokenRow(_ entry: BrokenRows.Entry) -> JSONValue {
+        .object([
+            "kind": .string(entry.key.kind), "name": .string(entry.key.name), "reason": .string("\(entry.error)"),
+        ])
+    }
+
+    static func session(_ key: BearerKey, _ session: SSOSession) -> JSONValue {
+        .object([
+            "key": .string(key.text), "user": .string(session.user.name), "realm": .string(session.user.realm.description),
+            "journeys": .array(session.trees.sorted().map { .string($0) }),
+            "startedAt": .string(session.startedAt.ISO8601Format()), "idleEnd": .string(session.idleEnd.ISO8601Format()),
+            "end": .string(session.end.ISO8601Format()),
+        ])
+    }
+
+    static func push(_ row: ConsoleFacts.PushRow) -> JSONValue {
+        let push = row.push
+        var members: [String: JSONValue] = [
+            "messageId": .string(push.messageID), "device": .string(push.mechanismUID), "realm": .string(push.realm.description),
+            "state": .string(row.state), "sentAt": .string(push.sentAt.ISO8601Format()),
+            "deadline": .string(push.deadline.ISO8601Format()), "streams": .integer(Int64(row.streams)),
+        ]
+        members["user"] = row.user.map { .string($0.name) }
+        members["number"] = push.number.map { .integer(Int64($0)) }
+        switch row.progress {
+        case .atDesk: members["way"] = .string("desk")
+        case .onItsWay: members["way"] = .string("onItsWay")
+        case .sent(let id):
+            members["way"] = .string("sent")
+            members["snsMessageId"] = .string(id)
+        case .undeliverable(let reason):
+            members["way"] = .string("undeliverable")
+            members["reason"] = .string(reason)
+        }
+        return .object(members)
+    }
+}

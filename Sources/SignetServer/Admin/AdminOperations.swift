@@ -1,0 +1,148 @@
+import HTTPTypes
+import Logging
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What somebody who tests can do to a server. The console, the administration's addresses and ``DeskServer`` are three faces of it.
+struct AdminOperations: Sendable {
+    let desk: Desk
+
+    /// Ten years, in seconds.
+    private static let longestMove = 10 * 365.25 * 86_400
+
+    // MARK: Clock
+
+    func moveClock(by seconds: Double) async throws {
+        guard abs(seconds) <= Self.longestMove else {
+            throw Refusal(.badRequest, "The clock is moved by a number of seconds, at most ten years.")
+        }
+        try await change(clock: .move(seconds))
+    }
+
+    func setClock(to moment: Date) async throws {
+        guard abs(moment.timeIntervalSince(desk.clock.now)) <= 10 * Self.longestMove else {
+            throw Refusal(.badRequest, "The clock is set to a time within a hundred years of what it says.")
+        }
+        try await change(clock: .set(moment))
+    }
+
+    func change(clock kind: DeskClock.Change.Kind) async throws {
+        try await desk.change(clock: kind)
+        desk.logger.notice("the clock was changed", metadata: ["now": "\(desk.clock.now.ISO8601Format())"])
+    }
+
+    // MARK: Faults
+
+    func switchOn(_ rule: FaultRule) throws(FaultError) {
+        try desk.faults.switchOn(rule)
+        desk.logger.notice("a fault was switched on", metadata: ["name": "\(rule.name)", "kind": "\(rule.kind.name)"])
+    }
+
+    func switchOff(_ name: String) -> Bool {
+        let wasOn = desk.faults.switchOff(name)
+        if wasOn { desk.logger.notice("a fault was switched off", metadata: ["name": "\(name)"]) }
+        return wasOn
+    }
+
+    // MARK: Sessions
+
+    /// What was ended.
+    enum EndedSession: Sendable {
+        case session(SSOSession)
+        /// One that could not be read.
+        case broken
+    }
+
+    /// Ends the session of a key, as its time would. Nil when there is none.
+    func endSession(_ key: BearerKey) async throws -> EndedSession? {
+        let ended = try await desk.transact { state, moment -> EndedSession? in
+            if state.sessions.endBroken(key) { return .broken }
+            return state.sessions.end(key, at: moment.now).map { .session($0) }
+        }
+        switch ended {
+        case .session(let session): desk.logger.notice("session ended", metadata: ["user": "\(session.user.name)"])
+        case .broken: desk.logger.notice("a session that could not be read was removed", metadata: ["key": "\(key.text)"])
+        case nil: break
+        }
+        return ended
+    }
+
+    /// Ends all sessions of a user, or everybody's, and says how many there were.
+    func endSessions(of user: UserKey?) async throws -> Int {
+        var count = 0
+        while true {
+            let ended = try await desk.transact { state, moment in state.sessions.endAll(of: user, at: moment.now) }
+            guard ended > 0 else { break }
+            count += ended
+        }
+        desk.logger.notice("sessions ended", metadata: ["count": "\(count)"])
+        return count
+    }
+
+    // MARK: Users
+
+    /// Makes a user. False when there is one of that name.
+    func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) async throws -> Bool {
+        guard desk.has(user.realm) else { throw Refusal.unknownRealm(user.realm) }
+        return try await desk.transact { state, _ in state.directory.add(user, password: password, claims: claims) }
+    }
+
+    /// Changes what is given of a user: whether they are locked, or their password. False when there is no such user.
+    func change(_ user: UserKey, isLocked: Bool?, password: Secret?) async throws -> Bool {
+        try await desk.transact { state, moment in
+            guard state.directory.contains(user) else { return false }
+            if let isLocked { state.directory.setLocked(isLocked, user) }
+            if isLocked == false { state.lockouts.clear(user, at: moment.now) }
+            if let password { state.directory.setPassword(password, of: user) }
+            return true
+        }
+    }
+
+    /// Takes a user's devices away, one or all, and says how many there were.
+    func removeDevices(of user: UserKey, kind: DeviceKind? = nil, id: String? = nil) async throws -> Int {
+        try await desk.transact { state, moment in
+            // Nobody can say which device it is that cannot be read: it goes with all of them.
+            var count = kind == nil ? state.devices.removeBroken(of: user) : 0
+            for each in DeviceKind.allCases where kind == nil || kind == each {
+                for device in state.devices.descriptions(each, of: user).compactMap({ $0["_id"]?.string })
+                where id == nil || id == device {
+                    state.removeDevice(each, device, of: user, at: moment.now)
+                    count += 1
+                }
+            }
+            return count
+        }
+    }
+
+    // MARK: State
+
+    /// Everything is as at the start: the state, the clock, and no fault is on. The journal goes on.
+    func startAgain() async throws {
+        try await desk.startAgain()
+        desk.faults.switchAllOff()
+        desk.logger.notice("the state was reset")
+    }
+
+    func restore(_ snapshot: DeskSnapshot) async throws {
+        try await desk.restore(snapshot)
+        desk.logger.notice("a snapshot was restored", metadata: ["rows": "\(snapshot.count)"])
+    }
+}
+
+extension DeskState {
+    /// Removes a device with all that is waiting for it, and gives its description. Nil when there is none.
+    @discardableResult
+    mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey, at now: Date) -> JSONValue? {
+        let device = devices.description(kind, id, of: owner)
+        if let removed = devices.remove(kind, id, of: owner) {
+            effects.append(.endStreams(removed.mechanismUID))
+            pushes.forget(mechanismUID: removed.mechanismUID, at: now)
+        }
+        return device
+    }
+}

@@ -1,0 +1,314 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SignetCore
+import SignetStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `/admin`: what tests in any language do to the server, in JSON (docs/admin.md). Only for programs on this machine that know the
+/// token; to everybody else it is not there.
+///
+/// A request is read first and carried out then. What finds out what it asks for takes of the query what it knows, and gives back what is
+/// to be done; in between, in one place, the query has to be at its end. So no call can pass over a parameter that it does not have.
+struct AdminResource: Sendable {
+    /// What a request asks for.
+    typealias Call = () async throws -> Response
+
+    /// The fewest bytes of a token; a shorter one opens nothing.
+    static let shortestToken = 16
+
+    let desk: Desk
+
+    var operations: AdminOperations { AdminOperations(desk: desk) }
+
+    /// - Parameters:
+    ///   - path: what follows `/admin`.
+    ///   - isLocal: whether a program on this machine asks.
+    func respond(to reader: RequestReader, path: Substring, isLocal: Bool) async throws -> Response {
+        guard let token = desk.configuration.adminToken, token.count >= Self.shortestToken, isLocal else {
+            throw Refusal.resourceNotFound
+        }
+        guard let shown = reader.credentials("Bearer"), ConstantTime.areEqual(Array(shown.utf8), token.bytes) else {
+            throw Refusal(
+                .unauthorized, "The administration wants its token.", headers: [.wwwAuthenticate: "Bearer realm=\"signet-admin\""]
+            )
+        }
+        var segments: [String] = []
+        for part in path.split(separator: "/") {
+            guard let segment = part.percentDecoded() else { throw Refusal.resourceNotFound }
+            segments.append(segment)
+        }
+        do {
+            return try await answer(reader, segments, token)
+        } catch let error as FaultError {
+            throw Refusal(.badRequest, "\(error)")
+        }
+    }
+
+    private func answer(_ reader: RequestReader, _ path: [String], _ token: Secret) async throws -> Response {
+        var query = try AdminQuery(reader)
+        let call = try call(reader, path, &query, token)
+        try query.end()
+        return try await call()
+    }
+
+    private func call(
+        _ reader: RequestReader, _ path: [String], _ query: inout AdminQuery, _ token: Secret
+    ) throws -> Call {
+        let rest = Array(path.dropFirst())
+        switch path.first {
+        case nil:
+            try reader.require(.get)
+            return {
+                let broken = try await desk.engine.broken.entries
+                return try reply(
+                    .object([
+                        "url": .string(desk.baseURL), "clock": AdminJSON.clock(desk.clock),
+                        "brokenRows": .array(broken.map { AdminJSON.brokenRow($0) }),
+                    ]))
+            }
+        case "clock": return try clock(reader, rest)
+        case "faults": return try faults(reader, rest)
+        case "journal" where rest.isEmpty: return try journal(reader, &query)
+        case "sessions": return try sessions(reader, rest, &query)
+        case "users": return try users(reader, rest, &query)
+        case "letters" where rest.isEmpty: return try letters(reader, &query)
+        case "pushes" where rest.isEmpty:
+            try reader.require(.get)
+            return { try await pushes() }
+        case "snapshot" where rest.isEmpty: return try snapshot(reader, token)
+        case "reset" where rest.isEmpty:
+            try reader.require(.post)
+            return {
+                try await AdminBody(reader).end()
+                try await operations.startAgain()
+                return try reply(.object([:]))
+            }
+        default: throw Refusal.resourceNotFound
+        }
+    }
+
+    func reply(_ body: JSONValue, _ status: HTTPResponse.Status = .ok) throws -> Response {
+        var response = try JSONReply.make(status, body)
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
+    /// The realm that a query names.
+    func realm(_ query: inout AdminQuery) throws(Refusal) -> RealmPath? {
+        guard let realm = query.text("realm").map({ RealmPath($0) }) else { return nil }
+        guard desk.has(realm) else { throw Refusal(.notFound, "There is no such realm.") }
+        return realm
+    }
+
+    // MARK: Clock
+
+    private func clock(_ reader: RequestReader, _ path: [String]) throws -> Call {
+        let change: () async throws -> Void
+        switch (reader.request.method, path) {
+        case (.get, []): change = {}
+        case (.put, []):
+            change = {
+                var body = try await AdminBody(reader)
+                let moment = try body.moment("now")
+                let stops = try body.truth("stopped")
+                try body.end()
+                guard moment != nil || stops != nil else { throw Refusal(.badRequest, "'now' or 'stopped' is missing.") }
+                if let moment { try await operations.setClock(to: moment) }
+                if let stops { try await operations.change(clock: stops ? .stop : .resume) }
+            }
+        case (.post, ["advance"]):
+            change = {
+                var body = try await AdminBody(reader)
+                let seconds = try body.required("seconds", body.number("seconds"))
+                try body.end()
+                try await operations.moveClock(by: seconds)
+            }
+        case (.post, ["resume"]):
+            change = {
+                try await AdminBody(reader).end()
+                try await operations.change(clock: .resume)
+            }
+        case (.delete, []):
+            change = {
+                try await AdminBody(reader).end()
+                try await operations.change(clock: .reset)
+            }
+        case (_, []): throw Refusal.methodNotAllowed([.get, .put, .delete])
+        case (_, ["advance"]), (_, ["resume"]): throw Refusal.methodNotAllowed([.post])
+        default: throw Refusal.resourceNotFound
+        }
+        return {
+            try await change()
+            return try reply(AdminJSON.clock(desk.clock))
+        }
+    }
+
+    // MARK: Faults
+
+    private func faults(_ reader: RequestReader, _ path: [String]) throws -> Call {
+        switch (reader.request.method, path.count) {
+        case (.get, 0):
+            return {
+                try reply(
+                    .object([
+                        "faults": .array(desk.faults.entries.map { AdminJSON.fault($0) }),
+                        "kinds": .array(FaultKind.examples.map { .string($0.name) }),
+                        "routes": .array(FaultRoute.names.map { .string($0) }),
+                    ]))
+            }
+        case (.post, 0):
+            return {
+                var body = try await AdminBody(reader)
+                let rule = try FaultRule(&body, now: desk.clock.now)
+                try body.end()
+                try operations.switchOn(rule)
+                let entry = desk.faults.entries.last { $0.rule.name == rule.name }
+                return try reply(entry.map { AdminJSON.fault($0) } ?? .object([:]), .created)
+            }
+        case (.delete, 0):
+            return {
+                desk.faults.switchAllOff()
+                return try reply(.object([:]))
+            }
+        case (.delete, 1):
+            return {
+                guard operations.switchOff(path[0]) else { throw Refusal(.notFound, "No fault of this name is on.") }
+                return try reply(.object([:]))
+            }
+        case (_, 0): throw Refusal.methodNotAllowed([.get, .post, .delete])
+        case (_, 1): throw Refusal.methodNotAllowed([.delete])
+        default: throw Refusal.resourceNotFound
+        }
+    }
+
+    // MARK: Journal
+
+    /// The longest that a request waits for an entry, in seconds of the machine's time.
+    private static let longestWait = 60.0
+
+    private func journal(_ reader: RequestReader, _ query: inout AdminQuery) throws -> Call {
+        if reader.request.method == .delete {
+            return {
+                desk.journal.clear()
+                return try reply(.object([:]))
+            }
+        }
+        try reader.require(.get, .delete)
+        let filter = try JournalFilter(&query)
+        let limit = try query.number("limit", 1...Journal.size) ?? Journal.size
+        let wait = try query.seconds("wait", upTo: Self.longestWait)
+        return {
+            if let wait {
+                // Who waits in vain is told so by an empty list.
+                _ = try? await desk.journal.waitForEntry(matching: filter, within: .seconds(wait))
+            }
+            let last = desk.journal.last
+            let entries = desk.journal.entries(matching: filter)
+            return try reply(
+                .object([
+                    "count": .integer(Int64(entries.count)), "last": .integer(Int64(last)),
+                    "entries": .array(entries.suffix(limit).map { AdminJSON.entry($0) }),
+                ]))
+        }
+    }
+
+    // MARK: Sessions
+
+    private func sessions(_ reader: RequestReader, _ path: [String], _ query: inout AdminQuery) throws -> Call {
+        let realm = try realm(&query)
+        let user = query.text("user").map { UserKey(realm: realm ?? .root, name: $0) }
+        guard realm == nil || user != nil else { throw Refusal(.badRequest, "'realm' says where a 'user' is: name one.") }
+        guard path.isEmpty || user == nil else { throw Refusal(.badRequest, "The session is named already: leave 'user' out.") }
+        switch (reader.request.method, path.count) {
+        case (.get, 0):
+            return {
+                let all = try await desk.survey { state, moment in
+                    user.map { state.sessions.sessions(of: $0, at: moment.now) }
+                        ?? state.sessions.newest(ConsoleFacts.rows, at: moment.now)
+                }.sorted { $0.session.startedAt < $1.session.startedAt }
+                return try reply(.object(["sessions": .array(all.map { AdminJSON.session($0.key, $0.session) })]))
+            }
+        case (.delete, 0):
+            return { try reply(.object(["ended": .integer(Int64(try await operations.endSessions(of: user)))])) }
+        case (.delete, 1):
+            return {
+                let key = BearerKey(text: path[0])
+                switch try await operations.endSession(key) {
+                case .session(let session): return try reply(AdminJSON.session(key, session))
+                case .broken: return try reply(.object(["key": .string(key.text), "broken": .bool(true)]))
+                case nil: throw Refusal(.notFound, "There is no such session.")
+                }
+            }
+        case (_, 0): throw Refusal.methodNotAllowed([.get, .delete])
+        case (_, 1): throw Refusal.methodNotAllowed([.delete])
+        default: throw Refusal.resourceNotFound
+        }
+    }
+
+    private func letters(_ reader: RequestReader, _ query: inout AdminQuery) throws -> Call {
+        try reader.require(.get)
+        let realm = try realm(&query)
+        let name = query.text("user")
+        return {
+            let letters = try await desk.survey { state, moment in state.outbox.newest(ConsoleFacts.rows, at: moment.now) }
+                .filter { (realm == nil || $0.user.realm == realm) && (name == nil || $0.user.name == name) }
+            let told = letters.map { letter -> JSONValue in
+                .object([
+                    "user": .string(letter.user.name), "realm": .string(letter.user.realm.description),
+                    "link": .string(letter.link),
+                ])
+            }
+            return try reply(.object(["letters": .array(told)]))
+        }
+    }
+
+    private func pushes() async throws -> Response {
+        let pushes = try await desk.survey { [streams = desk.streams] state, moment in
+            state.pushes.newest(ConsoleFacts.rows, at: moment.now).sorted { $0.sentAt > $1.sentAt }
+                .map { AdminJSON.push(ConsoleFacts.PushRow($0, state, streams, at: moment.now)) }
+        }
+        return try reply(.object(["pushes": .array(pushes)]))
+    }
+}
+
+// MARK: - Snapshots
+
+extension AdminResource {
+    /// The largest snapshot that is taken, in bytes.
+    private static let largestSnapshot = 64 * 1024 * 1024
+
+    /// The state as bytes, and bytes as the state. They are sealed with the administration's token: who can call it can read them.
+    private func snapshot(_ reader: RequestReader, _ token: Secret) throws -> Call {
+        let key = Sealing.derive("signet server administration snapshots", from: token)
+        guard reader.request.method != .get else {
+            return {
+                let bytes = try await desk.snapshot().sealed(with: key)
+                return Response(
+                    status: .ok, headers: [.contentType: "application/octet-stream", .cacheControl: "no-store"],
+                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+            }
+        }
+        try reader.require(.get, .put)
+        return { try await restore(reader, key) }
+    }
+
+    private func restore(_ reader: RequestReader, _ key: Secret) async throws -> Response {
+        let bytes = try await RequestReader(
+            request: reader.request, largestBody: Self.largestSnapshot, telemetry: desk.telemetry, notes: reader.notes
+        ).body()
+        let snapshot: DeskSnapshot
+        do {
+            snapshot = try DeskSnapshot(sealed: bytes, key: key)
+        } catch let error as StoreError {
+            throw Refusal(.badRequest, "\(error)")
+        }
+        try await operations.restore(snapshot)
+        return try reply(.object(["rows": .integer(Int64(snapshot.count))]))
+    }
+}

@@ -1,0 +1,122 @@
+import SignetCore
+import YAMLText
+
+extension SectionReader {
+    /// Seconds: a day.
+    private static var longest: Int { 86_400 }
+
+    /// How much, how slowly and how often somebody may ask.
+    mutating func limits(_ server: inout ServerConfiguration) {
+        guard let value = value("limits", kind: "limits by names") else { return }
+        var part = SectionReader(value, subject: "server, limits")
+        var limits = server.limits
+        server.largestBody = part.number("largestBody", server.largestBody, in: 1024...(64 << 20))
+        limits.largestHead = part.number("largestHead", limits.largestHead, in: 1024...(1 << 20))
+        limits.headTime = part.number("headTime", limits.headTime, in: 1...Self.longest)
+        limits.bodyTime = part.number("bodyTime", limits.bodyTime, in: 1...Self.longest)
+        limits.idleTime = part.number("idleTime", limits.idleTime, in: 1...Self.longest)
+        limits.connections = part.number("connections", limits.connections, in: 1...1_000_000)
+        limits.rates = part.rates() ?? limits.rates
+        limits.lockout = part.lockout() ?? limits.lockout
+        server.limits = limits
+        note(part.finished())
+    }
+
+    /// `none`, or limits by what they limit; what is left out is as standard.
+    private mutating func rates() -> RateLimits? {
+        let kind = "`none`, or limits by names"
+        guard let value = value("rates", kind: kind, standard: "by the address that is listened on") else { return nil }
+        if value.text == "none" { return RateLimits.none }
+        guard value.mapping != nil else {
+            note(value.place, "`rates` is \(kind), not \(value.kind)")
+            return nil
+        }
+        var part = SectionReader(value, subject: "server, limits, rates")
+        var rates = RateLimits.standard
+        rates.authenticate = part.rate("authenticate", rates.authenticate)
+        rates.token = part.rate("token", rates.token)
+        rates.push = part.rate("push", rates.push)
+        rates.person = part.rate("person", rates.person)
+        note(part.finished())
+        return rates
+    }
+
+    private mutating func rate(_ name: String, _ standard: RateLimit?) -> RateLimit? {
+        let kind = "`none`, or `{perMinute: 60, burst: 10}`"
+        guard let value = value(name, kind: kind) else { return standard }
+        if value.text == "none" { return nil }
+        guard value.mapping != nil else {
+            note(value.place, "`\(name)` is \(kind), not \(value.kind)")
+            return standard
+        }
+        var part = SectionReader(value, subject: "server, limits, rates, \(name)")
+        let perMinute = part.number("perMinute", standard?.perMinute ?? 60, in: 1...1_000_000)
+        let burst = part.number("burst", standard?.burst ?? 10, in: 1...1_000_000)
+        note(part.finished())
+        return RateLimit(perMinute: perMinute, burst: burst)
+    }
+
+    private mutating func lockout() -> Lockout? {
+        let kind = "`never`, or `{failures: 5, within: 300, duration: 300}`"
+        guard let value = value("lockout", kind: kind, standard: "by the address that is listened on") else { return nil }
+        if value.text == "never" { return .never }
+        guard value.mapping != nil else {
+            note(value.place, "`lockout` is \(kind), not \(value.kind)")
+            return nil
+        }
+        var part = SectionReader(value, subject: "server, limits, lockout")
+        let standard = Lockout.standard
+        let lockout = Lockout(
+            failures: part.number("failures", standard.failures, in: 1...1000),
+            within: part.number("within", standard.within, in: 1...3_153_600_000),
+            duration: part.number("duration", standard.duration, in: 1...3_153_600_000))
+        note(part.finished())
+        return lockout
+    }
+
+    /// The origins whose pages may ask: a scheme, a host and perhaps a port each, as browsers write them.
+    /// - Parameter ofApps: Whether one may be an app's own, as Android names it.
+    mutating func origins(_ name: String, ofApps: Bool = false) -> [String] {
+        let origins = optionalTexts(name) ?? []
+        for origin in origins where !Self.isOrigin(origin) && !(ofApps && origin.hasPrefix("android:apk-key-hash:")) {
+            note(
+                place(of: name),
+                "`\(origin.shortened)` is no origin: that is a scheme, a host and perhaps a port, such as `https://app.example`, "
+                    + "without a path; there is no `*`, because browsers send cookies to named servers only")
+        }
+        return origins
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let endpoint = try? Endpoint(text, policy: .allowingPlainHTTP(to: Set([host(of: text)]))) else { return false }
+        let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
+        let isUsual = endpoint.port == (endpoint.scheme == "https" ? 443 : 80)
+        return text == "\(endpoint.scheme)://\(host)\(isUsual ? "" : ":\(endpoint.port)")"
+    }
+
+    private static func host(of text: String) -> String {
+        let authority = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
+        return String(authority.prefix { $0 != ":" && $0 != "/" })
+    }
+
+    /// What makes the server speak https.
+    mutating func tls() -> ServerTLS? {
+        let kind = "`{certificate: file, key: file}`, or `{directory: path}` for an authority of the server's own"
+        guard let value = value("tls", kind: kind, standard: "none") else { return nil }
+        guard value.mapping != nil else {
+            note(value.place, "`tls` is \(kind), not \(value.kind)")
+            return nil
+        }
+        var part = SectionReader(value, subject: "server, tls")
+        let directory = part.optionalText("directory")
+        let (certificate, key) = (part.optionalText("certificate"), part.optionalText("key"))
+        note(part.finished())
+        switch (directory, certificate, key) {
+        case (let directory?, nil, nil): return .ownAuthority(directory: directory)
+        case (nil, let certificate?, let key?): return .files(certificate: certificate, key: key)
+        default:
+            note(value.place, "`tls` is \(kind)")
+            return nil
+        }
+    }
+}

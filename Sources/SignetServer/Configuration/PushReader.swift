@@ -1,0 +1,132 @@
+import SignetCore
+import YAMLText
+
+/// Reads the section `push` of a configuration file (docs/configuration.md): how messages travel.
+struct PushReader {
+    private(set) var problems: [ConfigurationProblem] = []
+
+    /// What the section says; nothing where it says nothing.
+    mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, front: PushFrontConfiguration?) {
+        guard let value else { return (nil, nil) }
+        var reader = SectionReader(value, subject: "push")
+        let sns = reader.value("sns", kind: "the way to phones")
+        let front = reader.value("front", kind: "the push front")
+        problems += reader.finished()
+        return (sns.map { readSNS($0) }, front.map { readFront($0) })
+    }
+
+    // MARK: Phones
+
+    /// The names are those of AM's Push Notification Service.
+    private mutating func readSNS(_ value: MarkedValue) -> SNSConfiguration {
+        var reader = SectionReader(value, subject: "push, sns")
+        var sns = SNSConfiguration()
+        sns.appleEndpoint = application("appleEndpoint", [.apple, .appleSandbox], &reader)
+        sns.googleEndpoint = application("googleEndpoint", [.google], &reader)
+        if sns.appleEndpoint == nil, sns.googleEndpoint == nil, reader.problems.isEmpty {
+            reader.note(
+                value.place, "there is no platform application: `appleEndpoint` or `googleEndpoint` is the ARN of one")
+        }
+        sns.region = reader.optionalText("region", standard: "that of the platform applications")
+        for (name, arn) in [("appleEndpoint", sns.appleEndpoint), ("googleEndpoint", sns.googleEndpoint)] {
+            guard let region = sns.usedRegion, let found = arn.flatMap(SNSResource.init)?.region, found != region else {
+                continue
+            }
+            reader.note(
+                reader.place(of: name), "`\(name)` is in the region `\(found)`, and requests go to `\(region.shortened)`")
+        }
+        sns.credentials = credentials(&reader, areNeeded: false)
+        sns.endpoint = address("endpoint", &reader)
+        sns.timeout = reader.number("timeout", sns.timeout, in: 1...60)
+        problems += reader.finished()
+        return sns
+    }
+
+    private func application(
+        _ name: String, _ platforms: [SNSResource.Platform], _ reader: inout SectionReader
+    ) -> String? {
+        let names = platforms.map(\.rawValue).joined(separator: " or ")
+        guard let arn = reader.optionalText(name, kind: "the ARN of a platform application of \(names)") else { return nil }
+        if let found = SNSResource(arn), found.kind == .application, platforms.contains(found.platform) { return arn }
+        reader.note(
+            reader.place(of: name),
+            "`\(name)` is the ARN of a platform application of \(names), "
+                + "`arn:aws:sns:us-east-1:123456789012:app/\(platforms[0].rawValue)/NAME`, not `\(arn.shortened)`")
+        return nil
+    }
+
+    private func address(_ name: String, _ reader: inout SectionReader) -> String? {
+        guard let url = reader.optionalText(name, kind: "an address", standard: "Amazon's in the region") else { return nil }
+        do {
+            // Plain http is the tester's choice: the address is that of a stand-in for Amazon's.
+            let endpoint = try Endpoint(unchecked: url)
+            guard !url.contains("?"), !url.contains("#") else {
+                reader.note(reader.place(of: name), "`\(name)` is an address without a query")
+                return nil
+            }
+            return endpoint.url
+        } catch {
+            reader.note(reader.place(of: name), "`\(name)` is an address, `http://127.0.0.1:4566/`: \(error)")
+            return nil
+        }
+    }
+
+    /// A key; of what stands there nothing is repeated.
+    private func credentials(_ reader: inout SectionReader, areNeeded: Bool) -> AWSCredentials? {
+        let id = text("accessKey", "the id of an access key", &reader)
+        let secret = text("secret", "the secret of the access key", &reader)
+        let token = text("sessionToken", "the token of an access key that is lent", &reader)
+        if let id, let secret {
+            return AWSCredentials(accessKey: id, secret: Secret(secret.utf8), sessionToken: token.map { Secret($0.utf8) })
+        }
+        if areNeeded || id != nil || secret != nil || token != nil {
+            let missing = id == nil ? "accessKey" : "secret"
+            reader.note(reader.place, "`\(missing)` is missing: an access key is an `accessKey` and a `secret`, in quotes")
+        }
+        return nil
+    }
+
+    private func text(_ name: String, _ kind: String, _ reader: inout SectionReader) -> String? {
+        guard let value = reader.value(name, kind: kind) else { return nil }
+        if let text = value.text, !text.isEmpty { return text }
+        reader.note(value.place, "`\(name)` is \(kind), in quotes, and not empty")
+        return nil
+    }
+
+    // MARK: The front
+
+    private mutating func readFront(_ value: MarkedValue) -> PushFrontConfiguration {
+        var reader = SectionReader(value, subject: "push, front")
+        var front = PushFrontConfiguration(keys: [])
+        front.path = reader.text("path", front.path)
+        if front.normalPath.utf8.contains(where: { !Self.isPlain($0) }) {
+            reader.note(reader.place(of: "path"), "`path` is the path of an address, `/sns`, of letters, digits and `/ - . _ ~`")
+        }
+        let keys = reader.elements("keys", kind: "a list of access keys")
+        if keys.isEmpty, reader.problems.isEmpty {
+            reader.note(
+                value.place, "`keys` is missing: without one nobody may send; `keys: [{accessKey: \"...\", secret: \"...\"}]`")
+        }
+        problems += reader.finished()
+        for key in keys {
+            var part = SectionReader(key, subject: "push, front, keys")
+            let found = credentials(&part, areNeeded: key.mapping != nil)
+            if let found, front.keys.contains(where: { $0.accessKey == found.accessKey }) {
+                part.note(key.place, "there is a key with this `accessKey` already")
+            }
+            if let found { front.keys.append(found) }
+            problems += part.finished()
+        }
+        return front
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

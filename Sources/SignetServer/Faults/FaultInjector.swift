@@ -1,0 +1,291 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import SignetCore
+import Synchronization
+
+/// Spoils answers: the one place between the connection and the resources that knows of faults. What concerns messages on a desk's
+/// stream is in ``FaultedDelivery``.
+struct FaultInjector: Sendable {
+    let desk: Desk
+    let context: DeskContext
+    let notes: RequestNotes
+
+    /// Answers a request, with the faults that are meant for it.
+    /// - Parameters:
+    ///   - handle: answers the request, refusals included.
+    ///   - refuse: makes an answer of a refusal.
+    func respond(
+        to request: Request, handle: (Request) async throws -> Response, refuse: (any Error) throws -> Response
+    ) async throws -> Response {
+        var request = request
+        let entries: [FaultTable.Entry]
+        do {
+            entries = try await meant(for: &request)
+        } catch {
+            return try refuse(error)
+        }
+        for entry in entries {
+            guard case .latency(let duration) = entry.rule.kind, take(entry) else { continue }
+            try await Task.sleep(for: duration)
+        }
+        if let spoilt = entries.first(where: { !$0.rule.carriesOut && take($0) }) {
+            let answer = Answer(response: Response(status: .ok), isOAuth: isOAuth(request))
+            // Each that is not carried out replaces the answer as a whole.
+            return try await spoil(answer, spoilt.rule) ?? answer.response
+        }
+        var answer = Answer(response: try await handle(request), isOAuth: isOAuth(request))
+        for entry in entries where entry.rule.carriesOut && !entry.rule.kind.isLatency {
+            guard desk.faults.take(entry) else { continue }
+            if let response = try await spoil(answer, entry.rule) {
+                answer.response = response
+                notes.note { $0.faults.append(entry.rule.name) }
+            } else {
+                desk.faults.giveBack(entry)
+            }
+        }
+        return answer.response
+    }
+
+    struct Answer {
+        var response: Response
+        let isOAuth: Bool
+    }
+
+    private func take(_ entry: FaultTable.Entry) -> Bool {
+        guard desk.faults.take(entry) else { return false }
+        notes.note { $0.faults.append(entry.rule.name) }
+        return true
+    }
+
+    // MARK: Whom it is for
+
+    private func meant(for request: inout Request) async throws -> [FaultTable.Entry] {
+        let path = belowContext(request)
+        let resource = ResourceAddress(path: path, realmParameter: nil)?.resource
+        // A request that is not carried out comes no further.
+        notes.note { $0.resource = resource }
+        let entries = desk.faults.candidates { !$0.kind.isOfDeliveries && $0.route.matches(resource, path) }
+            .filter { $0.rule.kind.home == nil || $0.rule.kind.home == resource }
+        let clients = entries.compactMap(\.rule.client)
+        guard !clients.isEmpty else { return entries }
+        let client = try await client(of: &request, resource, for: clients)
+        notes.note { $0.client = client }
+        return entries.filter { $0.rule.client?.matches(client) ?? true }
+    }
+
+    private func belowContext(_ request: Request) -> Substring {
+        let path = request.uri.path
+        return path.hasPrefix("\(desk.contextPath)/") ? path.dropFirst(desk.contextPath.count) : path[...]
+    }
+
+    private func isOAuth(_ request: Request) -> Bool { belowContext(request).hasPrefix("/oauth2/") }
+
+    /// Who asks, as far as `matches` want to know. A body that is read for it is put back.
+    private func client(
+        of request: inout Request, _ resource: ResourceAddress.Resource?, for matches: [ClientMatch]
+    ) async throws -> JournalEntry.Client {
+        var client = JournalEntry.Client()
+        client.address = context.address
+        client.userAgent = RequestReader(request: request, largestBody: 0, telemetry: desk.telemetry).header("user-agent")
+        let kinds = Set(matches.map(\.kind))
+        if kinds.contains("oauth") { client.oauth = try await oauthClient(of: &request) }
+        if kinds.contains("device") { client.device = try await device(of: &request, resource) }
+        return client
+    }
+
+    /// The body, which is put back.
+    private func collect(_ request: inout Request) async throws -> [UInt8] {
+        let reader = RequestReader(
+            request: request, largestBody: desk.configuration.largestBody, telemetry: desk.telemetry)
+        let bytes = try await reader.body()
+        request.body = RequestBody(buffer: ByteBuffer(bytes: bytes))
+        return bytes
+    }
+
+    private func oauthClient(of request: inout Request) async throws -> String? {
+        let reader = RequestReader(request: request, largestBody: 0, telemetry: desk.telemetry)
+        if let id = reader.basicClient ?? reader.query("client_id") { return id }
+        guard request.method == .post else { return nil }
+        return FormCoding.decode(String(decoding: try await collect(&request), as: UTF8.self))["client_id"]
+    }
+
+    /// The mechanism that a device names. Whether it is the one shows later: a fault harms nobody.
+    private func device(of request: inout Request, _ resource: ResourceAddress.Resource?) async throws -> String? {
+        switch resource {
+        case .pushDesk:
+            let reader = RequestReader(request: request, largestBody: 0, telemetry: desk.telemetry)
+            return reader.credentials(DeskProof.scheme).flatMap(Self.mechanismUID)
+        case .pushMessage:
+            guard let body = try? JSON.decode(PushRequestBody.self, from: try await collect(&request)) else { return nil }
+            if let named = Self.mechanismUID(in: body.jwt) { return named }
+            return try await desk.transact { state, moment in state.pushes.entry(body.messageId, at: moment.now)?.mechanismUID }
+        default: return nil
+        }
+    }
+
+    private static func mechanismUID(in jwt: String) -> String? {
+        guard let payload = try? CompactJWS(jwt).unverifiedPayload() else { return nil }
+        return (try? JSON.value(of: payload))?["mechanismUid"]?.string
+    }
+}
+
+// MARK: - What goes wrong
+
+extension FaultInjector {
+    /// The answer with a fault; nil when it is not of the kind that the fault is about.
+    private func spoil(_ answer: Answer, _ rule: FaultRule) async throws -> Response? {
+        switch rule.kind {
+        case .status(let status, let retryAfter): return try Self.failure(status, retryAfter, isOAuth: answer.isOAuth)
+        case .html: return Self.portal
+        case .cut(nil):
+            notes.note { $0.isCut = true }
+            if context.address != nil { try? await context.channel.close() }
+            return Response(status: .ok, body: ResponseBody { _ in throw ConnectionCut() })
+        case .cut(let bytes?): return Self.cut(answer.response, after: bytes)
+        case .truncated(let bytes): return try await Self.truncated(answer.response, to: bytes)
+        case .wrongState: return Self.changed(answer.response, "state") { _ in RandomID.token() }
+        case .expiredCode: return try await expired(answer.response)
+        case .wrongNonce: return try await withIDToken(answer.response) { try await otherNonce($0) }
+        case .wrongSignature: return try await withIDToken(answer.response) { Self.otherSignature($0) }
+        case .latency, .replayedPush, .duplicateDelivery, .reordering: return nil
+        }
+    }
+
+    private static func failure(_ code: Int, _ retryAfter: Int?, isOAuth: Bool) throws -> Response {
+        // With the phrase that belongs to it, as every other refusal has.
+        let status = HTTPResponse.Status(code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
+        var headers: HTTPFields = [:]
+        if let retryAfter { headers.set("Retry-After", String(retryAfter)) }
+        let message = "A fault is switched on."
+        guard isOAuth else { return try JSONReply.make(Refusal(status, message, headers: headers), version: nil) }
+        let error = code == 503 || code == 429 ? "temporarily_unavailable" : "server_error"
+        return try OAuthRefusal(status, error, message, headers: headers).response
+    }
+
+    private static var portal: Response {
+        let text =
+            "<!DOCTYPE html><html><head><title>Sign in to the network</title></head><body>"
+            + "<h1>Sign in to the network</h1><p>Accept the terms to go on.</p></body></html>\n"
+        return Response(
+            status: .ok, headers: [.contentType: "text/html; charset=UTF-8", .contentLength: String(text.utf8.count)],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    private static func cut(_ response: Response, after bytes: Int) -> Response {
+        var response = response
+        let body = response.body
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            try await body.write(CuttingWriter(parent: writer, rest: bytes))
+        }
+        return response
+    }
+
+    private static func truncated(_ response: Response, to bytes: Int?) async throws -> Response? {
+        guard let text = try await content(of: response), !text.isEmpty else { return nil }
+        return replacing(text.prefix(bytes ?? text.count / 2), in: response)
+    }
+
+    /// The bytes of a body that ends.
+    private static func content(of response: Response) async throws -> [UInt8]? {
+        guard response.body.contentLength != nil else { return nil }
+        let content = CollectingWriter.Content()
+        try await response.body.write(CollectingWriter(content: content))
+        return content.bytes.withLock { $0 }
+    }
+
+    private static func replacing(_ bytes: some Collection<UInt8>, in response: Response) -> Response {
+        var response = response
+        response.headers[.contentLength] = String(bytes.count)
+        response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        return response
+    }
+
+    // MARK: Codes
+
+    /// The answer with another value of a parameter in its `Location`; nil when there is none.
+    private static func changed(_ response: Response, _ name: String, _ change: (String) -> String) -> Response? {
+        guard let location = response.headers[.location], let start = location.firstIndex(of: "?") else { return nil }
+        let end = location.firstIndex(of: "#") ?? location.endIndex
+        guard start < end else { return nil }
+        var isFound = false
+        let fields = location[location.index(after: start)..<end].split(separator: "&").map { field -> String in
+            guard field.hasPrefix("\(name)=") else { return String(field) }
+            isFound = true
+            return "\(name)=\(change(String(field.dropFirst(name.count + 1))).percentEncoded())"
+        }
+        guard isFound else { return nil }
+        var response = response
+        response.headers[.location] = location[...start] + fields.joined(separator: "&") + location[end...]
+        return response
+    }
+
+    private func expired(_ response: Response) async throws -> Response? {
+        guard let location = response.headers[.location], let code = FormCoding.query(of: location)["code"] else { return nil }
+        let wasGood = try await desk.transact { state, moment in state.tokens.expire(code: code, at: moment.now) }
+        return wasGood ? response : nil
+    }
+
+    // MARK: id_tokens
+
+    private func withIDToken(_ response: Response, _ change: (String) async throws -> String?) async throws -> Response? {
+        guard let text = try await Self.content(of: response), case .object(var members)? = try? JSON.value(of: text),
+            let token = members["id_token"]?.string, let changed = try await change(token)
+        else { return nil }
+        members["id_token"] = .string(changed)
+        return Self.replacing(JSON.encode(.object(members)), in: response)
+    }
+
+    private func otherNonce(_ token: String) async throws -> String? {
+        let parts = token.split(separator: ".")
+        guard parts.count == 3, let payload = try? Base64.decode(String(parts[1])),
+            var claims = try? JSON.value(of: payload).object
+        else { return nil }
+        claims["nonce"] = .string(RandomID.token())
+        return try await desk.signer.sign(claims)
+    }
+
+    private static func otherSignature(_ token: String) -> String? {
+        guard let dot = token.lastIndex(of: "."), let signature = try? Base64.decode(String(token[token.index(after: dot)...])),
+            !signature.isEmpty
+        else { return nil }
+        return token[...dot] + Base64.encode([signature[0] ^ 1] + signature.dropFirst(), as: .url)
+    }
+}
+
+extension FaultKind {
+    fileprivate var isLatency: Bool { if case .latency = self { true } else { false } }
+}
+
+/// What closes a connection in the middle of an answer.
+struct ConnectionCut: Error {}
+
+/// Lets so many bytes of a body through, and then closes the connection.
+private struct CuttingWriter: ResponseBodyWriter {
+    var parent: any ResponseBodyWriter
+    var rest: Int
+
+    @concurrent mutating func write(_ buffer: ByteBuffer) async throws {
+        var buffer = buffer
+        let part = buffer.readSlice(length: min(rest, buffer.readableBytes))
+        rest -= part?.readableBytes ?? 0
+        if let part, part.readableBytes > 0 { try await parent.write(part) }
+        if buffer.readableBytes > 0 || rest == 0 { throw ConnectionCut() }
+    }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws { throw ConnectionCut() }
+}
+
+/// Keeps a body.
+private struct CollectingWriter: ResponseBodyWriter {
+    final class Content: Sendable {
+        let bytes = Mutex<[UInt8]>([])
+    }
+
+    let content: Content
+
+    mutating func write(_ buffer: ByteBuffer) async throws { content.bytes.withLock { $0 += buffer.readableBytesView } }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

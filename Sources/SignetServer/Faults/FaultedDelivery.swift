@@ -1,0 +1,97 @@
+import SignetCore
+
+/// What a desk's stream sends, in which order and how often: where faults of deliveries happen. It belongs to one stream.
+struct FaultedDelivery: Sendable {
+    /// A message as it goes out.
+    struct Event: Sendable {
+        let push: PendingPush
+        /// The event's id.
+        let id: UInt64
+        var faults: [String] = []
+    }
+
+    /// The most messages that are remembered to be delivered again.
+    private static let memory = 16
+
+    private let desk: Desk
+    private let path: String
+    private let client: JournalEntry.Client
+    /// The message that waits for the next one, and the fault that holds it back.
+    private var held: (push: PendingPush, fault: FaultTable.Entry)?
+    private var delivered: [PendingPush] = []
+    private var replayed: Set<String> = []
+    private var lastID: UInt64 = 0
+
+    /// - Parameters:
+    ///   - path: the path of the stream's request.
+    ///   - client: who holds the stream open.
+    init(desk: Desk, path: String, client: JournalEntry.Client) {
+        self.desk = desk
+        self.path = String(path.hasPrefix("\(desk.contextPath)/") ? path.dropFirst(desk.contextPath.count) : path[...])
+        self.client = client
+    }
+
+    /// The events to send, now that these messages are to be delivered, or none are.
+    mutating func events(for pushes: [PendingPush]) async throws -> [Event] {
+        guard !desk.faults.isIdle || held != nil else {
+            remember(pushes)
+            return pushes.map { Event(push: $0, id: $0.eventID) }
+        }
+        let faults = desk.faults.candidates { $0.kind.isOfDeliveries && $0.route.matches(.pushDesk, path[...]) }
+            .filter { $0.rule.client?.matches(client) ?? true }
+        var events = try await ordered(pushes.map { Event(push: $0, id: $0.eventID) }, faults)
+        for fault in faults where fault.rule.kind == .duplicateDelivery {
+            events = events.flatMap { event in
+                guard desk.faults.take(fault) else { return [event] }
+                return [event, Event(push: event.push, id: event.id, faults: event.faults + [fault.rule.name])]
+            }
+        }
+        for fault in faults where fault.rule.kind == .replayedPush { events += try await replays(fault) }
+        remember(pushes)
+        return events
+    }
+
+    private mutating func remember(_ pushes: [PendingPush]) {
+        guard !pushes.isEmpty else { return }
+        delivered = (delivered + pushes).suffix(Self.memory)
+        replayed.formIntersection(delivered.map(\.messageID))
+        lastID = max(lastID, pushes.map(\.eventID).max() ?? 0)
+    }
+
+    /// Of two messages the second one comes first.
+    private mutating func ordered(_ events: [Event], _ faults: [FaultTable.Entry]) async throws -> [Event] {
+        let isOn = faults.filter { $0.rule.kind == .reordering }
+        if let (push, fault) = held {
+            // It goes when another one came, or when nobody wants it held back any more.
+            let isCounted = if case .times = fault.rule.extent { true } else { false }
+            let isWanted = isCounted || isOn.contains { $0.rule == fault.rule }
+            if events.isEmpty, isWanted, try await isWaiting(push) { return [] }
+            held = nil
+            return events + [Event(push: push, id: push.eventID, faults: [fault.rule.name])]
+        }
+        guard let first = events.first, let fault = isOn.first(where: { desk.faults.take($0) }) else { return events }
+        guard events.count > 1 else {
+            held = (first.push, fault)
+            return []
+        }
+        return events.dropFirst() + [Event(push: first.push, id: first.id, faults: [fault.rule.name])]
+    }
+
+    private func isWaiting(_ push: PendingPush) async throws -> Bool {
+        try await desk.transact { state, moment in
+            state.pushes.entry(push.messageID, at: moment.now)?.state == .waiting && moment.now < push.deadline
+        }
+    }
+
+    /// Messages that nobody has to answer any more, each once.
+    private mutating func replays(_ fault: FaultTable.Entry) async throws -> [Event] {
+        var events: [Event] = []
+        for push in delivered where !replayed.contains(push.messageID) {
+            if try await isWaiting(push) { continue }
+            guard desk.faults.take(fault) else { break }
+            replayed.insert(push.messageID)
+            events.append(Event(push: push, id: lastID, faults: [fault.rule.name]))
+        }
+        return events
+    }
+}

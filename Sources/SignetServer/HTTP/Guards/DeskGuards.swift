@@ -1,0 +1,88 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+import Synchronization
+
+/// What every request passes on its way to its resource, and every answer on its way back: it is counted and traced, asked whether its page
+/// may read the answer, and whether it comes too often; and the answer gets the headers that protect it.
+struct DeskGuards: Sendable {
+    let desk: Desk
+
+    /// - Parameter answer: what answers the request when nothing is in the way.
+    func pass(
+        _ request: Request, _ context: DeskContext, to answer: (Request) async throws -> Response
+    ) async throws -> Response {
+        let route = RouteName(request.uri.path, below: desk.contextPath, front: desk.configuration.pushFront)
+        return try await desk.telemetry.observe(request, route) {
+            let origin = CrossOrigin(request, route, desk.configuration)
+            var response: Response
+            if let preflight = origin?.preflight {
+                response = preflight
+            } else if let refusal = tooMany(request, route, context) {
+                response = try refusal.response(for: route, at: desk)
+            } else {
+                response = try await answer(request)
+            }
+            origin?.allow(&response.headers)
+            response.headers.setSecurity(isStrictlySecure: desk.isStrictlySecure)
+            return response
+        }
+    }
+
+    /// Not nil when the address has asked for this too often.
+    private func tooMany(_ request: Request, _ route: RouteName, _ context: DeskContext) -> Refusal? {
+        guard let address = context.network, let kind = AddressRate.Kind(route, request.method),
+            let limit = desk.configuration.rateLimits[keyPath: kind.limit]
+        else { return nil }
+        let now = desk.clock.now
+        let wait = desk.rates.withLock { $0.take(AddressRate(kind: kind, address: address), limit, at: now) }
+        guard let wait else { return nil }
+        desk.telemetry.count([.refused(.tooManyRequests)])
+        return .tooMany(waiting: wait)
+    }
+}
+
+/// Somebody who asks for something, by their address.
+struct AddressRate: Sendable, Hashable {
+    /// What is asked for.
+    enum Kind: Sendable, Hashable {
+        case authenticate
+        case token
+        case push
+
+        /// Nil for what is not limited.
+        init?(_ route: RouteName, _ method: HTTPRequest.Method) {
+            guard method == .post else { return nil }
+            switch route.resource {
+            case .authenticate: self = .authenticate
+            case .accessToken, .deviceCode, .introspection, .revocation: self = .token
+            case .pushMessage: self = .push
+            case nil where route.family == .pages: self = .authenticate
+            default: return nil
+            }
+        }
+
+        var limit: any KeyPath<RateLimits, RateLimit?> & Sendable {
+            switch self {
+            case .authenticate: \.authenticate
+            case .token: \.token
+            case .push: \.push
+            }
+        }
+    }
+
+    let kind: Kind
+    /// An IP address, or of IPv6 the first half: that much one customer has.
+    let address: String
+}
+
+extension Refusal {
+    /// The refusal in the words of the address that it is for.
+    func response(for route: RouteName, at desk: Desk) throws -> Response {
+        switch route.family {
+        case .oauth2: try OAuthRefusal(self).response
+        case .pages, .console: page(again: nil).response(at: desk)
+        case .json, .health, .front, .none: try JSONReply.make(self, version: nil)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+import SignetCore
+
+/// Something that must be well for the server to be ready: what a database or a queue adds.
+struct ReadinessCheck: Sendable {
+    let name: String
+    let isWell: @Sendable () async -> Bool
+
+    init(_ name: String, _ isWell: @escaping @Sendable () async -> Bool) {
+        self.name = name
+        self.isWell = isWell
+    }
+}
+
+/// `/health` says that the process answers, `/health/ready` whether it can do its work: what supervisors and load balancers ask.
+struct HealthResource: Sendable {
+    let desk: Desk
+
+    /// - Parameter path: what follows `/health`.
+    func respond(to reader: RequestReader, path: Substring) async throws -> Response {
+        try reader.require(.get, .head)
+        switch path {
+        case "", "/live": return try JSONReply.make(.ok, JSONValue.object([:]))
+        case "/ready":
+            var checks: [String: JSONValue] = [:]
+            var isReady = !Task.isShuttingDownGracefully
+            for check in desk.readiness {
+                let isWell = await check.isWell()
+                checks[check.name] = .string(isWell ? "ok" : "failing")
+                isReady = isReady && isWell
+            }
+            let body: [String: JSONValue] = [
+                "status": .string(isReady ? "ready" : Task.isShuttingDownGracefully ? "ending" : "failing"),
+                "checks": .object(checks),
+            ]
+            return try JSONReply.make(isReady ? .ok : .serviceUnavailable, JSONValue.object(body))
+        default: throw Refusal.resourceNotFound
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPTypes
+import SignetCore
+
+// The console's part for faults, and its journal.
+
+extension ConsolePages {
+    /// Switches on what the form says.
+    func switchOnFault(_ form: Parameters) throws {
+        func number(_ name: String) throws(Refusal) -> Int? {
+            guard let text = form[name] else { return nil }
+            guard let number = Int(text) else { throw Refusal(.badRequest, "\(name) is a whole number.") }
+            return number
+        }
+        guard var kind = FaultKind.examples.first(where: { $0.name == form["kind"] }) else {
+            throw Refusal(.badRequest, "\(FaultError.unknownKind(String((form["kind"] ?? "").prefix(64))))")
+        }
+        let value = try number("value")
+        switch kind {
+        case .latency: kind = .latency(.milliseconds(value ?? 1000))
+        case .status: kind = .status(value ?? 503)
+        case .cut: kind = .cut(after: value)
+        case .truncated: kind = .truncated(after: value)
+        default: break
+        }
+        let extent = try number("times").map { FaultRule.Extent.times($0) } ?? .untilSwitchedOff
+        do {
+            try AdminOperations(desk: desk).switchOn(FaultRule(kind, at: FaultRoute(form["route"] ?? ""), extent))
+        } catch {
+            throw Refusal(.badRequest, "\(error)")
+        }
+    }
+}
+
+extension ConsoleView {
+    var faults: Markup {
+        table(.faults, "Faults", ["Name", "", "Kind", "Where", "Whom", "Applied", "Left"], facts.faults) { row in
+            cell { tag("code") { row.rule.name } }
+            cell {
+                form("fault/off") {
+                    PagePart.hidden("name", row.rule.name)
+                    tag("button", ["class": "plain", "aria-label": "Switch \(row.rule.name) off"]) { "Off" }
+                }
+            }
+            cell { row.rule.kind.name }
+            cell { row.rule.route == .everywhere ? "everywhere" : row.rule.route.text }
+            cell { row.rule.client?.description ?? "everybody" }
+            cell { String(row.applied) }
+            cell { row.remaining.map { String($0) } ?? "" }
+        }
+            + section("Switch a fault on") {
+                form("fault") {
+                    list("Kind", "kind", FaultKind.examples.map { ($0.name, $0.name) })
+                    list("Where", "route", [("", "everywhere")] + FaultRoute.names.map { ($0, $0) })
+                    field("Times", "times")
+                    field("Value", "value")
+                    PagePart.button("Switch on", isMain: false)
+                }
+                tag("p", ["class": "quiet"]) {
+                    "Without times it stays until it is switched off. The value is the milliseconds of latency, the status, or after "
+                        + "how many bytes an answer is cut or truncated."
+                }
+            }
+    }
+
+    var journal: Markup {
+        table(
+            .journal, "Journal", ["", "Time", "What", "Path or message", "Status", "Took", "Faults"], facts.entries
+        ) { row in
+            cell { String(row.number) }
+            cell { time(row.at) }
+            switch row.event {
+            case .request(let request):
+                cell { request.method }
+                cell { tag("code") { request.path } }
+                cell { request.status == 0 ? "cut" : String(request.status) }
+                cell { Self.milliseconds(request.duration) }
+            case .push(let push):
+                cell { "push \(push.step.rawValue)" }
+                cell { tag("code") { push.messageID } }
+                cell { push.reason ?? push.stream.map { "stream \($0)" } ?? "" }
+                cell { "" }
+            case .letter(let letter):
+                cell { "letter" }
+                cell { "to \(letter.user)" }
+                cell { "" }
+                cell { "" }
+            case .sns(let request):
+                cell { "to SNS" }
+                cell { tag("code") { request.action } }
+                cell { request.status == 0 ? "no answer" : String(request.status) }
+                cell { Self.milliseconds(request.duration) }
+            }
+            cell { row.faults.joined(separator: ", ") }
+        }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let milliseconds = duration / .milliseconds(1)
+        return "\(milliseconds < 1 ? "<\u{A0}1" : String(Int(milliseconds)))\u{A0}ms"
+    }
+
+    private func list(_ label: String, _ name: String, _ options: [(value: String, text: String)]) -> Markup {
+        tag("label", ["for": "fault-\(name)"]) { label }
+            + tag("select", ["id": "fault-\(name)", "name": name]) {
+                for option in options { tag("option", ["value": option.value]) { option.text } }
+            }
+    }
+
+    private func field(_ label: String, _ name: String) -> Markup {
+        tag("label", ["for": "fault-\(name)"]) { label }
+            + void("input", ["id": "fault-\(name)", "name": name, "inputmode": "numeric"])
+    }
+}

@@ -1,0 +1,92 @@
+import HTTPTypes
+import SignetCore
+
+/// Why a front does not do what it is asked, in the words and with the statuses of AWS SNS.
+struct FrontRefusal: Error, Sendable, Hashable {
+    let status: Int
+    let code: String
+    let message: String
+
+    private init(_ status: Int, _ code: String, _ message: String) {
+        (self.status, self.code, self.message) = (status, code, message)
+    }
+
+    static let missingToken = FrontRefusal(403, "MissingAuthenticationToken", "Request is missing Authentication Token")
+    static let unknownKey = FrontRefusal(
+        403, "InvalidClientTokenId", "The security token included in the request is invalid.")
+    static func incompleteSignature(_ message: String) -> FrontRefusal { FrontRefusal(400, "IncompleteSignature", message) }
+    static func wrongSignature(_ message: String) -> FrontRefusal { FrontRefusal(403, "SignatureDoesNotMatch", message) }
+
+    static func invalidAction(_ action: String) -> FrontRefusal {
+        FrontRefusal(
+            400, "InvalidAction",
+            "The action \(action.shortened) is not valid for this endpoint: it has "
+                + FrontAction.Name.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+
+    static func missing(_ name: String) -> FrontRefusal {
+        FrontRefusal(
+            400, "ValidationError",
+            "1 validation error detected: Value null at '\(name)' failed to satisfy constraint: Member must not be null")
+    }
+
+    static func invalidParameter(_ name: String, _ reason: String) -> FrontRefusal {
+        FrontRefusal(400, "InvalidParameter", "Invalid parameter: \(name) Reason: \(reason)")
+    }
+
+    static let malformed = FrontRefusal(
+        400, "MalformedQueryString", "The request is no form in UTF-8 with each parameter once.")
+    static let tooLarge = FrontRefusal(413, "RequestEntityTooLarge", "The request is too large.")
+    static let noEndpoint = FrontRefusal(404, "NotFound", "Endpoint does not exist")
+    static let disabled = FrontRefusal(400, "EndpointDisabled", "Endpoint is disabled")
+    static let internalError = FrontRefusal(500, "InternalError", "The request could not be answered.")
+    static let full = FrontRefusal(429, "Throttled", "Rate exceeded: too much is waiting there already.")
+
+    /// The document of the answer.
+    func document(requestID: String) -> String {
+        let type = status < 500 ? "Sender" : "Receiver"
+        return "<ErrorResponse xmlns=\"\(FrontReply.namespace)\"><Error><Type>\(type)</Type><Code>\(code)</Code>"
+            + "<Message>\(message.escapedForXML)</Message></Error><RequestId>\(requestID)</RequestId></ErrorResponse>"
+    }
+}
+
+/// What a front answers.
+enum FrontReply {
+    static let namespace = "http://sns.amazonaws.com/doc/2010-03-31/"
+
+    /// The document of an answer to an action.
+    /// - Parameter result: What stands in its result; nil for an action that has none.
+    static func document(_ action: String, _ result: String?, requestID: String) -> String {
+        let inner = result.map { "<\(action)Result>\($0)</\(action)Result>" } ?? ""
+        return "<\(action)Response xmlns=\"\(namespace)\">\(inner)<ResponseMetadata><RequestId>\(requestID)</RequestId>"
+            + "</ResponseMetadata></\(action)Response>"
+    }
+
+    static func element(_ name: String, _ text: String) -> String { "<\(name)>\(text.escapedForXML)</\(name)>" }
+
+    static func attributes(_ attributes: [String: String]) -> String {
+        let entries = attributes.sorted { $0.key < $1.key }.map { entry in
+            "<entry>\(element("key", entry.key))\(element("value", entry.value))</entry>"
+        }
+        return "<Attributes>\(entries.joined())</Attributes>"
+    }
+}
+
+extension String {
+    /// The text as it stands in an XML document; what no document can hold is left out.
+    fileprivate var escapedForXML: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": text += "&amp;"
+            case "<": text += "&lt;"
+            case ">": text += "&gt;"
+            case "\"": text += "&quot;"
+            case "\t", "\n", "\r": text += "&#\(scalar.value);"
+            default:
+                if scalar.value >= 0x20, scalar.value != 0xFFFE, scalar.value != 0xFFFF { text.unicodeScalars.append(scalar) }
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,180 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A push front: `POST` is the Query API of AWS SNS, for servers; `GET` is the stream of one mailbox, for the device that owns it
+/// (docs/push.md).
+struct PushFrontResource: Sendable {
+    let desk: Desk
+    let keys: FrontKeys
+
+    func respond(to reader: RequestReader) async throws -> Response {
+        try reader.require(.get, .post)
+        return reader.request.method == .get ? try await mailbox(reader) : await query(reader)
+    }
+
+    // MARK: Servers
+
+    private func query(_ reader: RequestReader) async -> Response {
+        let requestID = RandomID.uuid().lowercased()
+        do {
+            let body: [UInt8]
+            do { body = try await reader.body() } catch { throw FrontRefusal.tooLarge }
+            let uri = reader.request.uri
+            try keys.check(
+                method: "POST", path: uri.path, query: uri.query ?? "", body: body, now: desk.machineClock.now
+            ) { $0 == "host" ? reader.request.head.authority : reader.joined($0) }
+            let action = try FrontAction(body)
+            let result = try await perform(action)
+            return Self.xml(200, FrontReply.document(action.name.rawValue, result, requestID: requestID), requestID)
+        } catch let refusal as FrontRefusal {
+            desk.logger.info("push front refused", metadata: ["code": "\(refusal.code)"])
+            return Self.xml(refusal.status, refusal.document(requestID: requestID), requestID)
+        } catch {
+            // The state cannot be read or written: the sender tries again.
+            desk.logger.error("push front failed", metadata: ["error": "\(error)"])
+            return Self.xml(500, FrontRefusal.internalError.document(requestID: requestID), requestID)
+        }
+    }
+
+    private func perform(_ action: FrontAction) async throws -> String? {
+        switch action.name {
+        case .createEndpoint:
+            let (arn, application) = try action.resource("PlatformApplicationArn", .application)
+            let token = try FrontAction.token(try action.required("Token"))
+            var attributes = try action.attributes()
+            attributes.userData = action["CustomUserData"] ?? attributes.userData
+            let given = attributes
+            let endpoint = try await desk.transact { state, moment throws(FrontRefusal) in
+                try state.front.create(application, arn: arn, token: token, given, at: moment.now)
+            }
+            return FrontReply.element("EndpointArn", endpoint.arn)
+        case .setAttributes:
+            let (arn, _) = try action.resource("EndpointArn", .endpoint)
+            let attributes = try action.attributes()
+            try await desk.transact { state, moment throws(FrontRefusal) in
+                if let released = try state.front.set(arn, attributes, at: moment.now) {
+                    state.effects.append(.endMailbox(released))
+                }
+            }
+            return nil
+        case .getAttributes:
+            let (arn, _) = try action.resource("EndpointArn", .endpoint)
+            let endpoint = try await desk.transact { state, _ in state.front.endpoint(arn) }
+            guard let endpoint else { throw FrontRefusal.noEndpoint }
+            return FrontReply.attributes(endpoint.attributes)
+        case .deleteEndpoint:
+            let (arn, _) = try action.resource("EndpointArn", .endpoint)
+            try await desk.transact { state, moment in
+                if let released = state.front.delete(arn, at: moment.now) { state.effects.append(.endMailbox(released)) }
+            }
+            return nil
+        case .publish: return try await publish(action)
+        }
+    }
+
+    private func publish(_ action: FrontAction) async throws -> String {
+        let (arn, resource) = try action.resource("TargetArn", .endpoint)
+        let message = try action.required("Message")
+        guard action["MessageStructure"] == "json" else {
+            throw FrontRefusal.invalidParameter(
+                "MessageStructure", "it must be json: AM's message stands in the text for the platform")
+        }
+        guard let delivery = SNSEnvelope.unwrap(message, for: resource.platform) else {
+            throw FrontRefusal.invalidParameter(
+                "Message", "there is no message of AM's in it for \(resource.platform.rawValue), with data and messageId")
+        }
+        guard delivery.messageId.utf8.count <= 1024, delivery.message.utf8.count <= 65_536 else {
+            throw FrontRefusal.invalidParameter("Message", "it is too long")
+        }
+        try await desk.transact { state, moment throws(FrontRefusal) in try state.deliver(delivery, to: arn, at: moment.now) }
+        return FrontReply.element("MessageId", RandomID.uuid().lowercased())
+    }
+
+    private static func xml(_ status: Int, _ document: String, _ requestID: String) -> Response {
+        let bytes = Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(document)\n".utf8)
+        var headers: HTTPFields = [.contentType: "text/xml", .contentLength: String(bytes.count)]
+        headers.set("x-amzn-RequestId", requestID)
+        return Response(
+            status: HTTPResponse.Status(code: status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    // MARK: Devices
+
+    private func mailbox(_ reader: RequestReader) async throws -> Response {
+        guard let proof = reader.credentials(PushMailbox.scheme) else { throw try await challenge() }
+        guard let claim = PushMailbox.verified(proof), try await isGood(claim) else {
+            desk.logger.info("mailbox proof refused")
+            throw try await challenge()
+        }
+        let mailbox = FrontMailbox(
+            desk: desk, address: claim.address, last: reader.header("last-event-id").flatMap { UInt64($0) })
+        return EventStream(
+            desk: desk, streams: desk.mailboxStreams, name: claim.address, request: reader.request, mailbox: mailbox
+        ).response
+    }
+
+    private func isGood(_ claim: (address: String, nonce: String)) async throws -> Bool {
+        try await desk.transact { state, moment in
+            // First whether there is such a mailbox: anybody can make a key, and used nonces are remembered.
+            state.front.hasMailbox(claim.address) && state.nonces.redeem(claim.nonce, at: moment.now)
+        }
+    }
+
+    private func challenge() async throws -> Refusal {
+        let nonce = try await desk.transact { state, moment in try state.nonces.issue(at: moment.now) }
+        return Refusal(
+            .unauthorized, "Sign the nonce.", headers: [.wwwAuthenticate: "\(PushMailbox.scheme) nonce=\"\(nonce)\""])
+    }
+}
+
+/// The messages in a mailbox of the front.
+private struct FrontMailbox: StreamMailbox {
+    let desk: Desk
+    let address: String
+    /// The last event that the device has seen.
+    var last: UInt64?
+
+    mutating func events() async throws -> [MailboxMessage]? {
+        let messages = try await desk.transact { [address, last] state, moment -> [MailboxMessage]? in
+            state.front.hasMailbox(address) ? state.front.retained(for: address, after: last, at: moment.now) : nil
+        }
+        guard let messages else { return nil }
+        last = messages.last?.eventID ?? last
+        return messages
+    }
+
+    func delivered(_ events: [MailboxMessage], on stream: DeskSubscription) {}
+}
+
+extension MailboxMessage: StreamEvent {
+    var id: UInt64 { eventID }
+    var delivery: PushDelivery { PushDelivery(messageId: messageID, message: message) }
+}
+
+extension DeskState {
+    /// Hands a message over that was published to an endpoint.
+    fileprivate mutating func deliver(_ delivery: PushDelivery, to arn: String, at now: Date) throws(FrontRefusal) {
+        guard let endpoint = front.endpoint(arn) else { throw .noEndpoint }
+        guard endpoint.isEnabled else { throw .disabled }
+        try front.add(delivery, to: endpoint.token, at: now)
+        effects.append(.wakeMailbox(endpoint.token))
+    }
+}
+
+extension RequestReader {
+    /// The values of a header, joined as signatures have them; nil when there is none.
+    fileprivate func joined(_ name: String) -> String? {
+        let values = request.headers.filter { $0.name.canonicalName == name }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ",")
+    }
+}

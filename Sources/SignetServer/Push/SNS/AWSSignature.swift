@@ -1,0 +1,123 @@
+import Crypto
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// AWS Signature Version 4 in the `Authorization` header, as a function over values: who sends a request and who checks one
+/// compute the same.
+enum AWSSignature {
+    /// What is signed of a request, as it is on the wire.
+    struct Request: Sendable, Hashable {
+        var method: String
+        /// The path as it was sent, escapes included.
+        var path: String
+        /// The query's names and values, decoded.
+        var query: [(name: String, value: String)]
+        /// The headers that are signed, names in lower case.
+        var headers: [(name: String, value: String)]
+        var body: [UInt8]
+
+        static func == (left: Self, right: Self) -> Bool { left.canonical == right.canonical }
+        func hash(into hasher: inout Hasher) { hasher.combine(canonical) }
+    }
+
+    /// When and for what a signature is good.
+    struct Scope: Sendable, Hashable {
+        /// `20150830T123600Z`.
+        let time: String
+        let region: String
+        let service: String
+
+        var day: String { String(time.prefix(8)) }
+        /// `20150830/us-east-1/sns/aws4_request`.
+        var text: String { "\(day)/\(region)/\(service)/\(AWSSignature.terminator)" }
+    }
+
+    static let algorithm = "AWS4-HMAC-SHA256"
+    static let terminator = "aws4_request"
+
+    /// The signature, in hexadecimal.
+    static func signature(of request: Request, _ scope: Scope, secret: Secret) -> String {
+        var key = SymmetricKey(data: Array("AWS4".utf8) + secret.bytes)
+        for part in [scope.day, scope.region, scope.service, terminator] {
+            key = SymmetricKey(data: Array(mac(of: part, key)))
+        }
+        return Hexadecimal.text(of: mac(of: stringToSign(request, scope), key)).lowercased()
+    }
+
+    static func stringToSign(_ request: Request, _ scope: Scope) -> String {
+        [algorithm, scope.time, scope.text, hash(of: Array(request.canonical.utf8))].joined(separator: "\n")
+    }
+
+    /// The value of the `Authorization` header.
+    static func authorization(of request: Request, _ scope: Scope, _ credentials: AWSCredentials) -> String {
+        let signature = signature(of: request, scope, secret: credentials.secret)
+        return "\(algorithm) Credential=\(credentials.accessKey)/\(scope.text), SignedHeaders=\(request.signedHeaders), "
+            + "Signature=\(signature)"
+    }
+
+    /// SHA-256, in hexadecimal.
+    static func hash(of bytes: [UInt8]) -> String { Hexadecimal.text(of: SHA256.hash(data: bytes)).lowercased() }
+
+    private static func mac(of text: String, _ key: SymmetricKey) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
+    }
+}
+
+extension AWSSignature.Request {
+    /// The names of the signed headers, as they stand in the `Authorization` header.
+    var signedHeaders: String { Set(headers.map(\.name)).sorted().joined(separator: ";") }
+
+    /// The request in the one form in which it is hashed.
+    var canonical: String {
+        let names = Set(headers.map(\.name)).sorted()
+        let lines = names.map { name in
+            "\(name):" + headers.filter { $0.name == name }.map { Self.folded($0.value) }.joined(separator: ",")
+        }
+        let fields = query.map { ($0.name.percentEncoded(), $0.value.percentEncoded()) }.sorted { $0 < $1 }
+        return [
+            method, canonicalPath, fields.map { "\($0.0)=\($0.1)" }.joined(separator: "&"), lines.joined(separator: "\n"), "",
+            names.joined(separator: ";"), AWSSignature.hash(of: body),
+        ].joined(separator: "\n")
+    }
+
+    /// The path without detours, escaped once more than it was on the wire: that is the rule for every service but S3.
+    private var canonicalPath: String {
+        var segments: [Substring] = []
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        for part in parts where !part.isEmpty && part != "." {
+            if part == ".." { _ = segments.popLast() } else { segments.append(part) }
+        }
+        let end = segments.isEmpty || !["", ".", ".."].contains(parts.last ?? "") ? "" : "/"
+        return "/" + segments.map { String($0).percentEncoded() }.joined(separator: "/") + end
+    }
+
+    /// Spaces around a value do not count, and several of them are one.
+    private static func folded(_ value: String) -> String {
+        value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
+    }
+}
+
+/// Times in the form that signatures have them.
+enum AWSTime {
+    /// `20150830T123600Z`.
+    static func text(_ date: Date) -> String {
+        let text = date.formatted(.iso8601)
+        return text.filter { $0 != "-" && $0 != ":" }
+    }
+
+    /// Nil when the text is none.
+    static func date(_ text: String) -> Date? {
+        let digits = Array(text.utf8)
+        guard digits.count == 16, digits[8] == UInt8(ascii: "T"), digits[15] == UInt8(ascii: "Z") else { return nil }
+        let spread =
+            [text.prefix(4), text.dropFirst(4).prefix(2), text.dropFirst(6).prefix(2)].joined(separator: "-") + "T"
+            + [text.dropFirst(9).prefix(2), text.dropFirst(11).prefix(2), text.dropFirst(13).prefix(2)].joined(separator: ":")
+            + "Z"
+        return try? Date(spread, strategy: .iso8601)
+    }
+}

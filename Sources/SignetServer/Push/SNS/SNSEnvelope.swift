@@ -1,0 +1,47 @@
+import SignetCore
+
+/// The `Message` of a publication with `MessageStructure=json`: what AM sends, one text for each kind of platform
+/// (protocol/authenticator.md section 4.1).
+enum SNSEnvelope {
+    /// Wraps a message as AM does, its spelling of `PRIORITY` included.
+    /// - Parameter text: What the person reads.
+    static func wrap(_ delivery: PushDelivery, text: String) -> String {
+        let google: JSONValue = .object([
+            "PRIORITY": .string("high"),
+            "data": .object(["message": .string(delivery.message), "messageId": .string(delivery.messageId)]),
+        ])
+        let apple: JSONValue = .object([
+            "aps": .object([
+                "alert": .string(text), "sound": .string("default"), "messageId": .string(delivery.messageId),
+                "data": .string(delivery.message), "content-available": .string("1"),
+            ])
+        ])
+        return JSON.text(
+            of: .object([
+                "default": .string(text), SNSResource.Platform.google.rawValue: .string(JSON.text(of: google)),
+                SNSResource.Platform.apple.rawValue: .string(JSON.text(of: apple)),
+                SNSResource.Platform.appleSandbox.rawValue: .string(JSON.text(of: apple)),
+            ]))
+    }
+
+    /// The message that a device of the platform finds; nil when there is none for it. Both of Google's forms are read: that of
+    /// FCM's older interface, and that of HTTP v1.
+    static func unwrap(_ message: String, for platform: SNSResource.Platform) -> PushDelivery? {
+        guard let texts = try? JSON.value(of: message.utf8), let text = texts[platform.rawValue]?.string,
+            let json = try? JSON.value(of: text.utf8)
+        else { return nil }
+        let (part, name) =
+            switch platform {
+            case .apple, .appleSandbox: (json["aps"], "data")
+            case .google: (json["data"] ?? json["fcmV1Message"]?["message"]?["data"], "message")
+            }
+        guard let id = part?["messageId"]?.string, !id.isEmpty, let body = part?[name]?.string, !body.isEmpty else { return nil }
+        return PushDelivery(messageId: id, message: body)
+    }
+
+    /// What SNS takes as a subject: at most 99 characters in one line, of ASCII. Nil when nothing of the text is.
+    static func subject(_ text: String) -> String? {
+        let line = String(decoding: text.utf8.filter { $0 >= 0x20 && $0 < 0x7F }.prefix(99), as: UTF8.self).trimming(" ")
+        return line.isEmpty ? nil : String(line)
+    }
+}

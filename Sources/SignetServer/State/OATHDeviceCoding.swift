@@ -1,0 +1,54 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A device for one-time codes, member by member: its settings are values that only exist when they are right.
+extension OATHDevice: Codable {
+    private enum CodingKeys: CodingKey {
+        case secret, algorithm, digits, period, counter, timeWindow, counterWindow, lastStep, resourceID, registeredAt
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let factor: MovingFactor?
+        if let counter = try container.decodeIfPresent(UInt64.self, forKey: .counter) {
+            factor = .counter(next: counter)
+        } else {
+            factor = OTPPeriod(seconds: try container.decode(Int.self, forKey: .period)).map { .time(period: $0) }
+        }
+        guard let factor, let digits = OTPDigits(try container.decode(Int.self, forKey: .digits)),
+            let algorithm = OTPAlgorithm(rawValue: try container.decode(String.self, forKey: .algorithm))
+        else {
+            throw DecodingError.dataCorruptedError(forKey: .digits, in: container, debugDescription: "no settings of a device")
+        }
+        let settings = OATHSettings(
+            secret: try container.decode(Secret.self, forKey: .secret), algorithm: algorithm, digits: digits, factor: factor)
+        verifier = OATHVerifier(
+            settings: settings, timeWindow: try container.decode(Int.self, forKey: .timeWindow),
+            counterWindow: try container.decode(Int.self, forKey: .counterWindow),
+            lastAcceptedStep: try container.decodeIfPresent(UInt64.self, forKey: .lastStep))
+        resourceID = try container.decode(String.self, forKey: .resourceID)
+        registeredAt = try container.decodeIfPresent(Date.self, forKey: .registeredAt)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        let settings = verifier.settings
+        try container.encode(settings.secret, forKey: .secret)
+        try container.encode(settings.algorithm.rawValue, forKey: .algorithm)
+        try container.encode(settings.digits.count, forKey: .digits)
+        switch settings.factor {
+        case .time(let period): try container.encode(period.seconds, forKey: .period)
+        case .counter(let next): try container.encode(next, forKey: .counter)
+        }
+        try container.encode(verifier.timeWindow, forKey: .timeWindow)
+        try container.encode(verifier.counterWindow, forKey: .counterWindow)
+        try container.encodeIfPresent(verifier.lastAcceptedStep, forKey: .lastStep)
+        try container.encode(resourceID, forKey: .resourceID)
+        try container.encodeIfPresent(registeredAt, forKey: .registeredAt)
+    }
+}

@@ -1,0 +1,86 @@
+import SignetCore
+import SwiftASN1
+import X509
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The names that a server is reached by, as a certificate has them.
+struct CertifiedNames: Sendable, Hashable {
+    /// Names, in lower case.
+    private(set) var hosts: Set<String> = []
+    /// Addresses: 4 or 16 bytes each.
+    private(set) var addresses: Set<[UInt8]> = []
+
+    /// - Parameter texts: names and addresses; what is neither is left out.
+    init(_ texts: [String]) {
+        for text in texts {
+            if let address = Self.address(text) {
+                addresses.insert(address)
+            } else if Self.isName(text) {
+                hosts.insert(text.lowercased())
+            }
+        }
+    }
+
+    /// This machine, as it calls itself and as its own programs call it, and what a configuration says.
+    init(of configuration: ServerConfiguration) {
+        var texts = ["localhost", "127.0.0.1", "::1", Self.machine]
+        // An address that stands for all of them is not one that anybody asks for.
+        if !["0.0.0.0", "::", ""].contains(configuration.host) { texts.append(configuration.host) }
+        if let url = configuration.publicURL, let endpoint = try? Endpoint(url) { texts.append(endpoint.host) }
+        self.init(texts)
+    }
+
+    /// The names of a certificate.
+    init(_ certificate: Certificate) throws {
+        for name in try certificate.extensions.subjectAlternativeNames ?? SubjectAlternativeNames([]) {
+            switch name {
+            case .dnsName(let host): hosts.insert(host)
+            case .ipAddress(let address): addresses.insert(Array(address.bytes))
+            default: break
+            }
+        }
+    }
+
+    func isSubset(of other: CertifiedNames) -> Bool {
+        hosts.isSubset(of: other.hosts) && addresses.isSubset(of: other.addresses)
+    }
+
+    /// As a certificate has them, in the same order each time.
+    var generalNames: [GeneralName] {
+        hosts.sorted().map { .dnsName($0) }
+            + addresses.sorted { $0.lexicographicallyPrecedes($1) }.map {
+                .ipAddress(ASN1OctetString(contentBytes: $0[...]))
+            }
+    }
+
+    private static func address(_ text: String) -> [UInt8]? {
+        for (family, size) in [(AF_INET, 4), (AF_INET6, 16)] {
+            var bytes = [UInt8](repeating: 0, count: size)
+            if inet_pton(family, text, &bytes) == 1 { return bytes }
+        }
+        return nil
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 253
+            && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+                !label.isEmpty && label.utf8.count <= 63
+                    && label.utf8.allSatisfy {
+                        $0 == UInt8(ascii: "-") || ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || $0 >= 0x30 && $0 <= 0x39
+                    }
+            }
+    }
+
+    private static var machine: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,109 @@
+import Dispatch
+import Synchronization
+
+/// Rows in memory, gone with the process. There are never more of a kind than its capacity: when it is full, the tenth of them that
+/// would expire first makes room.
+package final class MemoryRows: RowStore {
+    fileprivate struct Shelf: Sendable {
+        var rows: [String: StoredRow] = [:]
+        var groups: [String: Set<String>] = [:]
+        var nextSweep = firstSweep
+        let capacity: Int
+
+        static var firstSweep: Int { 64 }
+    }
+
+    private let shelves = Mutex<[String: Shelf]>([:])
+    private let capacities: [String: Int]
+    /// One transaction at a time.
+    private let turn = DispatchSemaphore(value: 1)
+
+    /// - Parameter capacities: how many rows of a kind there can be; any number of a kind that is not named.
+    package init(capacities: [String: Int] = [:]) {
+        self.capacities = capacities
+    }
+
+    package func transact<R>(
+        _ body: (any RowReader) throws(StoreError) -> (R, RowChanges)
+    ) throws(StoreError) -> R {
+        turn.wait()
+        defer { turn.signal() }
+        let (value, changes) = try body(self)
+        shelves.withLock { shelves in
+            for (key, row) in changes.rows {
+                shelves[key.kind, default: Shelf(capacity: capacities[key.kind] ?? .max)].put(row, key.name, at: changes.now)
+            }
+        }
+        return value
+    }
+
+    package func close() {}
+}
+
+extension MemoryRows: RowReader {
+    package func row(_ key: RowKey) throws(StoreError) -> StoredRow? {
+        shelves.withLock { $0[key.kind]?.rows[key.name] }
+    }
+
+    package func rows(_ kind: String, _ selection: RowSelection, at now: Int64, limit: Int) throws(StoreError) -> [NamedRow] {
+        guard let shelf = shelves.withLock({ $0[kind] }) else { return [] }
+        switch selection {
+        case .group(let group):
+            let names = shelf.groups[group, default: []].sorted()
+            return Array(names.lazy.compactMap { shelf.named($0, at: now) }.prefix(limit))
+        case .newest:
+            let named = shelf.rows.keys.compactMap { shelf.named($0, at: now) }.filter { $0.row.expiresAt != StoredRow.never }
+            return Array(named.sorted { ($0.row.expiresAt, $0.name) > ($1.row.expiresAt, $1.name) }.prefix(limit))
+        case .after(let name):
+            let names = shelf.rows.keys.filter { name.map($0.utf8.isAfter) ?? true }
+                .sorted { $1.utf8.isAfter($0) }
+            return Array(names.lazy.compactMap { shelf.named($0, at: now) }.prefix(limit))
+        }
+    }
+
+    package func count(_ kind: String, at now: Int64, limit: Int) throws(StoreError) -> Int {
+        shelves.withLock { $0[kind] }.map { shelf in min(limit, shelf.rows.values.count { now < $0.expiresAt }) } ?? 0
+    }
+
+    package func isFull(_ kind: String, at now: Int64) throws(StoreError) -> Bool {
+        shelves.withLock { $0[kind]?.isFull(at: now) } ?? false
+    }
+}
+
+extension MemoryRows.Shelf {
+    fileprivate func isFull(at now: Int64) -> Bool {
+        rows.count >= capacity && rows.values.count { now < $0.expiresAt } >= capacity
+    }
+
+    fileprivate func named(_ name: String, at now: Int64) -> NamedRow? {
+        rows[name].flatMap { now < $0.expiresAt ? NamedRow(name: name, row: $0) : nil }
+    }
+
+    fileprivate mutating func put(_ row: StoredRow?, _ name: String, at now: Int64) {
+        guard let row else { return remove(name) }
+        if rows[name] == nil, rows.count >= min(nextSweep, capacity) { makeRoom(at: now) }
+        remove(name)
+        rows[name] = row
+        if !row.group.isEmpty { groups[row.group, default: []].insert(name) }
+    }
+
+    private mutating func remove(_ name: String) {
+        guard let old = rows.removeValue(forKey: name), !old.group.isEmpty else { return }
+        groups[old.group]?.remove(name)
+        if groups[old.group]?.isEmpty == true { groups[old.group] = nil }
+    }
+
+    private mutating func makeRoom(at now: Int64) {
+        for (name, row) in rows where row.expiresAt <= now { remove(name) }
+        if rows.count >= capacity {
+            let oldest = rows.sorted { $0.value.expiresAt < $1.value.expiresAt }.prefix(max(1, capacity / 10))
+            for (name, _) in oldest { remove(name) }
+        }
+        nextSweep = max(Self.firstSweep, rows.count * 2)
+    }
+}
+
+extension String.UTF8View {
+    /// The order of bytes, which every engine has.
+    fileprivate func isAfter(_ other: String) -> Bool { other.utf8.lexicographicallyPrecedes(self) }
+}

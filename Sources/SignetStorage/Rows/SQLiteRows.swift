@@ -1,0 +1,198 @@
+import GRDB
+import GRDBSQLite
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Rows in one SQLite file, durable when a transaction returns: write-ahead log, `synchronous=FULL`. The file is this process's alone
+/// for as long as it is open, so that what was read stays true, and no other server can be started on it by mistake.
+package final class SQLiteRows: RowStore {
+    private let database: DatabaseQueue
+
+    /// Opens the file, or makes it, with mode 0600, in a directory that is made with 0700.
+    /// - Throws: ``StoreError/Code/busy`` when another process has it; ``StoreError/Code/unsafePlace`` when others can reach it;
+    ///   ``StoreError/Code/newerFormat`` when a later version made it; ``StoreError/Code/corrupt`` when it is another kind of file.
+    package init(path: String) throws(StoreError) {
+        _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
+        let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
+        if !PrivateFile.exists(path) { try PrivateFile.create(path, containing: []) }
+        try PrivateFile.check(path)
+        do {
+            database = try DatabaseQueue(path: path, configuration: Self.configuration)
+            try database.writeWithoutTransaction { try Self.prepare($0, isNew: isNew) }
+        } catch {
+            let failure = SQLiteFailure.storeError(error, "open \(path)")
+            guard failure.code == .busy else { throw failure }
+            throw StoreError(
+                .busy, "open \(path)", "another server is using this file; stop it, or give this one a file of its own",
+                status: failure.platformStatus)
+        }
+    }
+
+    /// The version of the table that this code knows.
+    private static let version = 1
+    /// `SGNT`: says whose file it is.
+    private static let application = 0x5347_4E54
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(2)
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: "PRAGMA locking_mode=EXCLUSIVE; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY"
+            )
+        }
+        return configuration
+    }
+
+    private static func prepare(_ database: Database, isNew: Bool) throws {
+        guard try String.fetchOne(database, sql: "PRAGMA journal_mode=WAL") == "wal" else {
+            throw StoreError(.failed, "open the state", "SQLite keeps no write-ahead log here")
+        }
+        try database.execute(sql: "PRAGMA synchronous=FULL")
+        guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
+            throw StoreError(.failed, "open the state", "SQLite does not make writes durable here")
+        }
+        // The right to write is taken now, and kept: nothing is written by it.
+        try database.execute(sql: "BEGIN IMMEDIATE")
+        do {
+            try createTable(database, isNew: isNew)
+            try database.execute(sql: "COMMIT")
+        } catch {
+            if database.isInsideTransaction { try? database.rollback() }
+            throw error
+        }
+    }
+
+    private static func createTable(_ database: Database, isNew: Bool) throws {
+        let found = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        if isNew, found == 0 {
+            try database.execute(
+                sql: """
+                    CREATE TABLE row (kind TEXT NOT NULL, name TEXT NOT NULL, family TEXT NOT NULL, expires INTEGER NOT NULL,
+                        bytes BLOB NOT NULL, PRIMARY KEY (kind, name));
+                    CREATE INDEX row_family ON row (kind, family) WHERE family != '';
+                    CREATE INDEX row_expires ON row (kind, expires);
+                    PRAGMA application_id=\(application); PRAGMA user_version=\(version)
+                    """)
+        } else {
+            guard found == application else {
+                throw StoreError(.corrupt, "open the state", "the file is not one that a server made; it was left as it is")
+            }
+            guard try Int.fetchOne(database, sql: "PRAGMA user_version") == version else {
+                throw StoreError(.newerFormat, "open the state", "a later version of signet made the file; nothing was changed")
+            }
+        }
+    }
+
+    package func transact<R>(
+        _ body: (any RowReader) throws(StoreError) -> (R, RowChanges)
+    ) throws(StoreError) -> R {
+        do {
+            return try database.writeWithoutTransaction { database in
+                // Nobody else writes, so that what is read before the transaction is still true inside of it.
+                let (value, changes) = try body(Reader(database: database))
+                if !changes.rows.isEmpty { try Self.apply(changes, to: database) }
+                return value
+            }
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
+            throw StoreError(
+                .outcomeUnknown, "write the state", "the disk did not confirm the change: it is there, or nothing of it",
+                status: error.extendedResultCode.rawValue)
+        } catch {
+            throw SQLiteFailure.storeError(error, "write the state")
+        }
+    }
+
+    package func close() {
+        try? database.close()
+    }
+
+    private static func apply(_ changes: RowChanges, to database: Database) throws {
+        try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+        do {
+            let put = try database.cachedStatement(
+                sql: """
+                    INSERT INTO row (kind, name, family, expires, bytes) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+                    SET family = excluded.family, expires = excluded.expires, bytes = excluded.bytes
+                    """)
+            let remove = try database.cachedStatement(sql: "DELETE FROM row WHERE kind = ? AND name = ?")
+            for (key, row) in changes.rows {
+                if let row {
+                    try put.execute(arguments: [key.kind, key.name, row.group, row.expiresAt, row.bytes.databaseBlob])
+                } else {
+                    try remove.execute(arguments: [key.kind, key.name])
+                }
+            }
+            let sweep = try database.cachedStatement(
+                sql: """
+                    DELETE FROM row WHERE rowid IN
+                    (SELECT rowid FROM row WHERE kind = ? AND expires <= ? ORDER BY expires LIMIT ?)
+                    """)
+            for (kind, count) in changes.written {
+                try sweep.execute(arguments: [kind, changes.now, RowChanges.sweep(with: count)])
+            }
+            try database.cachedStatement(sql: "COMMIT").execute()
+        } catch {
+            if database.isInsideTransaction { try? database.rollback() }
+            throw error
+        }
+    }
+
+    private struct Reader: RowReader {
+        let database: Database
+
+        func row(_ key: RowKey) throws(StoreError) -> StoredRow? {
+            try attempt(key.kind) {
+                let statement = try database.cachedStatement(
+                    sql: "SELECT name, family, expires, bytes FROM row WHERE kind = ? AND name = ?")
+                return try Row.fetchOne(statement, arguments: [key.kind, key.name]).map { try Self.named($0).row }
+            }
+        }
+
+        func rows(_ kind: String, _ selection: RowSelection, at now: Int64, limit: Int) throws(StoreError) -> [NamedRow] {
+            let (condition, order, argument) =
+                switch selection {
+                case .group(let group): ("family = ? AND family != ''", "name", group as (any DatabaseValueConvertible)?)
+                case .newest: ("expires < \(StoredRow.never)", "expires DESC, name DESC", nil)
+                case .after(nil): ("TRUE", "name", nil)
+                case .after(let name?): ("name > ?", "name", name)
+                }
+            return try attempt(kind) {
+                let statement = try database.cachedStatement(
+                    sql: """
+                        SELECT name, family, expires, bytes FROM row WHERE kind = ? AND \(condition) AND expires > ?
+                        ORDER BY \(order) LIMIT ?
+                        """)
+                let arguments = StatementArguments([kind] + (argument.map { [$0] } ?? []) + [now, max(0, limit)])
+                return try Row.fetchAll(statement, arguments: arguments).map { try Self.named($0) }
+            }
+        }
+
+        func count(_ kind: String, at now: Int64, limit: Int) throws(StoreError) -> Int {
+            try attempt(kind) {
+                let statement = try database.cachedStatement(
+                    sql: "SELECT count(*) FROM (SELECT 1 FROM row WHERE kind = ? AND expires > ? LIMIT ?)")
+                return try Int.fetchOne(statement, arguments: [kind, now, max(0, limit)]) ?? 0
+            }
+        }
+
+        func isFull(_ kind: String, at now: Int64) throws(StoreError) -> Bool { false }
+
+        private static func named(_ row: Row) throws -> NamedRow {
+            let bytes = try row.withUnsafeData(atIndex: 3) { Array($0 ?? .init()) }
+            return NamedRow(name: row[0], row: StoredRow(group: row[1], expiresAt: row[2], bytes: bytes))
+        }
+
+        private func attempt<R>(_ kind: String, _ body: () throws -> R) throws(StoreError) -> R {
+            do {
+                return try body()
+            } catch {
+                throw SQLiteFailure.storeError(error, "read a row of kind \(kind)")
+            }
+        }
+    }
+}

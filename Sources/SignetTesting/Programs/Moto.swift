@@ -1,0 +1,118 @@
+#if os(Linux)
+import Foundation
+package import SignetCore
+import SignetNetwork
+
+/// Moto as AWS SNS, which nobody here wrote: it checks signatures with Amazon's own library, and says what a phone would have got.
+/// `scripts/setup` puts it into an environment of its own; one in the path will do too.
+package struct Moto: Sendable {
+    /// The address of its API.
+    package let url: String
+    /// The key of somebody who may use SNS.
+    package let accessKey: String
+    /// That key's secret.
+    package let secret: Secret
+    /// The platform application of Apple's devices.
+    package let appleEndpoint: String
+    /// The platform application of Google's devices.
+    package let googleEndpoint: String
+    private let transport: AsyncHTTPTransport
+
+    private static var home: String {
+        (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/moto/bin"
+    }
+
+    private static func program(_ name: String) -> String {
+        let own = "\(home)/\(name)"
+        return FileManager.default.isExecutableFile(atPath: own) ? own : name
+    }
+
+    private static let server = "moto_server"
+
+    /// Whether it is on this machine.
+    package static var isPossible: Bool {
+        FileManager.default.isExecutableFile(atPath: "\(home)/\(server)") || Programs.missing([server]).isEmpty
+    }
+
+    /// A Python that has Amazon's library (`boto3`), which comes with Moto.
+    package static var python: String { program("python3") }
+
+    /// A platform endpoint, as SNS has it.
+    package struct Endpoint: Sendable {
+        /// Its name.
+        package let arn: String
+        /// The device's token.
+        package let token: String
+        /// What was published to it: the texts as they came.
+        package let messages: [String]
+    }
+
+    /// Runs `body` with a new one, which checks every signature, and ends it afterwards.
+    /// - Throws: ``OpenIDProvider/Unavailable``, or what `body` throws.
+    package static func with<R>(_ body: (Moto) async throws -> R) async throws -> R {
+        let port = try OpenIDProvider.freePort()
+        let url = "http://127.0.0.1:\(port)"
+        var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("AWS_") }
+        // Somebody must be there before anybody can sign: the first requests are not looked at.
+        environment["INITIAL_NO_AUTH_ACTION_COUNT"] = "5"
+        let process = try TestProcess.kept(
+            program(server), ["-H", "127.0.0.1", "-p", String(port)], environment: environment)
+        return try await OpenIDProvider.running(process, at: "\(url)/moto-api/data.json") {
+            try await AsyncHTTPTransport(largestBody: 8 << 20).use { transport in
+                try await body(try await prepared(url, transport))
+            }
+        }
+    }
+
+    private static func prepared(_ url: String, _ transport: AsyncHTTPTransport) async throws -> Moto {
+        func ask(_ service: String, _ version: String, _ fields: [(name: String, value: String)]) async throws -> String {
+            let claim =
+                "AWS4-HMAC-SHA256 Credential=A/20260101/us-east-1/\(service)/aws4_request, SignedHeaders=host, Signature=x"
+            let response = try await transport.send(
+                HTTPRequest(
+                    "POST", "\(url)/",
+                    headers: ["Authorization": claim, "Content-Type": "application/x-www-form-urlencoded"],
+                    body: Array(FormCoding.encode(fields + [("Version", version)]).utf8)))
+            let text = String(decoding: response.body, as: UTF8.self)
+            guard response.status == 200 else { throw OpenIDProvider.Unavailable(description: text) }
+            return text
+        }
+        let iam = "2010-05-08"
+        _ = try await ask("iam", iam, [("Action", "CreateUser"), ("UserName", "am")])
+        let key = try await ask("iam", iam, [("Action", "CreateAccessKey"), ("UserName", "am")])
+        let policy = #"{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sns:*","Resource":"*"}]}"#
+        _ = try await ask(
+            "iam", iam,
+            [("Action", "PutUserPolicy"), ("UserName", "am"), ("PolicyName", "push"), ("PolicyDocument", policy)])
+        func application(_ platform: String) async throws -> String {
+            let answer = try await ask(
+                "sns", "2010-03-31",
+                [
+                    ("Action", "CreatePlatformApplication"), ("Name", "desk"), ("Platform", platform),
+                    ("Attributes.entry.1.key", "PlatformCredential"), ("Attributes.entry.1.value", "x"),
+                ])
+            return element("PlatformApplicationArn", in: answer)
+        }
+        return Moto(
+            url: url, accessKey: element("AccessKeyId", in: key), secret: Secret(element("SecretAccessKey", in: key).utf8),
+            appleEndpoint: try await application("APNS"), googleEndpoint: try await application("GCM"), transport: transport)
+    }
+
+    private static func element(_ name: String, in text: String) -> String {
+        guard let start = text.firstRange(of: "<\(name)>"), let end = text.firstRange(of: "</\(name)>") else { return "" }
+        return String(text[start.upperBound..<end.lowerBound])
+    }
+
+    /// The endpoints with their messages, in the order in which they were made.
+    package func endpoints() async throws -> [Endpoint] {
+        let response = try await transport.send(HTTPRequest("GET", "\(url)/moto-api/data.json"))
+        let all = try JSON.value(of: response.body)["sns"]?["PlatformEndpoint"]?.array ?? []
+        return all.map { endpoint in
+            // Messages are kept under SNS's ids.
+            Endpoint(
+                arn: endpoint["arn"]?.string ?? "", token: endpoint["token"]?.string ?? "",
+                messages: (endpoint["messages"]?.object ?? [:]).values.compactMap(\.string))
+        }
+    }
+}
+#endif

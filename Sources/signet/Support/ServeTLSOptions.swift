@@ -1,0 +1,58 @@
+import ArgumentParser
+import SignetServer
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// How `signet serve` comes to speak https.
+struct ServeTLSOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("tls"),
+        help: "Speak https, with an authority of the server's own that is made once and kept. What to trust is told.")
+    var isOn = false
+
+    @Option(
+        name: .customLong("tls-directory"),
+        help: ArgumentHelp(
+            "Where that authority is; without it signet-server/tls in the place for data.", valueName: "directory"),
+        completion: .directory)
+    var directory: String?
+
+    @Option(
+        name: .customLong("tls-certificate"),
+        help: ArgumentHelp("Speak https, with this certificate and those above it, in PEM.", valueName: "file"),
+        completion: .file())
+    var certificate: String?
+
+    @Option(
+        name: .customLong("tls-key"), help: ArgumentHelp("Its key, in PEM, of mode 0600.", valueName: "file"), completion: .file()
+    )
+    var key: String?
+
+    func validate() throws {
+        guard (certificate == nil) == (key == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key belong together.")
+        }
+        guard certificate == nil || !isOn && directory == nil else {
+            throw ValidationError("--tls makes a certificate, and --tls-certificate names one: say one of the two.")
+        }
+    }
+
+    /// What was asked for; nil for nothing, which leaves it to the configuration.
+    func tls() throws -> ServerTLS? {
+        if let certificate, let key { return .files(certificate: certificate, key: key) }
+        guard isOn || directory != nil else { return nil }
+        return .ownAuthority(directory: try directory ?? Self.usualDirectory())
+    }
+
+    private static func usualDirectory() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first, state.hasPrefix("/") { return "\(state)/tls" }
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return "\(data)/signet-server/tls" }
+        if let home = environment["HOME"], home.hasPrefix("/") { return "\(home)/.local/share/signet-server/tls" }
+        throw Failure(.usage, "noHome", "no place for the authority is known: say --tls-directory")
+    }
+}

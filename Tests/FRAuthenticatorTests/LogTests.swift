@@ -1,0 +1,57 @@
+import FRAuthenticator
+import Logging
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("The SDK's log")
+struct LogTests {
+    static let levels: [(FRALog.LogLevel?, [String])] = [
+        (nil, ["warning w", "error e", "warning set up"]), (FRALog.LogLevel.none, []),
+        (.all, ["debug v", "info i", "warning w", "error e", "warning set up"]), (.error, ["error e"]),
+        ([.verbose, .info], ["debug v", "info i"]),
+    ]
+
+    @Test("has the lines of the levels that the app asks for, and the SDK's failures as warnings", arguments: levels)
+    func written(level: FRALog.LogLevel?, expected: [String]) throws {
+        let lines = Lines()
+        var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
+        settings.logger = Logger(label: "test") { _ in LineLog(lines: lines) }
+        try FRAProcess.$current.withValue(FRAProcess(settings)) {
+            if let level { FRALog.setLogLevel(level) }
+            try FRAClient.setStorage(storage: RecordingClient(Notebook())).get()
+            FRAClient.start()
+            FRALog.v("v")
+            FRALog.i("i")
+            FRALog.w("w")
+            FRALog.e("e")
+            // It has started: that is refused, and said.
+            FRAClient.setStorage(storage: RecordingClient(Notebook()))
+        }
+        #expect(lines.all.map { $0.split(separator: ":")[0] } == expected.map { Substring($0) })
+    }
+}
+
+/// Keeps what is logged.
+private struct LineLog: LogHandler {
+    let lines: Lines
+    var metadata = Logger.Metadata()
+    var logLevel = Logger.Level.trace
+
+    init(lines: Lines) {
+        self.lines = lines
+    }
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { lines.add("\(event.level) \(event.message)") }
+}
+
+private final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+}

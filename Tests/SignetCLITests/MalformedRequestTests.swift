@@ -1,0 +1,299 @@
+#if os(Linux)
+import Foundation
+import SignetCore
+import SignetServer
+import SignetTesting
+import Testing
+
+@Suite("Ten thousand malformed requests", .tags(.slow), .timeLimit(.minutes(20)))
+struct MalformedRequestTests {
+    /// Made from this, so that a run can be repeated; `SIGNET_FUZZ_SEED` names another one.
+    static let seed = ProcessInfo.processInfo.environment["SIGNET_FUZZ_SEED"].flatMap { UInt64($0) } ?? 20_261_121
+
+    private static let warmUp = 2_000
+    private static let count = 10_000
+    /// After so many the desk is put in order again: damaged requests move its clock, too.
+    private static let round = 250
+
+    @Test(
+        "None ends the server, stops it, or is a fault of its own that nobody can read of; and its memory stays",
+        arguments: [seed])
+    func fuzz(seed: UInt64) async throws {
+        try await Workplace.with(vault: false) { place in
+            let tokenFile = place.directory.file("token")
+            let arguments = ["serve", "--port", "0", "--attached", "--json", "--admin-token-file", tokenFile]
+            // What scrypt works in, 16 MiB at a time, the C library would keep for the next time; here it gives all of it back. So
+            // does the address sanitizer, which keeps 256 MiB of what was freed.
+            let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? ""
+            let process = try place.start(
+                arguments, input: .open,
+                environment: [
+                    "MALLOC_MMAP_THRESHOLD_": "1048576", "ASAN_OPTIONS": sanitizer + "quarantine_size_mb=1",
+                ])
+            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+            let desk = FuzzedDesk(
+                port: try Endpoint(try #require(ready["url"]?.string)).port,
+                token: try String(contentsOfFile: tokenFile, encoding: .utf8).trimmingCharacters(in: .newlines),
+                password: try #require(ready["users"]?.array?.first?["password"]?.string),
+                console: try #require(ready["console"]?.string))
+            let outcome = try await desk.run(seed: seed, warmUp: Self.warmUp, count: Self.count, round: Self.round) {
+                Self.residentKilobytes(process.identifier)
+            }
+            #expect(!process.hasEnded, "seed \(seed): \(process.soFar.errors.suffix(2000))")
+            #expect(outcome.unanswered == [], "seed \(seed): a request that the server took and did not answer")
+            #expect(outcome.faults == outcome.journaledFaults, "seed \(seed): 500 without an entry")
+            #expect(outcome.faults == 0, "seed \(seed): \(outcome.examples.joined(separator: "\n"))")
+            #expect(outcome.journaled > Self.count / 2, "most have to reach what they were made for")
+            #expect(outcome.routes == Set(FaultRoute.names + ["console", "admin"]))
+            #expect(outcome.statuses.keys.contains(200) && outcome.statuses.keys.contains(400), "\(outcome.statuses)")
+            let growth = outcome.after - outcome.before
+            #expect(growth < 24 * 1024, "seed \(seed): from \(outcome.before) KiB to \(outcome.after) KiB; \(outcome.statuses)")
+            let figures =
+                "seed \(seed): resident \(outcome.before) KiB, then \(outcome.after) KiB; \(outcome.journaled) journaled; statuses \(outcome.statuses.sorted { $0.key < $1.key })"
+            FileHandle.standardError.write(Data("malformed requests: \(figures)\n".utf8))
+            process.closeInput()
+            try await process.end().succeeds()
+        }
+    }
+
+    private static func residentKilobytes(_ id: Int32) -> Int {
+        let status = (try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return Int(line.filter(\.isNumber)) ?? 0
+    }
+}
+
+/// The server that is bothered, and who bothers it.
+private struct FuzzedDesk: Sendable {
+    let port: Int
+    let token: String
+    let password: String
+    let console: String
+
+    struct Outcome: Sendable {
+        var statuses: [Int: Int] = [:]
+        var routes: Set<String> = []
+        var faults = 0
+        var journaledFaults = 0
+        /// How many got past the parser of HTTP: entries of the journal, which has none of the administration.
+        var journaled = 0
+        var examples: [String] = []
+        var unanswered: [String] = []
+        var before = 0
+        var after = 0
+    }
+
+    /// Runs on a thread of its own: it only ever waits for a socket.
+    func run(
+        seed: UInt64, warmUp: Int, count: Int, round: Int, memory: @escaping @Sendable () -> Int
+    ) async throws -> Outcome {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result { try bother(seed: seed, warmUp: warmUp, count: count, round: round, memory: memory) })
+            }
+        }
+    }
+
+    private func bother(seed: UInt64, warmUp: Int, count: Int, round: Int, memory: () -> Int) throws -> Outcome {
+        var fuzzer = RequestFuzzer(dice: SeededGenerator(seed: seed))
+        var outcome = Outcome()
+        var valid = try requests()
+        for number in 0..<(warmUp + count) {
+            if number.isMultiple(of: round) {
+                try tidy(&outcome)
+                valid = try requests()
+            }
+            if number == warmUp { outcome.before = memory() }
+            let request = valid[number % valid.count]
+            outcome.routes.insert(request.route)
+            let bytes = fuzzer.damaged(request)
+            guard let answer = try? exchange(bytes) else {
+                outcome.unanswered.append(String(decoding: bytes.prefix(300), as: UTF8.self))
+                continue
+            }
+            let status = Int(answer.dropFirst("HTTP/1.1 ".count).prefix(3)) ?? 0
+            outcome.statuses[status, default: 0] += 1
+            if status == 500 {
+                outcome.faults += 1
+                outcome.examples = (outcome.examples + [String(decoding: bytes.prefix(600), as: UTF8.self)]).suffix(3)
+            }
+            // A fault that was switched on would be in the way.
+            if request.route == "admin" { _ = try admin("DELETE", "faults") }
+        }
+        try tidy(&outcome)
+        outcome.after = memory()
+        return outcome
+    }
+
+    /// Puts clock, faults and users in order, and notes how many faults of the server's the journal has.
+    private func tidy(_ outcome: inout Outcome) throws {
+        let found = try JSON.value(of: Array(try admin("GET", "journal?status=500&limit=1").utf8))
+        for (method, path) in [("DELETE", "journal"), ("POST", "reset")] { _ = try admin(method, path) }
+        outcome.journaledFaults += Int(try #require(found["count"]?.wholeNumber))
+        outcome.journaled = Int(try #require(found["last"]?.wholeNumber))
+    }
+
+    private func admin(_ method: String, _ path: String) throws -> String {
+        let answer = try exchange(
+            Array(
+                "\(method) /am/admin/\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(token)\r\nContent-Length: 0\r\n\r\n"
+                    .utf8))
+        try #require(answer.hasPrefix("HTTP/1.1 2"), "\(answer)")
+        return Self.body(answer)
+    }
+
+    private static func body(_ answer: String) -> String {
+        answer.firstRange(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) } ?? ""
+    }
+
+    /// Sends bytes on a connection of their own, and reads until the server closes it.
+    private func exchange(_ bytes: [UInt8]) throws -> String {
+        try #require(try ClientSocket(port: port, patience: 60).exchange(bytes))
+    }
+
+    // MARK: What is damaged
+
+    private func json(_ method: String, _ target: String, _ body: String, _ headers: [String] = []) throws -> String {
+        let lines =
+            ["\(method) \(target) HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json"] + headers
+            + ["Content-Length: \(body.utf8.count)", "", body]
+        return Self.body(try exchange(Array(lines.joined(separator: "\r\n").utf8)))
+    }
+
+    private func step(_ json: String, _ answers: [String: String]) throws -> String {
+        var step = try JSON.decode(JourneyStep.self, from: json.utf8)
+        for (type, value) in answers {
+            guard let index = step.callbacks.firstIndex(where: { $0.type == type }) else { continue }
+            step.callbacks[index].answer(.string(value))
+        }
+        return String(decoding: try JSON.encode(step), as: UTF8.self)
+    }
+
+    private static let authenticate = "/am/json/realms/root/authenticate"
+
+    /// At least one request for everything that there is, with sessions and handles that are good.
+    private func requests() throws -> [ValidRequest] {
+        let login = ["NameCallback": "demo", "PasswordCallback": password]
+        let first = try json("POST", "\(Self.authenticate)?authIndexType=service&authIndexValue=Login", "{}")
+        let answered = try step(first, login)
+        let done = try JSON.value(of: Array(try json("POST", Self.authenticate, answered).utf8))
+        let session = try #require(done["tokenId"]?.string)
+        let shown = [
+            "iPlanetDirectoryPro: \(session)", "Cookie: iPlanetDirectoryPro=\(session)",
+            "Accept-API-Version: resource=2.1, protocol=1.0",
+        ]
+        let typed = ["Content-Type: application/json"]
+        let everything = try json("POST", "\(Self.authenticate)?authIndexType=service&authIndexValue=Everything", "{}")
+        let push =
+            #"{"messageId":"AUTHENTICATE:1f1e-2","jwt":"eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJyZXNwb25zZSI6IngifQ.AAAA"}"#
+        return journeys(first, answered, everything, typed) + devices(shown, session, push) + oauth(shown, session)
+            + pages(session)
+    }
+
+    private func journeys(_ first: String, _ answered: String, _ everything: String, _ typed: [String]) -> [ValidRequest] {
+        let headers = typed + ["Accept-API-Version: resource=2.1, protocol=1.0", "User-Agent: signet/1"]
+        func request(_ target: String, _ body: String) -> ValidRequest {
+            ValidRequest(route: "authenticate", method: "POST", target: target, headers: headers, body: body)
+        }
+        return [
+            request("\(Self.authenticate)?authIndexType=service&authIndexValue=Login", "{}"),
+            request(Self.authenticate, answered),
+            request("\(Self.authenticate)?noSession=true&ForceAuth=true", first),
+            request("/am/json/alpha/authenticate", everything),
+            request("\(Self.authenticate)?suspendedId=abc", ""),
+            request("/am/json/authenticate?realm=/alpha&authIndexType=service&authIndexValue=PushRegistration", "{}"),
+        ]
+    }
+
+    private func devices(_ shown: [String], _ session: String, _ push: String) -> [ValidRequest] {
+        let own = shown.dropLast() + ["Accept-API-Version: resource=1.0"]
+        let place = "/am/json/realms/root/users/demo/devices"
+        let message = "/am/json/push/sns/message?_action="
+        let typed = ["Content-Type: application/json", "Accept-API-Version: resource=1.0, protocol=1.0"]
+        return [
+            ValidRequest(
+                route: "sessions", method: "POST", target: "/am/json/realms/root/sessions?_action=getSessionInfo",
+                headers: shown + ["Content-Type: application/json"], body: "{\"tokenId\":\"\(session)\"}"),
+            ValidRequest(
+                route: "session", method: "POST", target: "/am/json/sessions/\(session)?_action=validate", headers: shown),
+            ValidRequest(route: "secondFactorDevices", target: "\(place)/2fa/push?_queryFilter=true", headers: Array(own)),
+            ValidRequest(
+                route: "secondFactorDevice", method: "PUT", target: "\(place)/2fa/binding/x",
+                headers: own + ["Content-Type: application/json"], body: #"{"deviceName":"x","_id":"x"}"#),
+            ValidRequest(route: "profileDevices", target: "\(place)/profile?_queryId=*", headers: Array(own)),
+            ValidRequest(route: "profileDevice", method: "DELETE", target: "\(place)/profile/x", headers: Array(own)),
+            ValidRequest(route: "pushMessage", method: "POST", target: message + "authenticate", headers: typed, body: push),
+            ValidRequest(route: "pushMessage", method: "POST", target: message + "register", headers: typed, body: push),
+            ValidRequest(
+                route: "pushDesk", target: "/am/json/push/desk",
+                headers: [
+                    "Authorization: Signet-Desk eyJhbGciOiJIUzI1NiJ9.eyJtZWNoYW5pc21VaWQiOiJ4Iiwibm9uY2UiOiJ5In0.AAAA",
+                    "Last-Event-ID: 7",
+                ]),
+        ]
+    }
+
+    private func oauth(_ shown: [String], _ session: String) -> [ValidRequest] {
+        let base = "/am/oauth2/realms/root"
+        func form(_ route: String, _ path: String, _ body: String, _ headers: [String] = []) -> ValidRequest {
+            ValidRequest(
+                route: route, method: "POST", target: "\(base)/\(path)",
+                headers: headers + ["Content-Type: application/x-www-form-urlencoded"],
+                body: body)
+        }
+        let query =
+            "response_type=code&client_id=app&scope=openid%20profile&redirect_uri=org.example.app%3A%2F%2Fcallback&state=s"
+            + "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=n&max_age=60&prompt=consent"
+        return [
+            ValidRequest(route: "authorize", target: "\(base)/authorize?\(query)", headers: shown),
+            form("authorize", "authorize?\(query)", "decision=allow&save_consent=on&csrf=\(session)", shown),
+            form(
+                "accessToken", "access_token",
+                "grant_type=authorization_code&code=x&client_id=app&redirect_uri=org.example.app%3A%2F%2Fcallback&code_verifier=dBjftJeZ4CVP"
+            ),
+            form(
+                "accessToken", "access_token", "grant_type=refresh_token&refresh_token=x&scope=openid",
+                ["Authorization: Basic YXBwOng="]),
+            form("revocation", "token/revoke", "token=x&client_id=app&token_type_hint=refresh_token"),
+            form("introspection", "introspect", "token=x&client_id=app", ["Authorization: Basic YXBwOng="]),
+            ValidRequest(route: "userInfo", target: "\(base)/userinfo", headers: ["Authorization: Bearer x"]),
+            ValidRequest(
+                route: "endSession",
+                target: "\(base)/connect/endSession?id_token_hint=a.b.c&post_logout_redirect_uri=x%3A%2F%2Fy&state=1"),
+            ValidRequest(route: "keys", target: "\(base)/connect/jwk_uri"),
+            ValidRequest(route: "discovery", target: "/am/oauth2/realms/root/realms/alpha/.well-known/openid-configuration"),
+            form("deviceCode", "device/code", "client_id=app&scope=openid"),
+            form("deviceUser", "device/user", "user_code=BCDF-GHJK&decision=allow&csrf=\(session)", shown),
+        ]
+    }
+
+    private func pages(_ session: String) -> [ValidRequest] {
+        let cookie = ["Cookie: signet-browser=abc; iPlanetDirectoryPro=\(session); signet-console=abc"]
+        let form = cookie + ["Content-Type: application/x-www-form-urlencoded"]
+        let admin = ["Authorization: Bearer \(token)", "Content-Type: application/json"]
+        func call(_ method: String, _ path: String, _ body: String = "") -> ValidRequest {
+            ValidRequest(route: "admin", method: method, target: "/am/admin/\(path)", headers: admin, body: body)
+        }
+        return [
+            ValidRequest(
+                route: "pages", target: "/am/XUI/?realm=/alpha&authIndexType=service&authIndexValue=Everything&goto=x",
+                headers: cookie),
+            ValidRequest(
+                route: "pages", method: "POST", target: "/am/XUI/", headers: form, body: "walk=x&csrf=y&IDToken1=demo&IDToken2=x"),
+            ValidRequest(route: "pages", target: "/am/XUI/wait?walk=x", headers: cookie),
+            ValidRequest(route: "pages", method: "POST", target: "/am/XUI/logout", headers: form, body: "csrf=x"),
+            ValidRequest(route: "health", target: "/am/health"),
+            ValidRequest(route: "console", target: "/am/console/open?token=x", headers: cookie),
+            ValidRequest(route: "console", method: "POST", target: "/am/console/clock", headers: form, body: "csrf=x&seconds=30"),
+            call("PUT", "clock", #"{"now":"2030-01-01T00:00:00Z","stopped":false}"#),
+            call("POST", "clock/advance", #"{"seconds":1}"#),
+            call("POST", "faults", #"{"kind":"status","status":503,"route":"keys","times":1,"client":{"oauth":"app"}}"#),
+            call("GET", "journal?status=200&path=/json/**&after=1&limit=2"), call("GET", "sessions?user=demo&realm=/"),
+            call("POST", "users", #"{"name":"kim","password":"p","claims":{"email":"x"}}"#),
+            call("PATCH", "users/demo", #"{"locked":false}"#),
+            call("GET", "letters?user=demo"), call("GET", "pushes"), call("DELETE", "users/kim/devices/push/x"),
+        ]
+    }
+}
+#endif

@@ -1,0 +1,164 @@
+import Foundation
+import SignetCore
+import SignetNetwork
+import SignetTesting
+import Testing
+
+@Suite("signet serve, safe by default")
+struct ServeSecurityTests {
+    /// Starts a server that speaks https with an authority of its own, and runs `body` with its address and the authority's file.
+    private func withSecureServer(
+        _ place: Workplace, _ body: (_ ready: JSONValue, _ url: String, _ file: String) async throws -> Void
+    ) async throws {
+        let arguments = ["serve", "--port", "0", "--attached", "--json", "--tls", "--tls-directory", place.directory.file("tls")]
+        let process = try place.start(arguments, input: .open)
+        let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+        try await body(ready, #require(ready["url"]?.string), #require(ready["authority"]?.string))
+        process.closeInput()
+        try await process.end().succeeds()
+    }
+
+    private func credentials(_ ready: JSONValue) throws -> (arguments: [String], input: String) {
+        let user = try #require(ready["users"]?.array?.first)
+        return (
+            ["--answer", "name=\(try #require(user["name"]?.string))", "--answer", "password=-"],
+            try #require(user["password"]?.string) + "\n"
+        )
+    }
+
+    @Test("--tls: who trusts the file that is told logs in, and goes on without saying it again; who does not is told so")
+    func login() async throws {
+        try await Workplace.with { place in
+            try await withSecureServer(place) { ready, url, file in
+                #expect(url.hasPrefix("https://127.0.0.1:") && file == place.directory.file("tls/authority.pem"))
+                let (arguments, input) = try credentials(ready)
+                let login = ["login", url, "--client", "app", "--json"] + arguments
+                let refused = try await place.start(login, input: .text(input)).end()
+                refused.fails(69)
+                #expect(refused.jsonError?["code"]?.string == "network.tls")
+                try await place.signet("token").fails(77, "nobody is logged in here")
+
+                try await place.start(login + ["--ca-file", file], input: .text(input)).end().succeeds()
+                let token = try await place.signet("token").succeeds().output
+                #expect(try await place.signet("token", "--refresh").succeeds().output != token)
+                try await place.signet("userinfo").succeeds()
+                try await place.signet("logout").succeeds()
+            }
+        }
+    }
+
+    @Test("Enrolled and approved over https, with the authority from the environment")
+    func push() async throws {
+        try await Workplace.with { place in
+            try await withSecureServer(place) { ready, url, file in
+                let user = try #require(ready["users"]?.array?.first)
+                let trust = ["SIGNET_CA_FILE": file]
+                try await RunningServer.registerForPush(
+                    place, url: url, user: try #require(user["name"]?.string), password: try #require(user["password"]?.string),
+                    environment: trust)
+                let listening = try place.start(["push", "listen", "--once", "--json"], environment: trust)
+                let (arguments, input) = try credentials(ready)
+                let login = try place.start(
+                    ["login", url, "--journey", "PushLogin"] + arguments, input: .text(input), environment: trust)
+                let message = try await listening.end().succeeds().json
+                let id = try #require(message["id"]?.string)
+                // Without it the answer does not leave.
+                try await place.signet("push", "approve", id).fails(69)
+                try await place.signet("push", "approve", id, "--ca-file", file).succeeds()
+                try await login.end().succeeds()
+            }
+        }
+    }
+
+    @Test("A file of authorities that is not there is named, before anybody is asked")
+    func noFile() async throws {
+        try await Workplace.with { place in
+            try await place.signet("login", "https://127.0.0.1:1", "--ca-file", "/nowhere.pem").fails(
+                65, "--ca-file", "/nowhere.pem")
+            try await place.signet("push", "listen", environment: ["SIGNET_CA_FILE": "/nowhere.pem"]).fails(65, "SIGNET_CA_FILE")
+        }
+    }
+
+    @Test(
+        "Options that contradict each other are refused, and files that cannot be used",
+        arguments: [
+            (["--tls-certificate", "a"], 64, "belong together"),
+            (["--tls", "--tls-certificate", "a", "--tls-key", "b"], 64, "one of the two"),
+            (["--tls-certificate", "/none.pem", "--tls-key", "/none.key"], 65, "/none.pem"),
+        ] as [([String], Int32, String)])
+    func badOptions(options: [String], exit: Int32, word: String) async throws {
+        try await Workplace.with(vault: false) { place in
+            let outcome = try await place.start(["serve", "--port", "0"] + options).end()
+            outcome.fails(exit, word)
+        }
+    }
+
+    @Test("Without a place that is named the authority is where data is kept, and is there the next time")
+    func usualPlace() async throws {
+        try await Workplace.with(vault: false) { place in
+            var certificates: Set<Data> = []
+            for _ in 0..<2 {
+                let process = try place.start(["serve", "--port", "0", "--json", "--tls"])
+                let file = try #require(try await process.said { output, _ in output.hasSuffix("\n") }.json["authority"]?.string)
+                #expect(file == "\(place.directory.path)/.local/share/signet-server/tls/authority.pem")
+                certificates.insert(try Data(contentsOf: URL(filePath: file)))
+                process.signal(SIGTERM)
+                try await process.end().succeeds()
+            }
+            #expect(certificates.count == 1)
+        }
+    }
+
+    @Test("A second signal cuts off who is still being answered")
+    func secondSignal() async throws {
+        try await Workplace.with(vault: false) { place in
+            let process = try place.start(["serve", "--port", "0", "--json", "--log-level", "info"])
+            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+            let client = try ClientSocket(port: Endpoint(try #require(ready["url"]?.string)).port)
+            client.send(
+                "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+            )
+            try await Task.sleep(for: .milliseconds(300))
+            process.signal(SIGINT)
+            try await process.said { _, errors in errors.contains("no more connections") }
+            process.signal(SIGINT)
+            let outcome = try await process.end().succeeds()
+            #expect(outcome.errors.contains("a second signal"))
+        }
+    }
+
+    @Test("A request that is being answered when a signal comes is answered")
+    func inFlight() async throws {
+        try await Workplace.with(vault: false) { place in
+            let process = try place.start(["serve", "--port", "0", "--json", "--log-level", "info"])
+            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+            let client = try ClientSocket(port: Endpoint(try #require(ready["url"]?.string)).port)
+            client.send(
+                "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{")
+            try await Task.sleep(for: .milliseconds(300))
+            process.signal(SIGTERM)
+            try await process.said { _, errors in errors.contains("no more connections") }
+            client.send("}")
+            #expect(client.receive().hasPrefix("HTTP/1.1 200"))
+            try await process.end().succeeds()
+        }
+    }
+
+    @Test("More connections than the process may have files open do not end it")
+    func manyConnections() async throws {
+        try await Workplace.with(vault: false) { place in
+            let process = try place.start(
+                ["-c", "ulimit -n 128; exec \"$0\" serve --port 0 --json", Program.path], program: "/bin/sh")
+            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+            let port = try Endpoint(try #require(ready["url"]?.string)).port
+            var clients: [ClientSocket] = []
+            for _ in 0..<200 { clients.append(try ClientSocket(port: port)) }
+            for client in clients { client.close() }
+            let last = try ClientSocket(port: port)
+            last.send("GET /am/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(last.receive().hasPrefix("HTTP/1.1 200"))
+            process.signal(SIGTERM)
+            try await process.end().succeeds()
+        }
+    }
+}

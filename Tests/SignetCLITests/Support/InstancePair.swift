@@ -1,0 +1,109 @@
+#if PostgreSQL
+import Foundation
+import SignetCore
+import SignetNetwork
+import SignetTesting
+import Synchronization
+import Testing
+
+/// Two `signet serve` on one PostgreSQL database, as they stand behind a load balancer that takes turns.
+struct InstancePair: Sendable {
+    /// One of them.
+    struct Instance: Sendable {
+        let process: TestProcess
+        /// With the context path.
+        let url: String
+    }
+
+    let instances: [Instance]
+    let transport: AsyncHTTPTransport
+    /// Which one was killed.
+    private let killed = Killed()
+
+    static let password = "correct horse"
+    static func name(_ person: Int) -> String { "user\(person)" }
+
+    /// Starts both on a database of their own, runs `body`, and ends those that are still there: with 0, or it is an error.
+    static func with(people: Int, _ body: (InstancePair) async throws -> Void) async throws {
+        try await PostgresServer.with { database in
+            try await Workplace.with(vault: false) { place in
+                try await AsyncHTTPTransport().use { transport in
+                    var processes: [TestProcess] = []
+                    do {
+                        processes = try start(place, database, people: people)
+                        var instances: [Instance] = []
+                        for process in processes {
+                            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+                            instances.append(Instance(process: process, url: try #require(ready["url"]?.string)))
+                        }
+                        let pair = InstancePair(instances: instances, transport: transport)
+                        try await body(pair)
+                        for (index, process) in processes.enumerated() where !pair.isKilled(index) {
+                            process.closeInput()
+                            try await process.end().succeeds()
+                        }
+                    } catch {
+                        for process in processes { process.signal(SIGKILL) }
+                        throw error
+                    }
+                }
+            }
+        }
+    }
+
+    private static func start(_ place: Workplace, _ database: PostgresServer, people: Int) throws -> [TestProcess] {
+        let users = (0..<people).map { "  - {name: \(name($0)), password: \(password)}\n" }.joined()
+        let configuration = """
+            server: {pushTimeout: 3600, journeyTimeout: 3600, pollInterval: 1000}
+            clients: [{id: app, redirectURIs: ["\(PushPerson.redirectURI)"]}]
+            users:
+            \(users)
+            """
+        let config = try place.write(configuration.utf8, to: "config.yaml")
+        let key = try place.write((0..<32).map { UInt8($0) }, to: "server.key")
+        let passwords = try place.write("*:*:*:*:\(PostgresServer.password)\n".utf8, to: "pgpass")
+        let arguments = [
+            "serve", "--port", "0", "--attached", "--json", "--config", config, "--state", database.uri, "--state-key", key,
+        ]
+        return try (0..<2).map { _ in try place.start(arguments, input: .open, environment: ["PGPASSFILE": passwords]) }
+    }
+
+    /// Kills one of them without any order.
+    func kill(_ index: Int) {
+        killed.index.withLock { $0 = index }
+        instances[index].process.signal(SIGKILL)
+    }
+
+    func isKilled(_ index: Int) -> Bool { killed.index.withLock { $0 } == index }
+
+    /// Sends a request to one of them. Nil when that one was killed and did not answer; any other silence is an error.
+    func send(
+        _ method: String, _ path: String, headers: [(String, String)] = [], body: String = "", at index: Int
+    ) async throws -> HTTPResponse? {
+        do {
+            return try await transport.send(request(method, path, headers: headers, body: body, at: index))
+        } catch {
+            guard isKilled(index) else { throw error }
+            return nil
+        }
+    }
+
+    func request(
+        _ method: String, _ path: String, headers: [(String, String)] = [], body: String = "", at index: Int
+    ) -> HTTPRequest {
+        var fields: HTTPHeaders = [:]
+        for (name, value) in headers { fields.append(name, value) }
+        return HTTPRequest(
+            method, instances[index].url + path, headers: fields, body: Array(body.utf8), timeout: .seconds(60))
+    }
+
+    private final class Killed: Sendable {
+        let index = Mutex<Int?>(nil)
+    }
+}
+
+extension HTTPResponse {
+    var json: JSONValue { (try? JSON.value(of: body)) ?? .null }
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
+#endif

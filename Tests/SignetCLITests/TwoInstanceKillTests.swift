@@ -1,0 +1,103 @@
+#if PostgreSQL
+import Foundation
+import SignetCore
+import SignetNetwork
+import SignetTesting
+import Testing
+
+/// Two instances of `signet serve` on one PostgreSQL database, and many who log in by push at both of them.
+///
+/// A hundred logins by default; with `SIGNET_KILLS=all` (`make kills`) a thousand.
+@Suite(
+    "Two instances on one database", .tags(.slow), .serialized,
+    .enabled(if: PostgresServer.isPossible, "there is no PostgreSQL server to start (scripts/setup)"))
+struct TwoInstanceKillTests {
+    private static let isThorough = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
+    private static let logins = isThorough ? 1000 : 100
+    private static let people = 8
+
+    @Test("Requests alternate, answers and questions come to both at once: no login is lost, none counts twice")
+    func alternating() async throws {
+        try await InstancePair.with(people: Self.people) { pair in
+            let accepted = AcceptedThings()
+            let people = try await logInAll(at: pair, accepted, twice: true)
+            #expect(await accepted.restarts == 0)
+            let sessions = await accepted.sessions
+            #expect(sessions.count == Self.logins && Set(sessions).count == Self.logins)
+            for person in people { #expect(await person.repeatedDeliveries == 0) }
+            try await check(accepted, at: pair)
+        }
+    }
+
+    @Test(
+        "One of them is killed in the middle: the others finish, and nothing that was answered is forgotten", arguments: [0, 1])
+    func killed(victim: Int) async throws {
+        try await InstancePair.with(people: Self.people) { pair in
+            let accepted = AcceptedThings(at: (Self.logins / 2, { pair.kill(victim) }))
+            _ = try await logInAll(at: pair, accepted, twice: false)
+            try #require(pair.isKilled(victim))
+            #expect(await pair.instances[victim].process.end().status == -SIGKILL)
+            // What was on its way to the one that was killed, one request of each at the most.
+            #expect(await accepted.restarts <= Self.people)
+            let sessions = await accepted.sessions
+            #expect(Set(sessions).count == sessions.count)
+            try await check(accepted, at: pair)
+            if Self.isThorough {
+                let figures = "\(await accepted.logins) logins, \(await accepted.restarts) begun again"
+                FileHandle.standardError.write(Data("SIGNET_KILLS: \(figures)\n".utf8))
+            }
+        }
+    }
+
+    /// Registers everybody, and shares the logins out.
+    private func logInAll(at pair: InstancePair, _ accepted: AcceptedThings, twice: Bool) async throws -> [PushPerson] {
+        var people: [PushPerson] = []
+        for number in 0..<Self.people { people.append(try await PushPerson.registered(number, at: pair, accepted)) }
+        try await withThrowingTaskGroup(of: Void.self) { listeners in
+            for person in people { listeners.addTask { try await person.listen() } }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, person) in people.enumerated() {
+                    group.addTask {
+                        for login in stride(from: number, to: Self.logins, by: Self.people) {
+                            try await person.logIn(login, twice: twice)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            listeners.cancelAll()
+        }
+        #expect(await accepted.logins == Self.logins)
+        return people
+    }
+
+    /// Asks those that are still there for everything that was ever answered.
+    private func check(_ accepted: AcceptedThings, at pair: InstancePair) async throws {
+        let alive = [0, 1].filter { !pair.isKilled($0) }
+        let (sessions, tokens, answers) = (await accepted.sessions, await accepted.accessTokens, await accepted.answers)
+        for (index, session) in sessions.enumerated() {
+            let path = "/json/realms/root/sessions?_action=validate&tokenId=\(session)"
+            let reply = try #require(
+                try await pair.send(
+                    "POST", path, headers: [("Content-Type", "application/json")], body: "{}", at: alive[index % alive.count]))
+            #expect(reply.json["valid"] == .bool(true), "\(reply.text)")
+        }
+        for (index, token) in tokens.enumerated() {
+            let reply = try #require(
+                try await pair.send(
+                    "GET", "/oauth2/realms/root/userinfo", headers: [("Authorization", "Bearer \(token)")],
+                    at: alive[index % alive.count]))
+            #expect(reply.status == 200 && reply.json["sub"]?.string?.hasPrefix("user") == true, "\(reply.text)")
+        }
+        #expect(Set(answers.map(\.messageID)).count == answers.count)
+        for (index, answer) in answers.enumerated() {
+            let body = JSON.text(of: PushRequestBody(messageId: answer.messageID, jwt: answer.jwt))
+            let reply = try #require(
+                try await pair.send(
+                    "POST", "/json/realms/root/push/sns/message?_action=authenticate",
+                    headers: [("Content-Type", "application/json")], body: body, at: alive[index % alive.count]))
+            #expect(reply.status == 400, "an answer that was taken counts a second time: \(reply.text)")
+        }
+    }
+}
+#endif

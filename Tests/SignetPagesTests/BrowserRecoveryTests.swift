@@ -1,0 +1,116 @@
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite(
+    "Getting in when something is lost", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    .timeLimit(.minutes(10)))
+struct BrowserRecoveryTests {
+    @Test("A recovery code off the page stands in for the device, once", arguments: [true, false])
+    func recoveryCode(scripts: Bool) async throws {
+        try await PageDesk.run { desk, page in
+            try await page.setScripts(scripts)
+            try await page.open(desk.login("RecoveryRegistration"))
+            try await page.signIn()
+            try await page.waitForHeading("Add your device")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("Your recovery codes")
+            let codes = try await page.evaluate("[...document.querySelectorAll('.codes code')].map(e => e.textContent)")
+            let shown = (codes.array ?? []).compactMap(\.string)
+            #expect(Set(shown).count == 10)
+            let times = try await page.evaluate("document.body.innerText.split('\(shown.first ?? "")').length - 1")
+            #expect(times == .integer(1), "each is there once")
+            if scripts { try await page.look("recovery-codes") }
+            try await page.click("[type=checkbox]")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("You are signed in")
+
+            for isGood in [true, false] {
+                try await page.open(desk.login("RecoveryLogin", "&ForceAuth=true"))
+                try await page.signIn()
+                try await page.waitForHeading("Enter your code")
+                if scripts, isGood { try await page.look("code-or-recovery") }
+                // The code on the device is not asked for by who has none.
+                try await page.click("button[value='1']")
+                try await page.waitForHeading("Use a recovery code")
+                if scripts, isGood { try await page.look("recovery-code") }
+                #expect(
+                    try await page.evaluate("document.querySelector('[name=IDToken1]').inputMode") == "", "codes have letters")
+                try await page.fill("[name=IDToken1]", try #require(shown.first))
+                try await page.press("Enter")
+                try await page.waitForHeading(isGood ? "You are signed in" : "Not signed in")
+            }
+        }
+    }
+
+    @Test("A forgotten password: the link in the letter leads to another one, and the old one is good for nothing")
+    func letter() async throws {
+        try await PageDesk.run { desk, page in
+            try await page.open(desk.login("ForgottenPassword", "&goto=\(desk.authorize().percentEncoded())"))
+            try await page.wait(for: "document.querySelector('[autocomplete=username]')")
+            try await page.fill("[autocomplete=username]", "demo")
+            try await page.press("Enter")
+            try await page.waitForHeading("Look in your mail")
+            try await page.open(try #require(desk.server.letters(to: "demo").last))
+            try await page.waitForHeading("Go on signing in")
+            try await page.look("letter-followed")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("Choose a new password")
+            try await page.look("new-password")
+            try await page.fill("[autocomplete=new-password]", "short")
+            try await page.press("Enter")
+            try await page.wait(for: "document.querySelector('[role=alert]')")
+            try await page.look("new-password-refused")
+            try await page.fill("[autocomplete=new-password]", "Another-1")
+            try await page.press("Enter")
+            try await page.waitForHeading("The app")
+
+            try await page.open(desk.login(nil, "&ForceAuth=true"))
+            try await page.signIn()
+            try await page.waitForHeading("Not signed in")
+            try await page.click("a.button")
+            try await page.signIn(password: "Another-1")
+            try await page.waitForHeading("You are signed in")
+        }
+    }
+
+    @Test("A forgotten password: the answer to a question that the person chose leads to another one", arguments: [true, false])
+    func question(scripts: Bool) async throws {
+        try await PageDesk.run { desk, page in
+            try await page.setScripts(scripts)
+            try await page.open(desk.login("Registration"))
+            try await page.waitForHeading("Sign Up")
+            let answers = [
+                "1": "newcomer", "2": "Secret12", "3": "New", "4": "new@example.test", "5question": "Which ship?",
+                "5answer": "Argo",
+            ]
+            for (name, text) in answers { try await page.fill("#IDToken\(name)", text) }
+            try await page.click("[type=checkbox]")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("You are signed in")
+
+            try await page.open(desk.login("ForgottenPassword", "&ForceAuth=true"))
+            try await page.wait(for: "document.querySelector('[autocomplete=username]')")
+            try await page.fill("[autocomplete=username]", "newcomer")
+            try await page.press("Enter")
+            for answer in ["Beagle", " argo "] {
+                try await page.waitForHeading("Answer your question")
+                try await page.wait(for: "document.querySelector('[type=password]')?.value === ''")
+                let asked = try await page.evaluate("document.querySelector('[type=password]').labels[0].textContent")
+                #expect(asked == "Which ship?")
+                if scripts { try await page.look("question") }
+                let number = try await page.evaluate("document.forms[0].dataset.page").string ?? ""
+                try await page.fill("[type=password]", answer)
+                try await page.press("Enter")
+                try await page.wait(for: "document.readyState === 'complete' && document.forms[0]?.dataset.page !== '\(number)'")
+            }
+            try await page.waitForHeading("Choose a new password")
+            try await page.fill("[autocomplete=new-password]", "Another-1")
+            try await page.press("Enter")
+            try await page.waitForHeading("You are signed in")
+            #expect(try await page.text("dd") == "newcomer")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import SignetAuthenticator
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite(
+    "An app asks for more", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    .timeLimit(.minutes(10)))
+struct BrowserStepUpTests {
+    @Test("max_age asks who signed in too long ago once more, and then goes on")
+    func maxAge() async throws {
+        try await PageDesk.run { desk, page in
+            try await page.open(desk.authorize())
+            try await page.signIn()
+            try await page.waitForHeading("The app")
+            desk.server.moveClock(by: .seconds(60))
+            try await page.open(desk.authorize() + "&max_age=120")
+            try await page.waitForHeading("The app")
+            try await page.open(desk.authorize() + "&max_age=30")
+            try await page.waitForHeading("Sign In")
+            // Who goes away from the page without signing in is asked again.
+            try await page.open(desk.authorize() + "&max_age=30")
+            try await page.signIn()
+            try await page.waitForHeading("The app")
+            try await page.open(desk.authorize() + "&max_age=30")
+            try await page.waitForHeading("The app")
+        }
+    }
+
+    @Test("acr_values asks for a second factor on top of the password, once")
+    func contextClass() async throws {
+        try await AsyncHTTPTransport().use { transport in
+            let authenticator = Authenticator(
+                store: AccountRecords(unsealed: MemoryStore()), transport: transport,
+                device: PushDevice(token: "token-1", name: "Mira's desk"))
+            try await PageDesk.run { desk, page in
+                try await page.open(desk.login("RecoveryRegistration"))
+                try await page.signIn()
+                try await page.waitForHeading("Add your device")
+                let mechanism = try await authenticator.enroll(uri: try await page.registrationURI).mechanisms[0]
+                try await page.click("button[type=submit]")
+                try await page.waitForHeading("Your recovery codes")
+                try await page.click("[type=checkbox]")
+                try await page.click("button[type=submit]")
+                try await page.waitForHeading("You are signed in")
+                // What is no journey asks for nothing.
+                try await page.open(desk.authorize() + "&acr_values=silver")
+                try await page.waitForHeading("The app")
+                let stronger = desk.authorize() + "&acr_values=gold%20OATHLogin"
+                try await page.open(stronger)
+                try await page.signIn()
+                try await page.waitForHeading("Enter your code")
+                try await page.fill("[autocomplete=one-time-code]", try await authenticator.code(for: mechanism.uid).digits)
+                try await page.press("Enter")
+                try await page.waitForHeading("The app")
+                try await page.open(stronger)
+                try await page.waitForHeading("The app")
+                // The way by the password alone does not count, however fresh it is.
+                try await page.open("\(desk.url)/XUI/session")
+                #expect(try await page.text("dl").contains("OATHLogin"))
+            }
+        }
+    }
+
+    @Test("The advice of a policy leads to the journey that it names, and asks anew for each transaction")
+    func advice() async throws {
+        func advice(_ type: String, _ value: String) -> String {
+            let text =
+                "<Advices><AttributeValuePair><Attribute name=\"\(type)\"/><Value>\(value)</Value></AttributeValuePair></Advices>"
+            return "&authIndexType=composite_advice&authIndexValue=\(text.percentEncoded())"
+        }
+        try await PageDesk.run { desk, page in
+            try await page.open(desk.login())
+            try await page.signIn()
+            try await page.waitForHeading("You are signed in")
+            try await page.open(desk.login(nil, advice("AuthenticateToServiceConditionAdvice", "/:ChoiceCallback")))
+            try await page.signIn()
+            try await page.wait(for: "document.querySelector('[type=radio]')")
+            try await page.click("button[type=submit]")
+            try await page.waitForHeading("You are signed in")
+            #expect(try await page.text("dl").contains("ChoiceCallback, Login"))
+            for transaction in ["tx-1", "tx-2"] {
+                try await page.open(desk.login(nil, advice("TransactionConditionAdvice", transaction)))
+                try await page.signIn()
+                try await page.waitForHeading("You are signed in")
+            }
+        }
+    }
+}

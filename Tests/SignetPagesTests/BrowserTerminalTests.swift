@@ -1,0 +1,49 @@
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite(
+    "A browser and a terminal", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    .timeLimit(.minutes(10)))
+struct BrowserTerminalTests {
+    @Test(
+        "Registered off the screen, then in by the number, denied, and too late, all from the terminal", arguments: [true, false])
+    func push(scripts: Bool) async throws {
+        try await Terminal.with { terminal in
+            try await PageDesk.run { desk, page in
+                try await page.setScripts(scripts)
+                try await page.open(desk.login("PushRegistration"))
+                try await page.signIn()
+                try await page.waitForHeading("Add your device")
+                try await terminal.enroll(from: page)
+                try await page.waitForHeading("You are signed in")
+
+                try await page.open(desk.login("PushNumberLogin", "&ForceAuth=true"))
+                try await page.signIn()
+                try await page.waitForHeading("Choose this number")
+                let number = try await page.text(".number")
+                let id = try await terminal.nextMessage()
+                try await terminal.signet("push", "approve", id, "--number", number)
+                try await page.waitForHeading("You are signed in")
+
+                try await page.open(desk.login("PushLogin", "&ForceAuth=true"))
+                try await page.signIn()
+                try await page.waitForHeading("Please wait")
+                try await terminal.signet("push", "deny", try await terminal.nextMessage())
+                try await page.waitForHeading("Not signed in")
+                #expect(try await page.text("[role=alert]").contains("your device said no"))
+
+                try await page.click("a.button")
+                try await page.signIn()
+                try await page.waitForHeading("Please wait")
+                let late = try await terminal.nextMessage()
+                desk.server.moveClock(by: .seconds(121))
+                try await page.waitForHeading("Not signed in")
+                #expect(try await terminal.status(of: "push", "approve", late) != 0)
+                if scripts { try await page.look("expired") }
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+/// A terminal with a vault of its own, in which `signet` is run.
+struct Terminal: Sendable {
+    private let environment: [String: String]
+    private let directory: TemporaryDirectory
+
+    static func with<R>(_ body: (Terminal) async throws -> R) async throws -> R {
+        try await TemporaryDirectory.with { directory in
+            let terminal = Terminal(directory)
+            try await terminal.signet("init", "--protect", "keyfile")
+            return try await body(terminal)
+        }
+    }
+
+    private init(_ directory: TemporaryDirectory) {
+        self.directory = directory
+        let home = ["SIGNET_HOME": directory.file("vault"), "HOME": directory.path]
+        environment = ProcessInfo.processInfo.environment.merging(home) { $1 }
+    }
+
+    /// Runs a verb, which must succeed, and returns what it says.
+    @discardableResult
+    func signet(_ arguments: String...) async throws -> String {
+        let outcome = try await run(arguments)
+        try #require(outcome.status == 0, "\(arguments): \(outcome.errors)")
+        return outcome.output
+    }
+
+    /// Runs a verb, and returns how it ended.
+    func status(of arguments: String...) async throws -> Int32 { try await run(arguments).status }
+
+    private func run(_ arguments: [String]) async throws -> TestProcess.Outcome {
+        try await TestProcess.run(Programs.built("signet"), arguments, environment: environment)
+    }
+
+    /// Reads the QR code off a picture of the page, and registers with what it says.
+    func enroll(from page: ChromiumPage) async throws {
+        let file = directory.file("page.png")
+        try Data(try await page.picture()).write(to: URL(filePath: file))
+        try await signet("enroll", file)
+    }
+
+    /// Waits for a message, and returns its id.
+    func nextMessage() async throws -> String {
+        let message = try await signet("push", "listen", "--once", "--json", "--for", "30")
+        return try #require(try JSON.value(of: message.utf8)["id"]?.string)
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Outcomes of the nodes for devices")
+struct DeviceOutcomeTests {
+    // Ends that can be told apart.
+    private static let none = "none: {type: FailureNode, reason: lockedOut}"
+    private static let other = "other: {type: FailureNode, reason: policyFailure}"
+    private static let (isNone, isOther) = ("User Locked Out.", "Policy validation failed")
+    private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
+
+    private func statement(_ callback: JourneyCallback, _ key: TestKey, _ desk: TestDesk, isNew: Bool) throws -> JSONValue {
+        let now = Int64(desk.clock.now.timeIntervalSince1970)
+        return .string(
+            try key.sign(
+                [
+                    "sub": .string("id=mira,ou=user,ou=am-config"), "challenge": try #require(callback.output("challenge")),
+                    "exp": .integer(now + 60), "iat": .integer(now), "iss": "org.example.app",
+                ], header: isNew ? ["jwk": key.jwk] : [:]))
+    }
+
+    @Test("A bound device signs; without one, and with a key that nobody knows, AM's outcomes say which it was")
+    func signing() async throws {
+        let verifier =
+            "{type: DeviceSigningVerifierNode, outcomes: {success: success, noDeviceRegistered: none, keyNotFound: other, otherwise: failure}}"
+        let journeys = """
+            Bind:
+              nodes:
+                \(Self.login)
+                next: {type: DeviceBindingNode, maxSavedDevices: 1, outcomes: {success: success, exceedDeviceLimit: none, otherwise: failure}}
+                \(Self.none)
+            Sign:
+              nodes:
+                \(Self.login)
+                next: \(verifier)
+                \(Self.none)
+                \(Self.other)
+            Unnamed:
+              nodes:
+                next: \(verifier)
+                \(Self.none)
+                \(Self.other)
+            """
+        try await TestDesk.run(journeys: journeys) { (desk: TestDesk) async throws in
+            let key = TestKey.apple()
+            func sign(_ journey: String, _ key: TestKey) async throws -> Reply {
+                var step = try await journey == "Sign" ? desk.logIn(journey).step : desk.start(journey).step
+                let jws = try statement(step.callbacks[0], key, desk, isNew: false)
+                try step.fill("DeviceSigningVerifierCallback", "jws", jws)
+                return try await desk.next(step)
+            }
+            func bind(_ key: TestKey) async throws -> Reply {
+                var step = try await desk.logIn("Bind").step
+                try step.fill("DeviceBindingCallback", "jws", try statement(step.callbacks[0], key, desk, isNew: true))
+                return try await desk.next(step)
+            }
+            #expect(try await desk.logIn("Sign").message == Self.isNone)
+            #expect(try await sign("Unnamed", key).message == Self.isNone)
+            #expect(try await bind(key).isLoggedIn)
+            #expect(try await sign("Sign", key).isLoggedIn)
+            #expect(try await sign("Sign", .apple()).message == Self.isOther)
+            #expect(try await sign("Unnamed", key).isLoggedIn)
+            #expect(try await sign("Unnamed", .apple()).message == Self.isOther)
+            #expect(try await desk.logIn("Bind").message == Self.isNone, "one is enough")
+        }
+    }
+
+    @Test(
+        "An error of the client's is an outcome when the node names it, and a failure otherwise",
+        arguments: [
+            ("", "Timeout", isNone), ("", "Unsupported", "Login failure"), ("", "Invented", "Login failure"),
+            ("clientErrorOutcomes: [Timeout, Invented]", "Invented", "Login failure"),
+            ("clientErrorOutcomes: [Timeout, Invented]", "Timeout", isNone), ("", "success", "Login failure"),
+        ])
+    func clientErrors(property: String, error: String, message: String) async throws {
+        let journeys = """
+            Bind:
+              nodes:
+                \(Self.login)
+                next:
+                  type: DeviceBindingNode
+                  \(property)
+                  outcomes: {success: success, Timeout: none, otherwise: failure}
+                \(Self.none)
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            var step = try await desk.logIn("Bind").step
+            try step.fill("DeviceBindingCallback", "clientError", .string(error))
+            #expect(try await desk.next(step).message == message)
+        }
+    }
+
+    @Test("A client cannot be given an outcome that the node finds out itself")
+    func reserved() {
+        let file = """
+            journeys:
+              J:
+                nodes:
+                  bind: {type: DeviceBindingNode, clientErrorOutcomes: [success, Abort], outcomes: {otherwise: failure}}
+            """
+        #expect {
+            _ = try ServerConfiguration(yaml: file)
+        } throws: {
+            "\($0)".contains("4:60: journey `J`, node `bind`: `success` is an outcome that a client must not choose")
+        }
+    }
+
+    @Test("A limit of passkeys holds where they are saved; recovery codes are the storage node's then", arguments: [true, false])
+    func passkeys(makesCodes: Bool) async throws {
+        let journeys = """
+            Register:
+              nodes:
+                \(Self.login)
+                next:
+                  type: WebAuthnRegistrationNode
+                  maxSavedDevices: 1
+                  postponeDeviceProfileStorage: true
+                  outcomes: {success: store, otherwise: failure}
+                store:
+                  type: WebAuthnDeviceStorageNode
+                  maxSavedDevices: 1
+                  generateRecoveryCodes: \(makesCodes)
+                  outcomes: {success: codes, exceedDeviceLimit: none, otherwise: failure}
+                codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+                \(Self.none)
+            Direct:
+              nodes:
+                \(Self.login)
+                next:
+                  {type: WebAuthnRegistrationNode, maxSavedDevices: 1, outcomes: {success: success, exceedDeviceLimit: none, otherwise: failure}}
+                \(Self.none)
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            func register() async throws -> Reply {
+                var step = try await desk.logIn("Register").step
+                let authenticator = TestAuthenticator()
+                step.fill(
+                    "HiddenValueCallback", .string(try authenticator.registration(challenge: try WebAuthnTests.challenge(step))))
+                return try await desk.next(step)
+            }
+            let first = try await register()
+            #expect(first.isLoggedIn != makesCodes)
+            if makesCodes { #expect(try await desk.next(try first.step).isLoggedIn) }
+            #expect(try await register().message == Self.isNone)
+            #expect(try await desk.logIn("Direct").message == Self.isNone)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("What a file says of limits, other origins and https")
+struct ProtectionConfigurationTests {
+    private func server(_ lines: String) throws -> ServerConfiguration { try ServerConfiguration(yaml: "server:\n\(lines)") }
+
+    private func problems(_ lines: String) -> [String] {
+        do {
+            _ = try server(lines)
+            return []
+        } catch let error as ConfigurationError {
+            return error.problems.map(\.message)
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    @Test("Everything is as the file says")
+    func everything() throws {
+        let file = try server(
+            """
+              limits:
+                largestBody: 2048
+                largestHead: 4096
+                headTime: 1
+                bodyTime: 2
+                idleTime: 3
+                connections: 4
+                rates: {authenticate: {perMinute: 5, burst: 6}, token: none, person: {burst: 7}}
+                lockout: {failures: 8, within: 9, duration: 10}
+              corsOrigins: ["https://app.example", "http://localhost:3000", "http://[::1]:8080"]
+              tls: {certificate: cert.pem, key: key.pem}
+            """)
+        #expect(file.largestBody == 2048)
+        var limits = ServerLimits()
+        limits.largestHead = 4096
+        limits.headTime = 1
+        limits.bodyTime = 2
+        limits.idleTime = 3
+        limits.connections = 4
+        limits.rates = RateLimits(
+            authenticate: RateLimit(perMinute: 5, burst: 6), push: RateLimits.standard.push,
+            person: RateLimit(perMinute: 30, burst: 7))
+        limits.lockout = Lockout(failures: 8, within: 9, duration: 10)
+        #expect(file.limits == limits)
+        #expect(file.corsOrigins == ["https://app.example", "http://localhost:3000", "http://[::1]:8080"])
+        #expect(file.tls == .files(certificate: "cert.pem", key: "key.pem"))
+    }
+
+    @Test("Without a word everything is as standard; `none` and `never` are that")
+    func standard() throws {
+        let file = try server("  issuer: x")
+        #expect(file.limits == ServerLimits() && file.corsOrigins.isEmpty && file.tls == nil)
+        let none = try server("  limits: {rates: none, lockout: never}\n  tls: {directory: here}")
+        #expect(
+            none.limits.rates == RateLimits.none && none.limits.lockout == .never && none.tls == .ownAuthority(directory: "here"))
+        // What a file says holds whatever is listened on.
+        var exposed = none
+        exposed.host = "0.0.0.0"
+        #expect(exposed.rateLimits == .none && exposed.lockoutRule == .never)
+    }
+
+    @Test(
+        "What is wrong is said",
+        arguments: [
+            ("  limits: 5", "settings belong here"),
+            ("  limits: {headTime: 0}", "`headTime` is a whole number, 1 to 86400, not `0`"),
+            ("  limits: {rates: off}", "`rates` is `none`, or limits by names"),
+            ("  limits: {rates: {authenticate: 5}}", "`authenticate` is `none`, or"),
+            ("  limits: {rates: {login: none}}", "login"), ("  limits: {rates: {token: {perMinute: 0}}}", "`perMinute`"),
+            ("  limits: {lockout: sometimes}", "`lockout` is `never`, or"), ("  limits: {lockout: {failures: 0}}", "`failures`"),
+            ("  corsOrigins: ['*']", "there is no `*`"), ("  corsOrigins: ['https://app.example/']", "is no origin"),
+            ("  corsOrigins: ['app.example']", "is no origin"), ("  corsOrigins: ['https://app.example:443']", "is no origin"),
+            ("  corsOrigins: ['HTTPS://app.example']", "is no origin"),
+            ("  corsOrigins: ['http://app.example/x']", "is no origin"),
+            ("  tls: true", "`tls` is"), ("  tls: {certificate: a}", "`tls` is"),
+            ("  tls: {directory: a, key: b, certificate: c}", "`tls` is"),
+        ])
+    func wrong(lines: String, words: String) {
+        let problems = problems(lines)
+        #expect(problems.count >= 1 && problems.contains { $0.contains(words) }, "\(problems)")
+    }
+}

@@ -1,0 +1,119 @@
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("The section `push` of a configuration file")
+struct PushSectionTests {
+    @Test("It says how messages travel, in AM's words")
+    func whole() throws {
+        let configuration = try ServerConfiguration(
+            yaml: """
+                push:
+                  sns:
+                    accessKey: AKIDEXAMPLE
+                    secret: "s3cret: +"
+                    sessionToken: lent
+                    appleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/APNS_SANDBOX/desk
+                    googleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/GCM/desk
+                    endpoint: http://127.0.0.1:4566/
+                    timeout: 2
+                  front:
+                    path: /push/
+                    keys:
+                      - {accessKey: one, secret: first}
+                      - {accessKey: two, secret: second}
+                """)
+        let sns = try #require(configuration.sns)
+        #expect(sns.usedRegion == "eu-west-1" && sns.timeout == 2 && sns.endpoint == "http://127.0.0.1:4566/")
+        #expect(
+            sns.credentials
+                == AWSCredentials(accessKey: "AKIDEXAMPLE", secret: Secret("s3cret: +".utf8), sessionToken: Secret("lent".utf8)))
+        #expect(sns.application(for: "apns")?.contains("APNS_SANDBOX") == true)
+        let front = try #require(configuration.pushFront)
+        #expect(front.normalPath == "/push" && front.keys.map(\.accessKey) == ["one", "two"])
+    }
+
+    @Test("Without it, and with an empty one, every device is at the desk")
+    func absent() throws {
+        for yaml in ["realms: [/]", "realms: [/]\npush:", "push: {}"] {
+            let configuration = try ServerConfiguration(yaml: yaml)
+            #expect(configuration.sns == nil && configuration.pushFront == nil)
+        }
+    }
+
+    static let google = "googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/GCM/desk"
+
+    static let wrong: [(String, String)] = [
+        ("push: sns", "1:7: push: settings belong here, each with a name and a colon, not a single value"),
+        ("push: {sms: {}}", "1:8: push: there is no setting `sms`: is `sns` meant? (here are `sns`, `front`)"),
+        (
+            "push: {sns: {region: us-east-1}}",
+            "1:13: push, sns: there is no platform application: `appleEndpoint` or `googleEndpoint` is the ARN of one"
+        ),
+        (
+            "push:\n  sns:\n    googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/APNS/desk",
+            "3:21: push, sns: `googleEndpoint` is the ARN of a platform application of GCM, "
+                + "`arn:aws:sns:us-east-1:123456789012:app/GCM/NAME`, not `arn:aws:sns:us-east-1:123456789012:ap...`"
+        ),
+        (
+            "push:\n  sns:\n    \(google)\n    region: eu-west-1",
+            "3:21: push, sns: `googleEndpoint` is in the region `us-east-1`, and requests go to `eu-west-1`"
+        ),
+        (
+            "push:\n  sns:\n    \(google)\n    accessKey: A",
+            "3:5: push, sns: `secret` is missing: an access key is an `accessKey` and a `secret`, in quotes"
+        ),
+        (
+            "push:\n  sns:\n    \(google)\n    secret: A",
+            "3:5: push, sns: `accessKey` is missing: an access key is an `accessKey` and a `secret`, in quotes"
+        ),
+        (
+            "push:\n  sns:\n    \(google)\n    endpoint: localhost",
+            "4:15: push, sns: `endpoint` is an address, `http://127.0.0.1:4566/`: not an absolute http or https address"
+        ),
+        (
+            "push:\n  sns:\n    \(google)\n    timeout: 0",
+            "4:14: push, sns: `timeout` is a whole number, 1 to 60, not `0`"
+        ),
+        (
+            "push: {front: {path: /x}}",
+            "1:15: push, front: `keys` is missing: without one nobody may send; `keys: [{accessKey: \"...\", secret: \"...\"}]`"
+        ),
+        (
+            "push: {front: {path: \"/a b\", keys: [{accessKey: a, secret: b}]}}",
+            "1:22: push, front: `path` is the path of an address, `/sns`, of letters, digits and `/ - . _ ~`"
+        ),
+        (
+            "push: {front: {path: /am/sns, keys: [{accessKey: a, secret: b}]}}",
+            "1:7: push, front: `path` lies in the `contextPath`, `/am`: take one outside of it"
+        ),
+        (
+            "push: {front: {keys: [{accessKey: a}]}}",
+            "1:23: push, front, keys: `secret` is missing: an access key is an `accessKey` and a `secret`, in quotes"
+        ),
+        (
+            "push: {front: {keys: [{accessKey: a, secret: b}, {accessKey: a, secret: c}]}}",
+            "1:50: push, front, keys: there is a key with this `accessKey` already"
+        ),
+        (
+            "push: {front: {keys: [a]}}",
+            "1:23: push, front, keys: settings belong here, each with a name and a colon, not a single value"
+        ),
+    ]
+
+    @Test("What is wrong is said by line, with the way out", arguments: wrong.indices)
+    func problems(index: Int) throws {
+        let (yaml, expected) = Self.wrong[index]
+        let error = try #require(throws: ConfigurationError.self) { _ = try ServerConfiguration(yaml: yaml) }
+        #expect(error.problems.map(\.description) == [expected])
+    }
+
+    @Test("Nothing of a secret is repeated")
+    func secrets() throws {
+        let yaml =
+            "push:\n  front:\n    keys:\n      - {accessKey: a, secret: [hush, quiet]}\n      - {accessKey: b, secret:hush}"
+        let error = try #require(throws: ConfigurationError.self) { _ = try ServerConfiguration(yaml: yaml) }
+        #expect(!error.description.contains("hush") && !error.description.contains("quiet"), "\(error)")
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Push messages that are delivered wrongly", .timeLimit(.minutes(5)))
+struct DeliveryFaultTests {
+    /// The ids of the messages, in the order in which a stream brought them.
+    private func ids(_ events: [ServerSentEvent]) throws -> [String] {
+        try events.map { try JSON.decode(PushDelivery.self, from: $0.data.utf8).messageId }
+    }
+
+    private func deliveries(_ desk: TestDesk) -> [[String]] {
+        desk.server.journal(matching: JournalFilter { $0.step = .delivered }).map(\.faults)
+    }
+
+    @Test("Twice, at once, and the journal says which one is too many")
+    func twice() async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let (_, push) = try await desk.waitingLogin(phone: phone)
+                try desk.server.faults.switchOn(FaultRule(.duplicateDelivery, .times(1)))
+                let stream = try await phone.listen(at: desk, port: port)
+                #expect(try ids(try await stream.events(2)) == [push.messageID, push.messageID])
+                stream.vanish()
+            }
+            #expect(deliveries(desk) == [[], ["duplicate-delivery"]])
+        }
+    }
+
+    @Test("The second one first, be they there together or one after the other", arguments: [false, true])
+    func reordered(isTogether: Bool) async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                try desk.server.faults.switchOn(FaultRule(.reordering, .times(1)))
+                let (_, first) = try await desk.waitingLogin(phone: phone)
+                var stream: DeskConnection?
+                if !isTogether {
+                    stream = try await phone.listen(at: desk, port: port)
+                    while desk.server.faults.entries.contains(where: { $0.applied == 0 }) {
+                        try await Task.sleep(for: .milliseconds(5))
+                    }
+                }
+                let (_, second) = try await desk.waitingLogin(phone: phone)
+                let open = if let stream { stream } else { try await phone.listen(at: desk, port: port) }
+                #expect(try ids(try await open.events(2)) == [second.messageID, first.messageID])
+                // The next one comes as ever.
+                let (_, third) = try await desk.waitingLogin(phone: phone)
+                #expect(try ids(try await open.events(1)) == [third.messageID])
+                open.vanish()
+            }
+            #expect(deliveries(desk) == [[], ["reordering"], []])
+        }
+    }
+
+    @Test("One that was answered comes again, and is not taken a second time")
+    func replayed() async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let (_, push) = try await desk.waitingLogin(phone: phone)
+                try desk.server.faults.switchOn(FaultRule(.replayedPush, for: .device(phone.uid), .times(1)))
+                let stream = try await phone.listen(at: desk, port: port)
+                #expect(try ids(try await stream.events(1)) == [push.messageID])
+                #expect(try await phone.answer(push, at: desk).status == 200)
+                #expect(try ids(try await stream.events(1)) == [push.messageID])
+                #expect(try await phone.answer(push, at: desk).status == 400)
+                stream.vanish()
+            }
+            #expect(deliveries(desk) == [[], ["replayed-push"]])
+            let steps = desk.server.journal(matching: JournalFilter { $0.kind = .push }).compactMap { $0.push?.step }
+            #expect(steps.sorted { $0.rawValue < $1.rawValue } == [.approved, .delivered, .delivered, .made, .refused])
+        }
+    }
+
+    @Test("Another device's messages come as ever")
+    func otherDevice() async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                try desk.server.faults.switchOn(FaultRule(.duplicateDelivery, for: .device("phone-2")))
+                let (_, push) = try await desk.waitingLogin(phone: phone)
+                let stream = try await phone.listen(at: desk, port: port)
+                #expect(try ids(try await stream.events(1)) == [push.messageID])
+                let (_, next) = try await desk.waitingLogin(phone: phone)
+                #expect(try ids(try await stream.events(1)) == [next.messageID])
+                stream.vanish()
+            }
+        }
+    }
+}

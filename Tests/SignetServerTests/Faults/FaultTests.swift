@@ -1,0 +1,330 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Faults by name", .timeLimit(.minutes(5)))
+struct FaultTests {
+    private func faults(_ desk: TestDesk) -> FaultTable { desk.server.faults }
+
+    /// The faults that the newest request was answered with.
+    private func applied(_ desk: TestDesk) -> [String]? { desk.server.journal.entries.last { $0.request != nil }?.faults }
+
+    // MARK: Answers
+
+    @Test(
+        "An error has the status and the words of its resource, and the request is not carried out",
+        arguments: [
+            (500, nil, "server_error", "Internal Server Error"), (503, 2, "temporarily_unavailable", "Service Unavailable"),
+            (429, 1, "temporarily_unavailable", "Too Many Requests"),
+        ] as [(Int, Int?, String, String)])
+    func status(status: Int, retryAfter: Int?, error: String, reason: String) async throws {
+        try await TestDesk.run { desk in
+            let code = try await desk.code(try await desk.session())
+            try faults(desk).switchOn(FaultRule(.status(status, retryAfter: retryAfter), name: "down", .times(2)))
+            let token = try await desk.exchange(code)
+            #expect(token.status == status && token.error == error)
+            #expect(token.header("Retry-After") == retryAfter.map(String.init))
+            #expect(applied(desk) == ["down"])
+            let login = try await desk.start("Login")
+            #expect(login.status == status && login.json["code"]?.wholeNumber == Int64(status) && login.message != nil)
+            #expect(login.json["reason"]?.string == reason)
+            // The code was not spent, and the fault is over.
+            #expect(try await desk.exchange(code).status == 200)
+            #expect(applied(desk) == [])
+        }
+    }
+
+    @Test("A fault that carries the request out spoils the answer only")
+    func carriedOut() async throws {
+        try await TestDesk.run { desk in
+            let code = try await desk.code(try await desk.session())
+            var rule = FaultRule(.status(502), at: "accessToken", .times(1))
+            rule.isCarriedOut = true
+            try faults(desk).switchOn(rule)
+            #expect(try await desk.exchange(code).status == 502)
+            #expect(try await desk.exchange(code).error == "invalid_grant")
+        }
+    }
+
+    @Test("A network that wants a login answers with a page")
+    func html() async throws {
+        try await TestDesk.run { desk in
+            try faults(desk).switchOn(FaultRule(.html, at: "userInfo"))
+            let reply = try await desk.userInfo("x")
+            #expect(reply.status == 200 && reply.text.hasPrefix("<!DOCTYPE html>"))
+            #expect(reply.header("Content-Type")?.hasPrefix("text/html") == true)
+            #expect(faults(desk).switchOff("html"))
+            #expect(try await desk.userInfo("x").status == 401)
+            #expect(!faults(desk).switchOff("html"))
+        }
+    }
+
+    @Test("Truncated JSON ends in the middle, and its head agrees", arguments: [nil, 0, 3] as [Int?])
+    func truncated(bytes: Int?) async throws {
+        try await TestDesk.run { desk in
+            let whole = try await desk.start("Login").text
+            try faults(desk).switchOn(FaultRule(.truncated(after: bytes), at: "authenticate"))
+            let reply = try await desk.start("Login")
+            #expect(reply.status == 200 && reply.json == .null)
+            // The handle's length differs from login to login by a few bytes.
+            #expect(bytes.map { reply.text.utf8.count == $0 } ?? (reply.text.utf8.count > whole.utf8.count / 3))
+            #expect(reply.header("Content-Length") == String(reply.text.utf8.count))
+            #expect(applied(desk) == ["truncated"])
+            // There is nothing to cut off a redirect.
+            try faults(desk).switchOn(FaultRule(.truncated()))
+            #expect(try await desk.authorize(nil).status == 302)
+            #expect(applied(desk) == [])
+        }
+    }
+
+    @Test("A late answer is late by the machine's clock, and otherwise right")
+    func latency() async throws {
+        try await TestDesk.run { desk in
+            try faults(desk).switchOn(FaultRule(.latency(.milliseconds(50)), at: "health", .times(1)))
+            let began = ContinuousClock.now
+            #expect(try await desk.send(.get, "/am/health", headers: [:]).text == "{}")
+            #expect(ContinuousClock.now - began >= .milliseconds(50))
+            #expect(applied(desk) == ["latency"])
+        }
+    }
+
+    @Test("A connection is closed before the head, or after so many bytes of the body", arguments: [nil, 0, 5] as [Int?])
+    func cut(bytes: Int?) async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            try faults(desk).switchOn(FaultRule(.cut(after: bytes), at: "keys", .times(1)))
+            try await desk.serve { port in
+                let request = "GET /am/oauth2/connect/jwk_uri HTTP/1.1\r\nHost: x\r\n\r\n"
+                let connection = try DeskConnection(port: port)
+                connection.send(request)
+                let text = await connection.read { _ in false }
+                if let bytes {
+                    let body = text.components(separatedBy: "\r\n\r\n")
+                    #expect(text.hasPrefix("HTTP/1.1 200") && body.count == 2 && body[1].utf8.count == bytes)
+                } else {
+                    #expect(text == "")
+                }
+                connection.vanish()
+                let again = try DeskConnection(port: port)
+                again.send(request)
+                #expect(await again.read { $0.hasSuffix("}") }.hasPrefix("HTTP/1.1 200"))
+                again.vanish()
+            }
+            let entries = desk.server.journal(matching: JournalFilter { $0.resource = "keys" })
+            #expect(entries.map { $0.request?.status } == [bytes == nil ? 0 : 200, 200])
+            #expect(entries.map(\.faults) == [["cut"], []])
+        }
+    }
+
+    @Test("A client without a socket sees a cut as an error")
+    func cutInProcess() async throws {
+        try await TestDesk.run { desk in
+            try faults(desk).switchOn(FaultRule(.cut(), .times(1)))
+            await #expect(throws: ConnectionCut.self) { _ = try await desk.send(.get, "/am/health", headers: [:]) }
+            #expect(try await desk.send(.get, "/am/health", headers: [:]).status == 200)
+        }
+    }
+
+    // MARK: OAuth 2.0
+
+    @Test("Authorize answers with another state, and the rest is right")
+    func wrongState() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            try faults(desk).switchOn(FaultRule(.wrongState, .times(1)))
+            // What is not of the kind does not count.
+            #expect(try await desk.authorize(session, ["state": nil]).location["state"] == nil)
+            let answer = try await desk.authorize(session).location
+            #expect(answer["state"]?.isEmpty == false && answer["state"] != "st/&te")
+            #expect(applied(desk) == ["wrong-state"])
+            #expect(try await desk.exchange(try #require(answer["code"])).status == 200)
+            #expect(try await desk.authorize(session).location["state"] == "st/&te")
+        }
+    }
+
+    @Test("A code is expired when it arrives")
+    func expiredCode() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            try faults(desk).switchOn(FaultRule(.expiredCode, .times(1)))
+            #expect(try await desk.exchange(try await desk.code(session)).error == "invalid_grant")
+            #expect(try await desk.exchange(try await desk.code(session)).status == 200)
+        }
+    }
+
+    @Test("An id_token has another nonce under a right signature, or a wrong signature")
+    func idTokens() async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            func token() async throws -> String {
+                let code = try await desk.code(session, ["nonce": "n-1"])
+                return try #require(try Tokens(try await desk.exchange(code)).id)
+            }
+            try faults(desk).switchOn(FaultRule(.wrongNonce, .times(1)))
+            let other = try await desk.claims(try await token())["nonce"]?.string
+            #expect(other?.isEmpty == false && other != "n-1")
+            try faults(desk).switchOn(FaultRule(.wrongSignature, .times(1)))
+            let forged = try await token()
+            await #expect(throws: (any Error).self) { _ = try await desk.claims(forged) }
+            #expect(try await desk.claims(try await token())["nonce"] == "n-1")
+        }
+    }
+
+    // MARK: Whom and how long
+
+    @Test(
+        "A fault is for whom it is meant, however they say who they are",
+        arguments: [
+            (.oauth("app"), true), (.oauth("web"), false), (.userAgent("SIGNET"), true), (.userAgent("curl"), false),
+            (.address("127.0.0.1"), false), (.device("phone-1"), false),
+        ] as [(ClientMatch, Bool)])
+    func clients(client: ClientMatch, isMeant: Bool) async throws {
+        try await TestDesk.run { desk in
+            try faults(desk).switchOn(FaultRule(.status(500), for: client))
+            let reply = try await desk.postForm(
+                "access_token", ["grant_type": "refresh_token", "refresh_token": "x", "client_id": "app"],
+                headers: ["User-Agent": "signet/1 (test)"])
+            #expect(reply.status == (isMeant ? 500 : 400), "\(reply.text)")
+            #expect(applied(desk) == (isMeant ? ["status"] : []))
+        }
+    }
+
+    @Test("A client that shows itself in a header is known, and a body that was read for it is still there")
+    func basic() async throws {
+        try await TestDesk.run { desk in
+            let basic = ["Authorization": "Basic \(Base64.encode(Array("web:s3cret%3A+%2B%25".utf8), as: .standard))"]
+            try faults(desk).switchOn(FaultRule(.status(500), for: .oauth("web"), .times(1)))
+            let form = ["token": "x"]
+            #expect(try await desk.postForm("token/revoke", form, headers: basic).status == 500)
+            try faults(desk).switchOn(FaultRule(.status(500), for: .oauth("app"), .times(1)))
+            #expect(try await desk.postForm("token/revoke", form, headers: basic).status == 200)
+            #expect(try await desk.postForm("token/revoke", ["token": "x", "client_id": "app"]).status == 500)
+            let entry = desk.server.journal(matching: JournalFilter { $0.client = .oauth("web") })
+            #expect(entry.map(\.faults) == [["status"], []])
+        }
+    }
+
+    @Test("A body that is too large is refused as ever when a fault asks for its client")
+    func largeBody() async throws {
+        try await TestDesk.run(.sample { $0.largestBody = 64 }) { desk in
+            try faults(desk).switchOn(FaultRule(.status(500), for: .oauth("app")))
+            let reply = try await desk.postForm("access_token", ["x": String(repeating: "y", count: 100)])
+            #expect(reply.status == 413)
+        }
+    }
+
+    @Test("A device's answers break, and no other's")
+    func devices() async throws {
+        try await TestDesk.run { desk in
+            let phone = try await desk.registeredPhone()
+            let (_, push) = try await desk.waitingLogin(phone: phone)
+            try faults(desk).switchOn(FaultRule(.status(500), at: "pushMessage", for: .device("phone-2")))
+            try faults(desk).switchOn(
+                FaultRule(.status(503), name: "mine", at: "pushMessage", for: .device("phone-1"), .times(1)))
+            #expect(try await phone.answer(push, at: desk).status == 503)
+            #expect(try await phone.answer(push, at: desk).status == 200)
+        }
+    }
+
+    @Test("A timed fault goes by the server's clock, a counted one by its number, and a name has one fault")
+    func extents() async throws {
+        try await TestDesk.run { desk in
+            func health() async throws -> Int { try await desk.send(.get, "/am/health", headers: [:]).status }
+            try faults(desk).switchOn(FaultRule(.status(500), at: "health", .until(desk.clock.now.addingTimeInterval(60))))
+            #expect(try await health() == 500)
+            desk.clock.advance(by: 60)
+            #expect(try await health() == 200)
+            #expect(faults(desk).entries.isEmpty)
+            try faults(desk).switchOn(FaultRule(.status(500), at: "health", .times(2)))
+            try faults(desk).switchOn(FaultRule(.status(501), name: "status", at: "health", .times(1)))
+            #expect([try await health(), try await health()] == [501, 200])
+        }
+    }
+
+    @Test("Of many that come at once exactly the counted ones break")
+    func counting() async throws {
+        try await TestDesk.run { desk in
+            try faults(desk).switchOn(FaultRule(.status(500), .times(7)))
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<40 { group.addTask { try await desk.send(.get, "/am/health", headers: [:]).status } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.count { $0 == 500 } == 7)
+            #expect(desk.server.journal(matching: JournalFilter { $0.fault = "status" }).count == 7)
+        }
+    }
+
+    @Test(
+        "A route is a resource's name or a path, with or without the context path",
+        arguments: [
+            ("", true), ("authenticate", true), ("/json/realms/root/authenticate", true), ("/am/json/**", true), ("/**", true),
+            ("/json/*/*/authenticate", true), ("sessions", false), ("/json/authenticate", false), ("/oauth2/**", false),
+            ("pages", false),
+        ])
+    func routes(route: String, isMeant: Bool) async throws {
+        try await TestDesk.run { desk in
+            try faults(desk).switchOn(FaultRule(.status(500), at: FaultRoute(route)))
+            #expect(try await desk.start("Login").status == (isMeant ? 500 : 200))
+        }
+    }
+
+    @Test("Pages and health can break; the console and the administration cannot")
+    func places() async throws {
+        try await TestDesk.run { desk in
+            try faults(desk).switchOn(FaultRule(.status(500)))
+            #expect(try await desk.send(.get, "/am/XUI/", headers: [:]).status == 500)
+            #expect(try await desk.send(.get, "/am/health", headers: [:]).status == 500)
+            #expect(try await desk.send(.get, "/am/nothing", headers: [:]).status == 500)
+            #expect(try await desk.send(.get, "/am/console", headers: [:]).status == 403)
+            #expect(try await desk.send(.get, "/am/admin", headers: [:]).status == 404)
+        }
+    }
+
+    /// Rules that are none, and what is said of them.
+    static let wrong: [(FaultRule, FaultError)] = [
+        (FaultRule(.html, at: "autenticate"), .unknownRoute("autenticate")),
+        (FaultRule(.html, at: "/json/autenticate"), .unknownRoute("/json/autenticate")),
+        (
+            FaultRule(.html, at: "/json/realms/root/realms/none/authenticate"),
+            .unknownRoute("/json/realms/root/realms/none/authenticate")
+        ),
+        (FaultRule(.html, at: "/jsom/**"), .unknownRoute("/jsom/**")),
+        (FaultRule(.wrongState, at: "accessToken"), .wrongRoute(kind: "wrong-state", route: "accessToken")),
+        (FaultRule(.wrongNonce, at: "/json/**"), .wrongRoute(kind: "wrong-nonce", route: "/json/**")),
+        (FaultRule(.reordering, at: "pushMessage"), .wrongRoute(kind: "reordering", route: "pushMessage")),
+        (FaultRule(.status(200)), .parameter("status", "is a number from 400 to 599")),
+        (FaultRule(.status(503, retryAfter: -1)), .parameter("retryAfter", "is a number of seconds, at most a day")),
+        (FaultRule(.latency(.zero)), .parameter("milliseconds", "is more than 0, and at most 600000")),
+        (FaultRule(.cut(after: -1)), .parameter("bytes", "is a number from 0 to 16777216")),
+        (FaultRule(.html, .times(0)), .parameter("times", "is a number from 1 to 1000000")),
+        (FaultRule(.html, .until(.distantPast)), .parameter("until", "is later than now, by ten years at most")),
+        (FaultRule(.html, .until(.distantFuture)), .parameter("until", "is later than now, by ten years at most")),
+        (FaultRule(.html, name: ""), .parameter("name", "is up to 64 characters of ASCII without spaces and slashes")),
+        (FaultRule(.html, name: "a/b"), .parameter("name", "is up to 64 characters of ASCII without spaces and slashes")),
+    ]
+
+    @Test("A fault that cannot be is an error that says what can", arguments: wrong)
+    func errors(rule: FaultRule, error: FaultError) async throws {
+        try await TestDesk.run { desk in
+            #expect(throws: error) { try faults(desk).switchOn(rule) }
+            #expect(faults(desk).entries.isEmpty)
+            #expect(!error.description.isEmpty)
+        }
+    }
+
+    @Test("A kind can be switched on where it has its place", arguments: FaultKind.examples)
+    func kinds(kind: FaultKind) async throws {
+        try await TestDesk.run { desk in
+            try faults(desk).switchOn(FaultRule(kind))
+            if let home = kind.home { try faults(desk).switchOn(FaultRule(kind, name: "home", at: FaultRoute(home.rawValue))) }
+            try faults(desk).switchOn(FaultRule(kind, name: "all", at: "/**"))
+            #expect(faults(desk).entries.count == (kind.home == nil ? 2 : 3))
+            // The server goes on, whatever it answered.
+            _ = try? await desk.start("Login")
+            faults(desk).switchAllOff()
+            #expect(try await desk.start("Login").status == 200)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Logging
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Connections that are slow, large or many", .timeLimit(.minutes(5)))
+struct ConnectionTests {
+    /// Serves with one limit that is not as usual.
+    private static func serve(
+        _ limit: WritableKeyPath<ServerLimits, Int>, _ value: Int, _ body: (Int) async throws -> Void
+    ) async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.port = 0
+            $0.limits[keyPath: limit] = value
+        }
+        let server = DeskServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await server.serve { url in try await body(Endpoint(url).port) }
+    }
+
+    @Test(
+        "A head that comes byte by byte is answered with 408 and cut off, the first one and a later one",
+        arguments: [false, true])
+    func slowHead(isSecond: Bool) async throws {
+        try await Self.serve(\.headTime, 1) { port in
+            let connection = try DeskConnection(port: port)
+            if isSecond {
+                connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(await connection.read { $0.hasSuffix("{}") }.hasPrefix("HTTP/1.1 200"))
+            }
+            let dripping = Task {
+                for byte in "GET /am/health HTTP/1.1\r\nHost: " + String(repeating: "x", count: 10_000) where !Task.isCancelled {
+                    connection.send(String(byte))
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            // It ends when the server ends it: the test's own limit is far away.
+            let text = await connection.read { _ in false }
+            dripping.cancel()
+            #expect(text.contains("HTTP/1.1 408 Request Timeout\r\n"))
+            #expect(text.lowercased().contains("connection: close"))
+            connection.vanish()
+        }
+    }
+
+    @Test("A connection on which nothing was begun is not a slow one")
+    func silence() async throws {
+        try await Self.serve(\.headTime, 1) { port in
+            let connection = try DeskConnection(port: port)
+            try await Task.sleep(for: .seconds(2))
+            connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(await connection.read { $0.hasSuffix("{}") }.hasPrefix("HTTP/1.1 200"))
+            connection.vanish()
+        }
+    }
+
+    /// What comes of a body; the second one's length is not told.
+    static let slowBodies = [
+        "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
+        "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+    ]
+
+    @Test("A body that comes byte by byte is answered with 408 in AM's words and cut off", arguments: slowBodies)
+    func slowBody(head: String) async throws {
+        try await Self.serve(\.bodyTime, 1) { port in
+            let connection = try DeskConnection(port: port)
+            connection.send(head)
+            let isChunked = head.contains("chunked")
+            let dripping = Task {
+                for _ in 0..<10_000 where !Task.isCancelled {
+                    connection.send(isChunked ? "1\r\n \r\n" : " ")
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            let text = await connection.read { _ in false }
+            dripping.cancel()
+            #expect(text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+            #expect(text.contains(#""code":408"#) && text.contains(#""message":"The request's body took too long.""#))
+            connection.vanish()
+        }
+    }
+
+    @Test("A body that nobody reads, and that never ends, ends with its time too")
+    func unreadBody() async throws {
+        try await Self.serve(\.bodyTime, 1) { port in
+            let connection = try DeskConnection(port: port)
+            connection.send("POST /am/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{")
+            let text = await connection.read { _ in false }
+            #expect(text.hasPrefix("HTTP/1.1 404"))
+            connection.vanish()
+        }
+    }
+
+    @Test("A head that is too large is 400, and the connection ends; one that just fits is answered")
+    func largeHead() async throws {
+        try await Self.serve(\.largestHead, 4096) { port in
+            for (size, status) in [(3000, "200"), (5000, "400")] {
+                let connection = try DeskConnection(port: port)
+                connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\nX-Large: \(String(repeating: "x", count: size))\r\n\r\n")
+                let text = await connection.read { $0.contains("\r\n\r\n") }
+                #expect(text.hasPrefix("HTTP/1.1 \(status)"))
+                connection.vanish()
+            }
+            let many = (0..<1000).map { "X-\($0): y\r\n" }.joined()
+            let connection = try DeskConnection(port: port)
+            connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\(many)\r\n")
+            #expect(await connection.read { $0.contains("\r\n\r\n") }.hasPrefix("HTTP/1.1 400"))
+            connection.vanish()
+        }
+    }
+
+    @Test(
+        "A request that is no HTTP is 400 and not a fault, in its head and in its body",
+        arguments: [
+            "GARBAGE\r\n\r\n",
+            "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        ])
+    func noHTTP(request: String) async throws {
+        try await Self.serve(\.headTime, 10) { port in
+            let connection = try DeskConnection(port: port)
+            connection.send(request)
+            #expect(await connection.read { _ in false }.hasPrefix("HTTP/1.1 400"))
+            connection.vanish()
+        }
+    }
+
+    @Test("An idle connection ends with its time")
+    func idle() async throws {
+        try await Self.serve(\.idleTime, 1) { port in
+            let connection = try DeskConnection(port: port)
+            connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(await connection.read { _ in false }.hasSuffix("{}"))
+            connection.vanish()
+        }
+    }
+
+    @Test("There are no more connections than are allowed: the next one waits until one ends")
+    func connections() async throws {
+        try await Self.serve(\.connections, 2) { port in
+            let request = "GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n"
+            let first = [try DeskConnection(port: port), try DeskConnection(port: port)]
+            for connection in first {
+                connection.send(request)
+                #expect(await connection.read { $0.hasSuffix("{}") }.hasPrefix("HTTP/1.1 200"))
+            }
+            let third = try DeskConnection(port: port)
+            third.send(request)
+            let answered = Task { await third.read { $0.hasSuffix("{}") } }
+            try await Task.sleep(for: .milliseconds(300))
+            // The first two are answered meanwhile.
+            first[1].send(request)
+            #expect(await first[1].read { $0.hasSuffix("{}") }.hasPrefix("HTTP/1.1 200"))
+            first[0].vanish()
+            #expect(await answered.value.hasPrefix("HTTP/1.1 200"))
+            for connection in [first[1], third] { connection.vanish() }
+        }
+    }
+}

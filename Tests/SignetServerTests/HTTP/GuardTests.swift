@@ -1,0 +1,215 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import SignetNetwork
+import Testing
+
+@testable import SignetServer
+
+@Suite("What every answer says to a browser")
+struct AnswerHeaderTests {
+    /// Every resource there is, and what is none.
+    private static var paths: [String] {
+        let resources = ResourceAddress.Resource.allCases.map { resource in
+            let arguments = resource.pattern.filter { $0 == "*" }.map { _ in "mira" }
+            return "/am" + ResourceAddress(resource, realm: .root, arguments: arguments).path
+        }
+        return resources + [
+            "/am/health", "/am/health/ready", "/am/XUI/", "/am/XUI/session", "/am/XUI/wait?walk=x", "/am/XUI/nothing",
+            "/am/console",
+            "/am/console/open?token=x", "/am/json/nothing", "/am/oauth2/nothing", "/am/nothing", "/",
+            "/am/json/realms/none/authenticate",
+        ]
+    }
+
+    @Test(
+        "Nobody keeps it, guesses what it is, frames it or is told where it came from: every address, by every method",
+        arguments: paths)
+    func everywhere(path: String) async throws {
+        try await TestDesk.run { desk in
+            let session = try await desk.session()
+            for method in [HTTPRequest.Method.get, .post, .put, .delete, .options, .head, .patch] {
+                for headers in [
+                    [:], ["Content-Type": "application/json", "iPlanetDirectoryPro": session],
+                    ["Content-Type": "application/x-www-form-urlencoded", "Cookie": "iPlanetDirectoryPro=\(session)"],
+                ] {
+                    let reply = try await desk.send(method, path, headers: headers, body: method == .get ? nil : "{}")
+                    let about: Comment = "\(method) \(path): \(reply.status)"
+                    #expect(reply.header("Cache-Control")?.contains("no-store") == true, about)
+                    #expect(reply.header("X-Content-Type-Options") == "nosniff", about)
+                    #expect(reply.header("X-Frame-Options") == "DENY", about)
+                    #expect(reply.header("Referrer-Policy") == "no-referrer", about)
+                    #expect(reply.header("Content-Security-Policy")?.contains("frame-ancestors 'none'") == true, about)
+                    #expect(reply.header("Content-Security-Policy")?.hasPrefix("default-src 'none'") == true, about)
+                    #expect(reply.header("Access-Control-Allow-Origin") == nil, about)
+                    #expect(reply.header("Strict-Transport-Security") == nil, about)
+                    #expect(reply.header("Cross-Origin-Resource-Policy") == "same-origin", about)
+                    // What is read as a page or a script says what it is.
+                    #expect(reply.text.isEmpty || reply.header("Content-Type") != nil, about)
+                }
+            }
+        }
+    }
+
+    @Test("The parts of pages may be kept, because their address changes with them", arguments: PageAsset.allCases)
+    func assets(asset: PageAsset) async throws {
+        try await TestDesk.run { desk in
+            let reply = try await desk.send(.get, asset.path(below: "/am"), headers: [:])
+            #expect(reply.header("Cache-Control") == "public, max-age=31536000, immutable")
+            #expect(reply.header("X-Content-Type-Options") == "nosniff")
+        }
+    }
+
+    /// A public address, what makes https, and whether browsers are told to use nothing else.
+    static let addresses: [(String?, String, ServerTLS?, Bool)] = [
+        (nil, "127.0.0.1", nil, false), ("http://login.example.test/am", "127.0.0.1", nil, false),
+        ("https://login.example.test/am", "127.0.0.1", nil, true), ("https://localhost:8443/am", "127.0.0.1", nil, false),
+        (nil, "login.example.test", .files(certificate: "c", key: "k"), true),
+        (nil, "127.0.0.1", .files(certificate: "c", key: "k"), false),
+        (nil, "login.example.test", .ownAuthority(directory: "d"), false),
+        ("https://login.example.test/am", "0.0.0.0", .ownAuthority(directory: "d"), false),
+    ]
+
+    @Test("Browsers are told to use https only where it is a real name's, and not this machine's", arguments: addresses)
+    func strictTransport(publicURL: String?, host: String, tls: ServerTLS?, isStrict: Bool) async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.publicURL = publicURL
+            $0.host = host
+            $0.tls = tls
+        }
+        try await TestDesk.run(configuration) { desk in
+            let reply = try await desk.send(.get, "/am/health", headers: [:])
+            #expect((reply.header("Strict-Transport-Security") != nil) == isStrict)
+        }
+    }
+}
+
+@Suite("Pages of other origins")
+struct CrossOriginTests {
+    static let origin = "https://app.example:8443"
+    private static let configuration = ServerConfiguration.sample { $0.corsOrigins = [origin, "http://localhost:3000"] }
+    private static let preflight = [
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "accept-api-version,content-type,x-requested-with",
+    ]
+
+    @Test(
+        "One that is named is told beforehand what the JavaScript SDK needs, at every address of AM's",
+        arguments: [
+            "/am/json/realms/root/authenticate", "/am/json/realms/root/sessions?_action=logout",
+            "/am/oauth2/realms/root/access_token",
+            "/am/oauth2/realms/root/userinfo", "/am/json/alpha/users/mira/devices/2fa/push/x",
+        ])
+    func preflight(path: String) async throws {
+        try await TestDesk.run(Self.configuration) { desk in
+            let reply = try await desk.send(.options, path, headers: Self.preflight.merging(["Origin": Self.origin]) { $1 })
+            #expect(reply.status == 200 && reply.text.isEmpty)
+            #expect(reply.header("Access-Control-Allow-Origin") == Self.origin)
+            #expect(reply.header("Access-Control-Allow-Credentials") == "true")
+            #expect(reply.header("Vary")?.contains("Origin") == true)
+            let methods = try #require(reply.header("Access-Control-Allow-Methods"))
+            for method in ["GET", "POST", "PUT", "DELETE"] { #expect(methods.contains(method)) }
+            let headers = try #require(reply.header("Access-Control-Allow-Headers")).lowercased()
+            for name in [
+                "accept-api-version", "content-type", "authorization", "x-requested-with", "x-requested-platform",
+                "iplanetdirectorypro",
+            ] { #expect(headers.contains(name)) }
+        }
+    }
+
+    @Test("It reads the answers, errors among them, and the headers that the SDK looks at")
+    func answers() async throws {
+        try await TestDesk.run(Self.configuration) { desk in
+            for (path, status) in [
+                ("/am/json/realms/root/authenticate", 200), ("/am/json/nothing", 404), ("/am/oauth2/access_token", 400),
+            ] {
+                let reply = try await desk.send(
+                    .post, path, headers: ["Origin": "http://localhost:3000", "Content-Type": "application/json"], body: "{}")
+                #expect(reply.status == status)
+                #expect(reply.header("Access-Control-Allow-Origin") == "http://localhost:3000")
+                #expect(reply.header("Access-Control-Allow-Credentials") == "true")
+                #expect(reply.header("Access-Control-Expose-Headers")?.contains("WWW-Authenticate") == true)
+                #expect(reply.header("Cross-Origin-Resource-Policy") == "cross-origin")
+            }
+        }
+    }
+
+    @Test(
+        "One that is not named is told nothing, nor is anybody about pages and the console",
+        arguments: [
+            ("https://app.example", "/am/json/authenticate"), ("https://app.example:8443.evil.test", "/am/json/authenticate"),
+            ("null", "/am/json/authenticate"), ("*", "/am/json/authenticate"), ("", "/am/json/authenticate"),
+            (origin, "/am/XUI/"), (origin, "/am/console"), (origin, "/am/health"),
+        ])
+    func others(origin: String, path: String) async throws {
+        try await TestDesk.run(Self.configuration) { desk in
+            for method in [HTTPRequest.Method.options, .get, .post] {
+                let reply = try await desk.send(
+                    method, path, headers: Self.preflight.merging(["Origin": origin]) { $1 }, body: "")
+                for field in reply.headers { #expect(!field.name.canonicalName.hasPrefix("access-control-")) }
+            }
+        }
+    }
+}
+
+@Suite("How often an address may ask", .timeLimit(.minutes(2)))
+struct AddressRateTests {
+    private static let one = RateLimit(perMinute: 1, burst: 2)
+
+    /// What is asked, the limit for it, and the member that names the refusal.
+    static let requests: [(path: String, body: String, limits: RateLimits, refusal: String)] = [
+        ("/json/authenticate", "{}", RateLimits(authenticate: one), #""reason":"Too Many Requests""#),
+        ("/XUI/", "walk=x", RateLimits(authenticate: one), "<h1>"),
+        ("/oauth2/access_token", "grant_type=x", RateLimits(token: one), #""error":"temporarily_unavailable""#),
+        ("/oauth2/device/code", "client_id=app", RateLimits(token: one), #""error":"temporarily_unavailable""#),
+        ("/json/push/sns/message?_action=authenticate", "{}", RateLimits(push: one), #""reason":"Too Many Requests""#),
+    ]
+
+    @Test(
+        "Too many of one kind are 429 in the words of their address, until the time comes; other kinds go on", arguments: requests
+    )
+    func limited(path: String, body: String, limits: RateLimits, refusal: String) async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.port = 0
+            $0.limits.rates = limits
+        }
+        try await TestDesk.run(configuration) { desk in
+            try await desk.serve { port in
+                try await AsyncHTTPTransport().use { transport in
+                    func ask() async throws -> SignetNetwork.HTTPResponse {
+                        let type = path.contains("json") ? "application/json" : "application/x-www-form-urlencoded"
+                        return try await transport.send(
+                            SignetNetwork.HTTPRequest(
+                                "POST", "http://127.0.0.1:\(port)/am\(path)", headers: ["Content-Type": type],
+                                body: Array(body.utf8)))
+                    }
+                    for _ in 0..<2 { #expect(try await ask().status != 429) }
+                    let reply = try await ask()
+                    #expect(reply.status == 429)
+                    #expect(String(decoding: reply.body, as: UTF8.self).contains(refusal))
+                    let wait = try #require(reply.headers["Retry-After"].flatMap { Int($0) })
+                    let health = try await transport.send(SignetNetwork.HTTPRequest("GET", "http://127.0.0.1:\(port)/am/health"))
+                    #expect(health.status == 200)
+                    desk.clock.advance(by: Double(wait))
+                    #expect(try await ask().status != 429)
+                }
+            }
+        }
+    }
+
+    @Test("On an address of this machine nothing is limited unless the configuration says so")
+    func loopback() async throws {
+        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+            #expect(desk.server.desk.configuration.rateLimits == .none)
+            try await desk.serve { port in
+                let connection = try DeskConnection(port: port)
+                let request = "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+                for _ in 0..<200 { connection.send(request) }
+                let text = await connection.read { $0.components(separatedBy: "HTTP/1.1 200 OK").count > 200 }
+                #expect(text.components(separatedBy: "HTTP/1.1 200 OK").count == 201)
+                connection.vanish()
+            }
+        }
+        #expect(ServerConfiguration { $0.host = "0.0.0.0" }.rateLimits == .standard)
+    }
+}

@@ -1,0 +1,331 @@
+#if os(Linux)
+import HTTPTypes
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+/// The journey's end of SNS: what devices and logins see of it, with an SNS that fails on command.
+@Suite("Push through SNS")
+struct SNSDeliveryTests {
+    private func run(
+        _ sns: StandInSNS, apple: String? = StandInSNS.apple, _ body: @Sendable (TestDesk) async throws -> Void
+    ) async throws {
+        try await TestDesk.run(
+            .sample {
+                var configuration = sns.configuration
+                configuration.appleEndpoint = apple
+                $0.sns = configuration
+            }, body)
+    }
+
+    @Test("A phone registers with its token at its platform's application, and has no desk")
+    func registration() async throws {
+        let sns = try StandInSNS()
+        try await run(sns) { desk in
+            let step = try await desk.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            let reply = try await phone.register(at: desk)
+            #expect(reply.status == 200 && reply.header("Link") == nil)
+            let request = try #require(sns.requests.first)
+            #expect(sns.actions == ["CreatePlatformEndpoint"])
+            #expect(request.fields["PlatformApplicationArn"] == StandInSNS.application && request.fields["Token"] == "token")
+            #expect(request.attribute("Enabled") == "true" && request.attribute("Token") == "token")
+            #expect(request.fields["Version"] == "2010-03-31")
+            #expect(request.authorization?.contains("/eu-west-1/sns/aws4_request") == true)
+        }
+    }
+
+    @Test(
+        "Apple's devices belong to Apple's application; everything else is Google's, as in AM",
+        arguments: ["apns", "gcm", "APNS", "other"])
+    func platforms(type: String) async throws {
+        let sns = try StandInSNS()
+        try await run(sns) { desk in
+            let step = try await desk.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            let claims = phone.registration.merging(["communicationType": .string(type)]) { $1 }
+            #expect(try await phone.register(at: desk, claims: claims).status == 200)
+            #expect(
+                sns.requests[0].fields["PlatformApplicationArn"] == (type == "apns" ? StandInSNS.apple : StandInSNS.application))
+        }
+    }
+
+    @Test("A device that says that it comes to the desk is at the desk")
+    func desk() async throws {
+        let sns = try StandInSNS()
+        try await run(sns) { desk in
+            let step = try await desk.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            let body = PushRequestBody(
+                messageId: phone.invitation.messageID,
+                jwt: CompactJWS.sign(try JSON.encode(phone.registration), with: phone.secret))
+            let reply = try await desk.send(
+                .post, phone.path(phone.invitation.registrationEndpoint),
+                headers: ["Content-Type": "application/json", "Prefer": "respond-async, Signet-Desk; x=1"],
+                body: JSON.text(of: body))
+            #expect(reply.status == 200 && reply.header("Link")?.contains("signet-desk") == true)
+            _ = try await desk.poll(step)
+            _ = try await desk.waitingLogin(phone: phone)
+            #expect(try await desk.settledPush().progress == .atDesk)
+            #expect(sns.actions.isEmpty)
+        }
+    }
+
+    @Test("A message has AM's envelope, and the login is approved by it")
+    func login() async throws {
+        let sns = try StandInSNS()
+        try await run(sns) { desk in
+            let phone = try await desk.registeredPhone()
+            let (step, push) = try await desk.waitingLogin(phone: phone)
+            #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
+            let request = try #require(sns.requests.last)
+            #expect(request.action == "Publish" && request.fields["TargetArn"] == StandInSNS.endpoint)
+            #expect(request.fields["MessageStructure"] == "json")
+            let text = "Login attempt from mira at Signet Desk"
+            #expect(request.fields["Subject"] == text)
+            let envelope = try JSON.value(of: try #require(request.fields["Message"]).utf8)
+            #expect(Set(envelope.object.map { Array($0.keys) } ?? []) == ["default", "GCM", "APNS", "APNS_SANDBOX"])
+            #expect(envelope["default"] == .string(text))
+            #expect(
+                try JSON.value(of: try #require(envelope["GCM"]?.string).utf8)
+                    == .object([
+                        "PRIORITY": "high",
+                        "data": .object(["message": .string(push.sealed), "messageId": .string(push.messageID)]),
+                    ]))
+            let apple: JSONValue = .object([
+                "aps": .object([
+                    "alert": .string(text), "sound": "default", "content-available": "1", "data": .string(push.sealed),
+                    "messageId": .string(push.messageID),
+                ])
+            ])
+            for platform in ["APNS", "APNS_SANDBOX"] {
+                #expect(try JSON.value(of: try #require(envelope[platform]?.string).utf8) == apple)
+            }
+            #expect(try await phone.answer(push, at: desk).status == 200)
+            #expect(try await desk.poll(step).json["tokenId"] != nil)
+            #expect(try await desk.server.pushes(to: "mira").last?.isAnswered == true)
+        }
+    }
+
+    @Test("The journal has what SNS was asked for, and what became of each message")
+    func journal() async throws {
+        let sns = try StandInSNS { request, before in
+            request.action == "Publish" && before > 0 ? .error("InvalidParameter", "no", status: "400 Bad") : .good
+        }
+        try await run(sns) { desk in
+            let journal = desk.server.journal
+            let phone = try await desk.registeredPhone()
+            let (_, push) = try await desk.waitingLogin(phone: phone)
+            let published = try await journal.waitForEntry(matching: JournalFilter { $0.step = .published })
+            #expect(published.push?.messageID == push.messageID && published.push?.device == phone.uid)
+            #expect(published.push?.reason == nil)
+            let (_, next) = try await desk.waitingLogin(phone: phone)
+            let lost = try await journal.waitForEntry(matching: JournalFilter { $0.step = .undeliverable })
+            #expect(lost.push?.messageID == next.messageID && lost.push?.reason?.contains("InvalidParameter") == true)
+            #expect(lost.at == desk.server.clock.now)
+
+            #expect(journal.entries.compactMap(\.sns?.action) == sns.actions)
+            let filters: [(JournalFilter, Int)] = [
+                (JournalFilter { $0.kind = .sns }, 3), (JournalFilter { $0.action = "Publish" }, 2),
+                (
+                    JournalFilter {
+                        $0.kind = .sns
+                        $0.status = 400
+                    }, 1
+                ),
+                (
+                    JournalFilter {
+                        $0.kind = .request
+                        $0.action = "Publish"
+                    }, 0
+                ),
+                (
+                    JournalFilter {
+                        $0.kind = .sns
+                        $0.client = .device(phone.uid)
+                    }, 0
+                ),
+            ]
+            for (filter, count) in filters { #expect(journal.entries(matching: filter).count == count, "\(filter)") }
+            let text = JSON.text(of: .array(journal.entries.map { AdminJSON.entry($0) })) + "\(journal.entries)"
+            for secret in ["secret of a test", push.sealed, "AKIDEXAMPLE"] { #expect(!text.contains(secret), "\(secret)") }
+        }
+    }
+
+    @Test("An SNS that does not answer is in the journal with the status 0")
+    func silentJournal() async throws {
+        let sns = try StandInSNS { _, _ in .cut }
+        try await run(sns) { desk in
+            let step = try await desk.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            #expect(try await phone.register(at: desk).status == 503)
+            let entry = try #require(desk.server.journal(matching: JournalFilter { $0.kind = .sns }).first)
+            #expect(entry.sns?.action == "CreatePlatformEndpoint" && entry.sns?.status == 0)
+            #expect(AdminJSON.entry(entry)["kind"] == "sns" && AdminJSON.entry(entry)["status"] == .integer(0))
+        }
+    }
+
+    @Test(
+        "What may pass is tried again, until it has passed",
+        arguments: [
+            StandInSNS.Answer.error("InternalFailure", "oh", status: "500 Oh"),
+            .error("Throttled", "Rate exceeded", status: "429 Slow"), .error("Throttling", "Rate exceeded", status: "400 Slow"),
+            .raw("503 Away", "<html>"), .cut,
+        ])
+    func passing(fault: StandInSNS.Answer) async throws {
+        let sns = try StandInSNS { request, before in request.action == "Publish" && before < 2 ? fault : .good }
+        try await run(sns) { desk in
+            let phone = try await desk.registeredPhone()
+            _ = try await desk.waitingLogin(phone: phone)
+            #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
+            #expect(sns.actions.filter { $0 == "Publish" }.count == 3)
+        }
+    }
+
+    @Test("A login does not hang on an SNS that says nothing; that it cannot be delivered is to be seen")
+    func silence() async throws {
+        let sns = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
+        try await run(sns) { desk in
+            let phone = try await desk.registeredPhone()
+            let (step, push) = try await desk.waitingLogin(phone: phone)
+            // The answer to the login was there before SNS said anything, and the login goes on waiting.
+            #expect(try await desk.server.pushes(to: "mira").last?.progress == .onItsWay)
+            #expect(try await desk.poll(step).step.waitMilliseconds != nil)
+            guard case .undeliverable(let reason) = try await desk.settledPush().progress else {
+                Issue.record("it was delivered")
+                return
+            }
+            #expect(reason.contains("no answer in time"))
+            let console = try await ConsoleFacts(desk.server.desk, at: ConsolePlace())
+            #expect(console.pushes.rows.first { $0.push.messageID == push.messageID }?.progress == .undeliverable(reason: reason))
+            let own = console.entries.rows.compactMap(\.sns)
+            #expect(own.contains { $0.action == "Publish" && $0.status == 0 })
+            #expect(own.contains { $0.action == "CreatePlatformEndpoint" && $0.status == 200 })
+        }
+    }
+
+    @Test(
+        "What will not pass is not tried again",
+        arguments: [
+            (
+                StandInSNS.Answer.error("NotFound", "Endpoint does not exist", status: "404 No"),
+                "NotFound: Endpoint does not exist"
+            ),
+            (.error("SignatureDoesNotMatch", "no &lt;good&gt;", status: "403 No"), "SignatureDoesNotMatch: no <good>"),
+            (.raw("200 OK", "hello"), "status 200"), (.raw("302 Found", ""), "status 302"),
+        ])
+    func permanent(fault: StandInSNS.Answer, words: String) async throws {
+        let sns = try StandInSNS { request, _ in request.action == "Publish" ? fault : .good }
+        let log = RecordingLog()
+        try await TestDesk.run(.sample { $0.sns = sns.configuration }, logger: log.logger) { desk in
+            let phone = try await desk.registeredPhone()
+            let (_, push) = try await desk.waitingLogin(phone: phone)
+            guard case .undeliverable(let reason) = try await desk.settledPush().progress else {
+                Issue.record("it was delivered")
+                return
+            }
+            #expect(reason.contains(words))
+            #expect(sns.actions.filter { $0 == "Publish" }.count == 1)
+            #expect(try await eventually { log.lines.contains("could not be delivered") && log.lines.contains(words) })
+            #expect(!log.lines.contains("secret of a test") && !log.lines.contains(push.sealed))
+        }
+    }
+
+    @Test("An endpoint that was disabled is enabled, once")
+    func disabled() async throws {
+        let gone = StandInSNS.Answer.error("EndpointDisabled", "Endpoint is disabled", status: "400 No")
+        let sns = try StandInSNS { request, before in request.action == "Publish" && before == 0 ? gone : .good }
+        try await run(sns) { desk in
+            let phone = try await desk.registeredPhone()
+            _ = try await desk.waitingLogin(phone: phone)
+            #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
+            #expect(sns.actions == ["CreatePlatformEndpoint", "Publish", "SetEndpointAttributes", "Publish"])
+            #expect(sns.requests[2].attribute("Enabled") == "true" && sns.requests[2].attribute("Token") == "token")
+        }
+        let still = try StandInSNS { request, _ in request.action == "Publish" ? gone : .good }
+        try await run(still) { desk in
+            let phone = try await desk.registeredPhone()
+            _ = try await desk.waitingLogin(phone: phone)
+            #expect(try await desk.settledPush().progress == .undeliverable(reason: "EndpointDisabled: Endpoint is disabled"))
+            #expect(still.actions.filter { $0 == "Publish" }.count == 2)
+        }
+    }
+
+    @Test("OpenAM's way to an endpoint that is there with other attributes: ask for a disabled one, and enable it")
+    func recovery() async throws {
+        let exists = StandInSNS.Answer.error(
+            "InvalidParameter",
+            "Invalid parameter: Token Reason: Endpoint \(StandInSNS.endpoint) already exists with the same Token, but different attributes.",
+            status: "400 No")
+        let sns = try StandInSNS { request, _ in
+            request.action == "CreatePlatformEndpoint" && request.attribute("Enabled") == "true" ? exists : .good
+        }
+        try await run(sns) { desk in
+            _ = try await desk.registeredPhone()
+            #expect(sns.actions == ["CreatePlatformEndpoint", "CreatePlatformEndpoint", "SetEndpointAttributes"])
+            #expect(sns.requests[2].fields["EndpointArn"] == StandInSNS.endpoint)
+        }
+        // Somebody has given it data of their own: then neither fits, and what is said names it.
+        let foreign = try StandInSNS { request, _ in request.action == "CreatePlatformEndpoint" ? exists : .good }
+        try await run(foreign) { desk in
+            _ = try await desk.registeredPhone()
+            #expect(foreign.requests.last?.action == "SetEndpointAttributes")
+            #expect(foreign.requests.last?.fields["EndpointArn"] == StandInSNS.endpoint)
+        }
+    }
+
+    @Test(
+        "A device that SNS cannot be told of is not registered: its token, or the server's way, is said to be at fault",
+        arguments: [
+            (StandInSNS.Answer.error("InvalidParameter", "Invalid parameter: Token", status: "400 No"), 400),
+            (.error("AuthorizationError", "no", status: "403 No"), 503), (.raw("500 Oh", ""), 503), (.cut, 503), (.silence, 503),
+        ])
+    func refused(fault: StandInSNS.Answer, status: Int) async throws {
+        let sns = try StandInSNS { _, before in before < 2 ? fault : .good }
+        try await run(sns) { desk in
+            let step = try await desk.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            #expect(try await phone.register(at: desk).status == status)
+            let device = try await desk.server.desk.transact { state, _ in state.devices.pushDevice(mechanismUID: "phone-1") }
+            #expect(device == nil)
+            // The invitation stays: the device can try again.
+            while sns.requests.count < 2 { _ = try await phone.register(at: desk) }
+            #expect(try await phone.register(at: desk).status == 200)
+        }
+    }
+
+    @Test("Without an application for its kind a device cannot register; nobody who may not register reaches SNS")
+    func uninvited() async throws {
+        let sns = try StandInSNS()
+        try await run(sns, apple: nil) { desk in
+            let step = try await desk.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            let apple = phone.registration.merging(["communicationType": "apns"]) { $1 }
+            #expect(try await phone.register(at: desk, claims: apple).status == 400)
+            let wrong = phone.registration.merging(["response": "AAAA"]) { $1 }
+            #expect(try await phone.register(at: desk, claims: wrong).status == 400)
+            #expect(sns.actions.isEmpty)
+            #expect(try await phone.register(at: desk).status == 200)
+            // Registered is registered: a second time is refused before SNS is asked.
+            #expect(try await phone.register(at: desk).status == 400)
+            #expect(sns.actions == ["CreatePlatformEndpoint"])
+        }
+    }
+
+    @Test("Two devices that register with one invitation at once: one of them is registered")
+    func race() async throws {
+        let sns = try StandInSNS()
+        try await run(sns) { desk in
+            let step = try await desk.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 { group.addTask { try await phone.register(at: desk).status } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.filter { $0 == 200 }.count == 1 && statuses.filter { $0 == 400 }.count == 7)
+        }
+    }
+}
+#endif

@@ -1,0 +1,227 @@
+#if os(Linux)
+import Foundation
+import HummingbirdTesting
+import SignetCore
+import SignetNetwork
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+/// Against an SNS that nobody here wrote, which checks every signature with Amazon's own library.
+@Suite("Push through Moto's SNS", .serialized, .enabled(if: Moto.isPossible, "moto is not installed: scripts/setup installs it"))
+struct SNSMotoTests {
+    private static func configuration(_ moto: Moto) -> SNSConfiguration {
+        SNSConfiguration {
+            $0.appleEndpoint = moto.appleEndpoint
+            $0.googleEndpoint = moto.googleEndpoint
+            $0.endpoint = moto.url
+            $0.credentials = AWSCredentials(accessKey: moto.accessKey, secret: moto.secret)
+        }
+    }
+
+    @Test("A phone registers, and what a login sends is what the phone would get")
+    func login() async throws {
+        try await Moto.with { moto in
+            // The server's clock stands in the past, and Moto does not mind only because signatures go by the machine's.
+            let server = DeskServer(
+                configuration: .sample { $0.sns = Self.configuration(moto) }, clock: SystemWallClock(),
+                logger: RecordingLog().logger)
+            try await server.application().test(.router) { client in
+                server.moveClock(by: .seconds(86_400))
+                let desk = TestDesk(server: server, clock: StillClock(), client: client)
+                let step = try await desk.logIn("PushRegistration").step
+                let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+                #expect(try await phone.register(at: desk).status == 200)
+                let step2 = try await desk.logIn("PushLogin").step
+                #expect(step2.waitMilliseconds != nil)
+                guard case .sent = try await desk.settledPush().progress else {
+                    Issue.record("\(try await server.pushes(to: "mira"))")
+                    return
+                }
+                let push = try #require(try await desk.mailbox(phone.uid).last)
+                let endpoint = try #require(try await moto.endpoints().first)
+                #expect(endpoint.token == "token" && endpoint.arn.contains(":endpoint/GCM/desk/"))
+                let message = try #require(endpoint.messages.first)
+                #expect(
+                    SNSEnvelope.unwrap(message, for: .google)
+                        == PushDelivery(messageId: push.messageID, message: push.sealed))
+                #expect(try await phone.answer(push, at: desk).status == 200)
+            }
+        }
+    }
+
+    private static func client(_ moto: Moto, _ configure: (inout SNSConfiguration) -> Void = { _ in }) -> SNSClient {
+        var configuration = configuration(moto)
+        configure(&configuration)
+        return SNSClient(configuration: configuration, transport: OwnTransport(), clock: SystemWallClock())
+    }
+
+    @Test("A wrong secret and a wrong key are refused; the right ones are taken")
+    func signatures() async throws {
+        try await Moto.with { moto in
+            let good = Self.client(moto)
+            let endpoint = try await good.endpoint(for: "token ü+&=", of: moto.googleEndpoint)
+            #expect(try await good.endpoint(for: "token ü+&=", of: moto.googleEndpoint) == endpoint)
+            let id = try await good.publish("{\"default\":\"+ %20&ü\"}", subject: "a b+c", to: endpoint, token: "token ü+&=")
+            #expect(!id.isEmpty)
+            #expect(try await moto.endpoints().first?.messages == ["{\"default\":\"+ %20&ü\"}"])
+            let wrongSecret = Self.client(moto) { $0.credentials?.secret = Secret("wrong".utf8) }
+            let first = await Self.code { _ = try await wrongSecret.endpoint(for: "t", of: moto.googleEndpoint) }
+            #expect(first == "SignatureDoesNotMatch")
+            let wrongKey = Self.client(moto) { $0.credentials?.accessKey = "AKIAAAAAAAAAAAAAAAAA" }
+            let second = await Self.code { _ = try await wrongKey.endpoint(for: "t", of: moto.googleEndpoint) }
+            #expect(second == "InvalidClientTokenId")
+        }
+    }
+
+    private static func code(_ body: () async throws -> Void) async -> String? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? SNSFailure)?.code ?? "\(error)"
+        }
+    }
+
+    @Test("An endpoint that was disabled is found again by OpenAM's way, and enabled; also by a publication")
+    func recovery() async throws {
+        try await Moto.with { moto in
+            let sns = Self.client(moto)
+            let endpoint = try await sns.endpoint(for: "token-1", of: moto.appleEndpoint)
+            try await Self.disable(endpoint, moto)
+            #expect(try await sns.endpoint(for: "token-1", of: moto.appleEndpoint) == endpoint)
+            _ = try await sns.publish("{\"default\":\"1\"}", subject: nil, to: endpoint, token: "token-1")
+            try await Self.disable(endpoint, moto)
+            _ = try await sns.publish("{\"default\":\"2\"}", subject: nil, to: endpoint, token: "token-1")
+            #expect(Set(try await moto.endpoints()[0].messages) == ["{\"default\":\"1\"}", "{\"default\":\"2\"}"])
+            let gone = endpoint.dropLast(4) + "0000"
+            let code = await Self.code {
+                _ = try await sns.publish("{\"default\":\"3\"}", subject: nil, to: String(gone), token: "token-1")
+            }
+            #expect(code == "NotFound")
+        }
+    }
+
+    /// As SNS does by itself when a phone's token is refused; with Amazon's own client.
+    private static func disable(_ endpoint: String, _ moto: Moto) async throws {
+        try await AmazonClient.run(
+            """
+            sns.set_endpoint_attributes(EndpointArn=sys.argv[1], Attributes={'Enabled': 'false'})
+            """, [endpoint], at: moto.url, moto.accessKey, moto.secret)
+    }
+}
+
+/// Amazon's own client against the front: what AM's library does, another language's library of the same maker does too.
+@Suite(
+    "Amazon's client at the push front", .serialized,
+    .enabled(if: Moto.isPossible, "boto3, which comes with moto, is not installed: scripts/setup installs it"))
+struct AmazonClientTests {
+    private static let key = AWSCredentials(accessKey: "AKIDFRONT", secret: Secret("the front's secret/+=".utf8))
+
+    private func run(_ body: @Sendable (_ server: DeskServer, _ url: String, _ address: String) async throws -> Void) async throws
+    {
+        let server = DeskServer(
+            configuration: .sample {
+                $0.port = 0
+                $0.pushFront = PushFrontConfiguration(keys: [Self.key])
+            }, logger: RecordingLog().logger)
+        let address = try PushMailbox(of: Secret.random(byteCount: 32)).address
+        try await server.serve { _ in try await body(server, try #require(server.pushFrontURL), address) }
+    }
+
+    @Test("It makes an endpoint, walks OpenAM's way to one that was disabled, and publishes")
+    func walk() async throws {
+        try await run { server, url, address in
+            let program = """
+                token = sys.argv[1]
+                app = 'arn:aws:sns:us-east-1:123456789012:app/GCM/am'
+                def create(enabled):
+                    return sns.create_platform_endpoint(
+                        PlatformApplicationArn=app, Token=token, Attributes={'Enabled': enabled, 'Token': token})['EndpointArn']
+                arn = create('true')
+                sns.set_endpoint_attributes(EndpointArn=arn, Attributes={'Enabled': 'false', 'CustomUserData': 'ü <&> "x"'})
+                assert sns.get_endpoint_attributes(EndpointArn=arn)['Attributes'] == {
+                    'Enabled': 'false', 'Token': token, 'CustomUserData': 'ü <&> "x"'}
+                sns.set_endpoint_attributes(EndpointArn=arn, Attributes={'CustomUserData': ''})
+                try:
+                    create('true')
+                    assert False
+                except sns.exceptions.InvalidParameterException as error:
+                    assert arn in str(error) and 'different attributes' in str(error)
+                try:
+                    sns.publish(TargetArn=arn, Message='{}', MessageStructure='json')
+                    assert False
+                except sns.exceptions.InvalidParameterException:
+                    pass
+                assert create('false') == arn
+                message = json.dumps({'default': 'Login', 'GCM': json.dumps({'data': {'message': 'a.b.c', 'messageId': '+ %20&ü'}})})
+                try:
+                    sns.publish(TargetArn=arn, Subject='Login', Message=message, MessageStructure='json')
+                    assert False
+                except sns.exceptions.EndpointDisabledException:
+                    pass
+                sns.set_endpoint_attributes(EndpointArn=arn, Attributes={'Enabled': 'true', 'Token': token})
+                print(sns.publish(TargetArn=arn, Subject='Login', Message=message, MessageStructure='json')['MessageId'])
+                sns.delete_endpoint(EndpointArn=sns.create_platform_endpoint(
+                    PlatformApplicationArn=app + '2', Token=token)['EndpointArn'])
+                try:
+                    sns.get_endpoint_attributes(EndpointArn=arn[:-4] + '0000')
+                    assert False
+                except sns.exceptions.NotFoundException:
+                    pass
+                """
+            let id = try await AmazonClient.run(program, [address], at: url, Self.key.accessKey, Self.key.secret)
+            #expect(!id.isEmpty)
+            let waiting = try await server.desk.transact { state, moment in
+                state.front.retained(for: address, after: nil, at: moment.now)
+            }
+            #expect(waiting.map(\.messageID) == ["+ %20&ü"] && waiting.map(\.message) == ["a.b.c"])
+        }
+    }
+
+    @Test("With another secret, or another key, it is refused in words that it knows")
+    func refused() async throws {
+        try await run { _, url, address in
+            let program = """
+                try:
+                    sns.create_platform_endpoint(
+                        PlatformApplicationArn='arn:aws:sns:us-east-1:123456789012:app/GCM/am', Token=sys.argv[1])
+                except botocore.exceptions.ClientError as error:
+                    print(error.response['Error']['Code'])
+                """
+            let secret = Secret("wrong".utf8)
+            let first = try await AmazonClient.run(program, [address], at: url, Self.key.accessKey, secret)
+            #expect(first == "SignatureDoesNotMatch")
+            let second = try await AmazonClient.run(program, [address], at: url, "AKIDOTHER", Self.key.secret)
+            #expect(second == "InvalidClientTokenId")
+        }
+    }
+}
+
+/// Amazon's own client of SNS, in Python.
+enum AmazonClient {
+    /// Runs a program that finds the client as `sns`, and gives its output.
+    @discardableResult
+    static func run(
+        _ program: String, _ arguments: [String] = [], at url: String, _ accessKey: String, _ secret: Secret
+    ) async throws -> String {
+        let start = """
+            import sys, json, boto3, botocore
+            from botocore.config import Config
+            sns = boto3.client('sns', endpoint_url='\(url)', config=Config(retries={'total_max_attempts': 1}))
+
+            """
+        let environment = [
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "AWS_ACCESS_KEY_ID": accessKey,
+            "AWS_SECRET_ACCESS_KEY": String(decoding: secret.bytes, as: UTF8.self), "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/nonexistent",
+        ]
+        let ended = try await TestProcess.run(
+            Moto.python, ["-c", start + program] + arguments, environment: environment)
+        try #require(ended.status == 0, "\(ended.errors)")
+        return ended.line
+    }
+}
+#endif

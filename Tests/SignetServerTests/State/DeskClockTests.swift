@@ -1,0 +1,119 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite("The clock of a server", .postgresServer, .serialized, .timeLimit(.minutes(3)))
+struct DeskClockTests {
+    @Test("A clock that stands still is set, moved, and runs on from there")
+    func clock() {
+        let base = StillClock()
+        let clock = DeskClock(base)
+        clock.stop()
+        base.advance(by: 10)
+        #expect(clock.now == base.now.addingTimeInterval(-10) && clock.isStopped && clock.offset == -10)
+        clock.advance(by: .seconds(3))
+        #expect(clock.offset == -7)
+        let moment = Date(timeIntervalSince1970: 2_000_000_000)
+        clock.set(to: moment)
+        base.advance(by: 1)
+        #expect(clock.now == moment)
+        clock.resume()
+        base.advance(by: 1)
+        #expect(clock.now == moment.addingTimeInterval(1) && !clock.isStopped)
+        clock.set(to: moment)
+        #expect(clock.now == moment)
+        clock.reset()
+        #expect(clock.now == base.now && clock.offset == 0)
+    }
+
+    @Test("What was done to it and is not written yet stays when the state is read, and is applied to what that says")
+    func unwritten() {
+        let base = StillClock()
+        let clock = DeskClock(base)
+        clock.stop()
+        clock.adopt(DeskClock.Setting(shift: 5))
+        #expect(clock.isStopped && clock.offset == 5)
+        let move = clock.begin(.move(7))
+        #expect(clock.offset == 12)
+        // Another server moved it by 100 s in between.
+        clock.settle(clock.unwritten[0], as: DeskClock.Setting(shift: 100, stoppedAt: base.now.addingTimeInterval(100)))
+        #expect(clock.offset == 107)
+        clock.settle(move, as: nil)
+        #expect(clock.offset == 100 && clock.unwritten.isEmpty)
+    }
+
+    @Test("Each change is written once: by who waits for it, or by the first who takes what is there")
+    func taken() {
+        let clock = DeskClock(StillClock())
+        _ = clock.begin(.move(1))
+        clock.advance(by: .seconds(2))
+        clock.advance(by: .seconds(4))
+        var moved = 0.0
+        for _ in 0..<2 {
+            clock.takeChanges { change in moved += change.applied(to: DeskClock.Setting()).shift }
+        }
+        #expect(moved == 6 && clock.unwritten.count == 3 && clock.offset == 7)
+    }
+
+    @Test("A change before the state is open is kept with it", arguments: StateKind.here)
+    func early(kind: StateKind) async throws {
+        try await StatePlace.with(kind) { place in
+            let clock = StillClock()
+            try await place.desk(clock: clock) { desk in
+                desk.server.moveClock(by: .seconds(60))
+                _ = try await desk.session()
+                #expect(desk.server.clock.offset == 60)
+            }
+            guard kind != .memory else { return }
+            try await place.desk(clock: clock) { desk in
+                _ = try await desk.session()
+                #expect(desk.server.clock.offset == 60)
+            }
+        }
+    }
+
+    @Test(
+        "A move over HTTP is durable when it is answered; one that cannot be written is an error and no move",
+        .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func durable() async throws {
+        try await StatePlace.with(.postgreSQL) { place in
+            let clock = StillClock()
+            try await place.desk(clock: clock) { desk in
+                try await desk.server.desk.change(clock: .move(9))
+                #expect(desk.server.desk.clock.unwritten.isEmpty)
+                let server = try #require(PostgresTrait.server)
+                try await server.crash()
+                await #expect(throws: StoreError.self) { try await desk.server.desk.change(clock: .move(50)) }
+                #expect(desk.server.clock.offset == 9)
+                desk.server.moveClock(by: .seconds(50))
+                #expect(try await eventually { desk.server.clock.offset == 9 })
+                try await server.start()
+            }
+            try await place.desk(clock: clock) { desk in
+                _ = try await desk.session()
+                #expect(desk.server.clock.offset == 9)
+            }
+        }
+    }
+
+    @Test(
+        "Two servers that move the clock of one state at the same instant move it by both",
+        .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func together() async throws {
+        try await StatePlace.with(.postgreSQL) { place in
+            let clock = StillClock()
+            try await place.desk(clock: clock) { one in
+                try await place.desk(clock: clock) { other in
+                    let desks = [one.server.desk, other.server.desk]
+                    _ = try await atOnce(20) { try await desks[$0 % 2].change(clock: .move(1)) }
+                    for desk in desks { #expect(try await eventually { desk.clock.offset == 20 }) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite("Rows of earlier versions", .timeLimit(.minutes(5)))
+struct FrozenRowTests {
+    static let files = RowCoder.Version.allCases.flatMap { version in FrozenRows.names(version).map { (version, $0) } }
+    private static let coder = RowCoder(Sealing.derive("signet server rows", from: FrozenRows.key))
+
+    @Test("Every version has rows of every kind that it knew, frozen")
+    func complete() throws {
+        for version in RowCoder.Version.allCases {
+            #expect(!FrozenRows.names(version).isEmpty, "version \(version.rawValue)")
+        }
+        let newest = try FrozenRows.names(.newest).flatMap { try FrozenRows($0, of: .newest).rows.map(\.key.kind) }
+        for kind in TableKind.all.map(\.name) + [StateEngine.serverKind] {
+            #expect(newest.contains(kind), "no row of the kind \(kind) is frozen: see FrozenRows")
+        }
+    }
+
+    @Test("Each is read as what its kind holds, and written again says the same", arguments: files)
+    func each(version: RowCoder.Version, name: String) throws {
+        for (key, row) in try FrozenRows(name, of: version).rows {
+            #expect(row.bytes.first == version.rawValue)
+            guard let kind = TableKind.all.first(where: { $0.name == key.kind }) else {
+                #expect(key.kind == StateEngine.serverKind)
+                continue
+            }
+            let plain = try JSON.value(of: try Self.coder.plain(row.bytes, key))
+            let again = try Self.again(kind.value, row.bytes, key)
+            guard version == .newest else { continue }
+            #expect(try JSON.value(of: try Self.coder.plain(again, key)).sorted == plain.sorted, "\(key.kind)")
+        }
+    }
+
+    private static func again<Value: RowValue>(_ type: Value.Type, _ bytes: [UInt8], _ key: RowKey) throws -> [UInt8] {
+        try coder.bytes(of: try coder.value(type, of: bytes, for: key), for: key)
+    }
+
+    @Test("A server that finds them goes on with them", arguments: files)
+    func goesOn(version: RowCoder.Version, name: String) async throws {
+        let frozen = try FrozenRows(name, of: version)
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let place = ServerState.file(directory.file("state/server.sqlite"), key: FrozenRows.key)
+        let store = try SignetServer.StatePlace.open(place).0
+        try frozen.put(into: store)
+        store.close()
+        let configuration = ServerConfiguration.sample {
+            $0.signingKey = nil
+            $0.state = place
+        }
+        try await TestDesk.run(configuration) { desk in
+            let known = frozen.known
+            #expect(try await desk.isGood(known.session))
+            #expect(desk.server.clock.offset == 7)
+            #expect(try await desk.userInfo(known.access).json["sub"] == "mira")
+            let refreshed = try await desk.refresh(known.refresh)
+            #expect(refreshed.status == 200)
+            #expect(try await desk.claims(try #require(refreshed.json["id_token"]?.string))["sub"] == "mira")
+            #expect(try await desk.exchange(known.code).status == 200)
+            #expect(try await desk.logIn("Login", name: "kim", password: "frozen").isLoggedIn)
+            let pushes = try await desk.mailbox(known.device)
+            #expect(pushes.count == 1 && pushes.first?.state == .waiting)
+            #expect(try await desk.server.letters(to: "noa").count == 1)
+            let user = UserKey(realm: .root, name: "mira")
+            let devices = try await desk.server.desk.transact { state, _ in
+                DeviceKind.allCases.flatMap { state.devices.descriptions($0, of: user) }.count
+            }
+            #expect(devices == 3)
+            // And everything that is kept can be put aside and brought back.
+            let snapshot = try await desk.server.snapshot()
+            try await desk.server.restore(snapshot)
+            #expect(try await desk.isGood(known.session))
+            #expect(try await desk.server.desk.engine.broken.entries.isEmpty)
+        }
+    }
+
+    @Test("A row of a later version is left as it is, one without a version is damaged, and neither is taken for the other")
+    func versions() throws {
+        let key = RowKey(kind: "nonce", name: "a")
+        let good = try Self.coder.bytes(of: true, for: key)
+        #expect(good.first == RowCoder.Version.newest.rawValue)
+        let cases: [([UInt8], StoreError.Code)] = [
+            ([UInt8.max] + good.dropFirst(), .newerFormat), ([RowCoder.Version.newest.rawValue + 1], .newerFormat),
+            ([0] + good.dropFirst(), .corrupt), ([], .corrupt), ([1], .keyMismatch),
+            (good.dropLast() + [good[good.count - 1] ^ 1], .keyMismatch),
+        ]
+        for (bytes, code) in cases {
+            let error = #expect(throws: StoreError.self) { try Self.coder.value(Bool.self, of: bytes, for: key) }
+            #expect(error?.code == code, "\(bytes.prefix(2))")
+        }
+    }
+
+    @Test("Freeze what is not frozen yet", .enabled(if: name != nil, "it is asked for by SIGNET_FREEZE_ROWS"))
+    func freeze() async throws {
+        let name = try #require(Self.name)
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let configuration = ServerConfiguration.sample {
+            $0.signingKey = nil
+            $0.state = .file(directory.file("state/server.sqlite"), key: FrozenRows.key)
+        }
+        let made = Made()
+        try await TestDesk.run(configuration) { desk in await made.set(try await FrozenRows.made(by: desk)) }
+        let store = try SignetServer.StatePlace.open(configuration.state).0
+        defer { store.close() }
+        let frozen = try FrozenRows.names(.newest).flatMap { try FrozenRows($0, of: .newest).rows.map(\.key.kind) }
+        let rows = try FrozenRows.all(in: store).filter { !frozen.contains($0.key.kind) }
+        let known = try #require(await made.known)
+        let file = FrozenRows.folder.appending(path: "v\(RowCoder.Version.newest.rawValue)/\(name).json")
+        try FrozenRows(rows: rows, known: known).write(to: file)
+    }
+
+    private static let name = ProcessInfo.processInfo.environment["SIGNET_FREEZE_ROWS"]
+
+    private actor Made {
+        private(set) var known: FrozenRows.Known?
+        func set(_ known: FrozenRows.Known) { self.known = known }
+    }
+}
+
+extension JSONValue {
+    /// The same with every array in the order of what is in it: sets have no order, nor have dictionaries, which are arrays when their keys are
+    /// no texts.
+    fileprivate var sorted: JSONValue {
+        switch self {
+        case .array(let values):
+            return .array(values.map(\.sorted).sorted { JSON.encode($0).lexicographicallyPrecedes(JSON.encode($1)) })
+        case .object(let members): return .object(members.mapValues(\.sorted))
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import SignetStorage
+import Testing
+
+@testable import SignetServer
+
+/// Rows as a server wrote them, sealed with a key that everybody may know. They are never made anew: whoever has a state with such rows
+/// must be able to go on with it. When there is a new kind of row, or a new version of their form,
+/// `SIGNET_FREEZE_ROWS=NAME swift test --filter FrozenRowTests/freeze` writes what is not frozen yet to `Fixtures/vN/NAME.json`.
+struct FrozenRows: Sendable {
+    /// What a server with these rows is asked for, in clear.
+    struct Known: Sendable {
+        let session: String
+        let code: String
+        let access: String
+        let refresh: String
+        let device: String
+
+        fileprivate var json: JSONValue {
+            .object([
+                "session": .string(session), "code": .string(code), "access": .string(access), "refresh": .string(refresh),
+                "device": .string(device),
+            ])
+        }
+    }
+
+    /// The key that everything is sealed with.
+    static let key = Secret([UInt8](repeating: 0x53, count: 32))
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
+        path: "Fixtures")
+
+    let rows: [(key: RowKey, row: StoredRow)]
+    let known: Known
+
+    /// The names of the files of a version.
+    static func names(_ version: RowCoder.Version) -> [String] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "v\(version.rawValue)").path)
+        return (names ?? []).filter { $0.hasSuffix(".json") }.sorted()
+    }
+
+    init(rows: [(key: RowKey, row: StoredRow)], known: Known) {
+        self.rows = rows
+        self.known = known
+    }
+
+    init(_ name: String, of version: RowCoder.Version) throws {
+        let text = try Data(contentsOf: Self.folder.appending(path: "v\(version.rawValue)/\(name)"))
+        let value = try JSON.value(of: text)
+        let told = try #require(value["known"])
+        known = Known(
+            session: try #require(told["session"]?.string), code: try #require(told["code"]?.string),
+            access: try #require(told["access"]?.string), refresh: try #require(told["refresh"]?.string),
+            device: try #require(told["device"]?.string))
+        rows = try #require(value["rows"]?.array).map { row in
+            let members = try #require(row.array)
+            let bytes = try Base64.decode(try #require(members[4].string))
+            let end = try #require(members[3].wholeNumber)
+            let key = RowKey(kind: try #require(members[0].string), name: try #require(members[1].string))
+            return (key, StoredRow(group: try #require(members[2].string), expiresAt: end, bytes: bytes))
+        }
+    }
+
+    func write(to file: URL) throws {
+        let text = rows.map { key, row in
+            "    "
+                + JSON.text(
+                    of: JSONValue.array([
+                        .string(key.kind), .string(key.name), .string(row.group), .integer(row.expiresAt),
+                        .string(Base64.encode(row.bytes, as: .url)),
+                    ]))
+        }.joined(separator: ",\n")
+        let known = JSON.text(of: known.json)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("{\n  \"known\": \(known),\n  \"rows\": [\n\(text)\n  ]\n}\n".utf8).write(to: file, options: .withoutOverwriting)
+    }
+
+    /// The rows in a place of their own.
+    func put(into store: any RowStore) throws {
+        try store.transact { _ throws(StoreError) in
+            var changes = RowChanges()
+            for (key, row) in rows { changes.rows[key] = row }
+            changes.now = .min
+            return ((), changes)
+        }
+    }
+
+    /// Every row of a state.
+    static func all(in store: any RowStore) throws -> [(key: RowKey, row: StoredRow)] {
+        try store.transact { reader throws(StoreError) in
+            var rows: [(key: RowKey, row: StoredRow)] = []
+            for kind in TableKind.all.map(\.name) + [StateEngine.serverKind] {
+                rows += try reader.rows(kind, .after(nil), at: .min, limit: 1000).map {
+                    (RowKey(kind: kind, name: $0.name), $0.row)
+                }
+            }
+            return (rows, RowChanges())
+        }
+    }
+
+    // MARK: How they are made
+
+    /// A server with something of everything.
+    static func made(by desk: TestDesk) async throws -> Known {
+        let session = try await desk.session()
+        let tokens = try Tokens(try await desk.exchange(try await desk.code(session)))
+        let code = try await desk.code(session)
+        let phone = try await desk.registeredPhone()
+        _ = try await desk.waitingLogin(phone: phone)
+        _ = try await desk.server.consoleLink()
+        _ = try await desk.postForm("device/code", ["client_id": "app", "scope": "openid"])
+        _ = try await desk.start("Login")
+        _ = try await desk.logIn("PushRegistration", name: "noa", password: "staple")
+        var email = try await desk.start("EmailLogin").step
+        email.fill("NameCallback", "noa")
+        _ = try await desk.next(email)
+        _ = try await desk.send(.get, "/am/XUI/?realm=/&authIndexType=service&authIndexValue=Login", headers: [:])
+        try await desk.server.desk.change(clock: .move(7))
+        try await desk.server.desk.transact { state, moment in try fill(&state, moment) }
+        return Known(
+            session: session, code: code, access: tokens.access, refresh: try #require(tokens.refresh), device: phone.uid)
+    }
+
+    /// What takes many requests, or another server.
+    private static func fill(_ state: inout DeskState, _ moment: Moment) throws {
+        let (mira, noa) = (UserKey(realm: .root, name: "mira"), UserKey(realm: .root, name: "noa"))
+        let kim = UserKey(realm: .root, name: "kim")
+        if !state.directory.contains(kim) {
+            _ = state.directory.add(kim, password: Secret("frozen".utf8), claims: ["email": "kim@example.test"])
+        }
+        state.directory.keep(["Favourite colour?": Secret("Blue".utf8)], of: noa)
+        state.directory.acceptTerms("7", noa)
+        state.consents.save(["openid", "profile"], by: ClientKey(realm: .root, id: "asking"), of: mira)
+        state.devices.save(EnrollmentStyle().newOATHDevice(), for: mira)
+        state.devices.keep(RecoveryCodes.new(for: .oath, "OATH Device"), for: .oath, of: mira)
+        state.devices.save(
+            OtherDevice(
+                kind: .binding, resourceID: "device-1", name: "Tablet", registeredAt: moment.now, lastUsedAt: moment.now,
+                details: ["deviceId": "tablet", "number": .integer(7), "list": .array([.bool(true), .null])],
+                key: .es256(point: [UInt8](repeating: 4, count: 65))),
+            for: mira)
+        _ = state.guesses.take(noa, RateLimit(perMinute: 6, burst: 3), at: moment.now)
+        _ = state.lockouts.fail(noa, Lockout(failures: 1, within: 60, duration: 600), at: moment.now)
+        _ = state.nonces.redeem(try state.nonces.issue(at: moment.now), at: moment.now)
+        let device = try #require(state.devices.pushDevice(of: mira))
+        let push = PendingPush(PushPrompt(kind: .number(choices: [11, 22, 33]), text: "Hello"), to: device, moment)
+        let end = moment.now.addingTimeInterval(600)
+        var dispatch = PushDispatch(push, text: "Hello", endpoint: "arn:aws:sns:e:1:endpoint/GCM/a/b", token: "token", until: end)
+        dispatch.claim = DispatchClaim(holder: "holder", end: end)
+        state.dispatches.add(dispatch)
+        let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/desk"
+        let application = try #require(SNSResource(arn))
+        _ = try state.front.create(application, arn: arn, token: "signet-mailbox-frozen", EndpointAttributes(), at: moment.now)
+        try state.front.add(PushDelivery(messageId: "1", message: "a.b.c"), to: "signet-mailbox-frozen", at: moment.now)
+    }
+}

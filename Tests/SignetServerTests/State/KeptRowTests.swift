@@ -1,0 +1,94 @@
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+/// What a server knows, kind by kind (``KeptRow``): a kind without a case here is a failure.
+@Suite("Every kind of row", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+struct KeptRowTests {
+    @Test("has its case here")
+    func complete() throws {
+        let cases = KeptRow.all.map(\.kind.name)
+        #expect(cases.sorted() == TableKind.all.map(\.name).sorted())
+        // The list of all kinds has every one that there is.
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Sources/SignetServer/State/TableKind.swift")
+        let text = try String(contentsOf: source, encoding: .utf8)
+        #expect(text.captures("TableKind\\((?:name: )?\"([^\"]+)\"").map { $0[0] }.sorted() == cases.sorted())
+    }
+
+    @Test("is as before after a restart, and so are the clock and the keys of id_tokens", arguments: StateKind.lasting)
+    func restart(kind: StateKind) async throws {
+        try await StatePlace.with(kind) { place in
+            let clock = StillClock()
+            let checks = Checks()
+            try await place.desk(clock: clock, Self.configure) { desk in
+                desk.server.moveClock(by: .seconds(7))
+                await checks.set(try await Self.makeAll(at: desk))
+            }
+            try await place.desk(clock: clock, Self.configure) { desk in
+                #expect(desk.server.desk.clock.offset == 0, "it is read when the state is opened")
+                for (row, check) in await checks.all { try await Self.report(row) { try await check(desk) } }
+                #expect(desk.server.desk.clock.offset == 7)
+            }
+        }
+    }
+
+    @Test("comes back with a snapshot, but for who has the console open, which stays", arguments: StateKind.here)
+    func snapshot(kind: StateKind) async throws {
+        try await StatePlace.with(kind) { place in
+            try await place.desk({ Self.configure(&$0) }) { desk in
+                let checks = try await Self.makeAll(at: desk)
+                let snapshot = try await desk.server.snapshot()
+                try await desk.server.startAgain()
+                // Nothing of it is left but the keys of id_tokens and the console's door.
+                #expect(try await desk.server.snapshot().rows.map(\.key) == [SigningKeys.row])
+                for row in KeptRow.all { #expect(try await Self.count(row.kind, at: desk) == (row.kind == .console ? 1 : 0)) }
+                try await desk.server.restore(snapshot)
+                for (row, check) in checks { try await Self.report(row) { try await check(desk) } }
+            }
+        }
+    }
+
+    private static func configure(_ configuration: inout ServerConfiguration) {
+        configuration.signingKey = nil
+        configuration.pushFront = PushFrontConfiguration(keys: [Sender.key])
+        configuration.users += KeptRow.all.map { User(name: $0.user.name, password: Secret(TestDesk.password.utf8)) }
+    }
+
+    /// Makes a row of every kind; what is to be asked later of each.
+    private static func makeAll(at desk: TestDesk) async throws -> [(KeptRow, KeptRow.Check)] {
+        var checks: [(KeptRow, KeptRow.Check)] = []
+        for row in KeptRow.all {
+            try await report(row) {
+                checks.append((row, try await row.make(desk, row.user)))
+                #expect(try await count(row.kind, at: desk) > 0)
+            }
+        }
+        return checks
+    }
+
+    private static func count(_ kind: TableKind, at desk: TestDesk) async throws -> Int {
+        try await desk.server.desk.engine.exclusively { (reader, _) throws(StoreError) in
+            (try reader.count(kind.name, at: .min, limit: 1000), RowChanges())
+        }
+    }
+
+    /// Says of which kind what goes wrong is.
+    private static func report(_ row: KeptRow, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            Issue.record("\(row.kind.name): \(error)")
+        }
+    }
+
+    /// What is carried from one server to the next.
+    private actor Checks {
+        private(set) var all: [(KeptRow, KeptRow.Check)] = []
+        func set(_ checks: [(KeptRow, KeptRow.Check)]) { all = checks }
+    }
+}

@@ -1,0 +1,281 @@
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+/// Who may carry a message, as a rule alone.
+@Suite("Claims of couriers")
+struct DispatchClaimTests {
+    private static let (now, end) = (Date(timeIntervalSince1970: 1000), Date(timeIntervalSince1970: 1100))
+
+    private static func claim(_ holder: String, until end: Double) -> DispatchClaim {
+        DispatchClaim(holder: holder, end: Date(timeIntervalSince1970: end))
+    }
+
+    /// Gives `body` a ledger with one message, and the message's id.
+    private func run(_ body: (inout DispatchLedger, _ id: String) -> Void) throws {
+        try TestRows().transact(at: Self.now) { transaction in
+            var ledger = DispatchLedger(transaction)
+            let device = PushDevice(
+                owner: UserKey(realm: .root, name: "mira"), secret: Secret([1]), mechanismUID: "m", deviceID: "token",
+                deviceName: "d", deviceType: "t", communicationType: "gcm", communicationID: "c", resourceID: "r",
+                registeredAt: Self.now)
+            let prompt = PushPrompt(kind: .tap, text: "Hello")
+            let push = PendingPush(
+                prompt, to: device, Moment(now: Self.now, configuration: .sample(), baseURL: "http://localhost/am"))
+            ledger.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
+            body(&ledger, push.messageID)
+        }
+    }
+
+    /// Whether it gets the message.
+    private func claim(
+        _ ledger: inout DispatchLedger, _ id: String, _ holder: String, at machine: Double, until end: Double
+    ) -> Bool {
+        let machine = Date(timeIntervalSince1970: machine)
+        return ledger.claim(id, Self.claim(holder, until: end), at: Self.now, machine: machine) != nil
+    }
+
+    @Test("One courier has a message until its claim ends; it can go on, and another one cannot begin")
+    func one() throws {
+        try run { ledger, id in
+            #expect(claim(&ledger, id, "a", at: 0, until: 30))
+            #expect(!claim(&ledger, id, "b", at: 29, until: 60))
+            #expect(ledger.unclaimed(at: Self.now, machine: Date(timeIntervalSince1970: 29)).isEmpty)
+            #expect(claim(&ledger, id, "a", at: 29, until: 50))
+            #expect(!claim(&ledger, id, "b", at: 49, until: 90))
+            #expect(ledger.unclaimed(at: Self.now, machine: Date(timeIntervalSince1970: 50)).count == 1)
+            #expect(claim(&ledger, id, "b", at: 50, until: 90))
+            #expect(!claim(&ledger, id, "a", at: 51, until: 90))
+        }
+    }
+
+    @Test("What is given back anybody can carry at once; only who has it can give it back")
+    func release() throws {
+        try run { ledger, id in
+            #expect(claim(&ledger, id, "a", at: 0, until: 30))
+            ledger.release(id, by: "b", at: Self.now)
+            #expect(!claim(&ledger, id, "b", at: 1, until: 30))
+            ledger.release(id, by: "a", at: Self.now)
+            #expect(claim(&ledger, id, "b", at: 1, until: 30))
+        }
+    }
+
+    @Test("What was settled waits no more, and the first word counts")
+    func settled() throws {
+        try run { ledger, id in
+            ledger.settle(id, .sent("1"), at: Self.now)
+            ledger.settle(id, .failed("late"), at: Self.now)
+            #expect(ledger[id, at: Self.now]?.state == .sent("1"))
+            #expect(ledger.unclaimed(at: Self.now, machine: .distantFuture).isEmpty)
+            let claim = Self.claim("a", until: 30)
+            #expect(ledger.claim(id, claim, at: Self.now, machine: Self.now) == nil)
+            #expect(ledger[id, at: Self.end] == nil)
+        }
+    }
+}
+
+#if os(Linux)
+/// Messages for phones, and a front's mailboxes, through restarts and with several servers.
+@Suite("The state of push", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+struct PushStateTests {
+    @Test("A message that was on its way when the server ended is sent by the next one", arguments: StateKind.lasting)
+    func restart(kind: StateKind) async throws {
+        let silent = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
+        let good = try StandInSNS()
+        try await StatePlace.with(kind) { place in
+            // One that is patient with an SNS that says nothing: it ends while it waits.
+            var patient = silent.configuration
+            patient.timeout = 60
+            let sns = patient
+            try await place.desk {
+                $0.sns = sns
+            } _: { desk in
+                let phone = try await desk.registeredPhone()
+                _ = try await desk.waitingLogin(phone: phone)
+                while !silent.actions.contains("Publish") { try await Task.sleep(for: .milliseconds(5)) }
+                #expect(try await desk.server.pushes(to: "mira").last?.progress == .onItsWay)
+            }
+            try await place.desk {
+                $0.sns = good.configuration
+            } _: { desk in
+                let push = try await desk.settledPush()
+                #expect(push.progress == .sent(id: "sns-1"))
+                #expect(good.actions == ["Publish"])
+            }
+            try await place.desk {
+                $0.sns = good.configuration
+            } _: { desk in
+                let push = try await desk.server.pushes(to: "mira").last
+                #expect(push?.progress == .sent(id: "sns-1"))
+            }
+            #expect(good.actions == ["Publish"])
+        }
+    }
+
+    @Test("A server without SNS leaves what waits to those that have it", .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func without() async throws {
+        let sns = try StandInSNS()
+        try await StatePlace.with(.postgreSQL) { place in
+            try await place.desk {
+                $0.sns = sns.configuration
+            } _: { desk in
+                _ = try await desk.registeredPhone()
+            }
+            try await place.desk { desk in
+                let step = try await desk.logIn("PushLogin").step
+                let push = try await desk.server.pushes(to: "mira").last
+                #expect(step.waitMilliseconds != nil && push?.progress == .onItsWay)
+            }
+            try await place.desk {
+                $0.sns = sns.configuration
+            } _: { desk in
+                let push = try await desk.settledPush()
+                #expect(push.progress == .sent(id: "sns-1"))
+            }
+        }
+    }
+
+    @Test("Two servers that find the same messages send each once", .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func once() async throws {
+        let sns = try StandInSNS()
+        try await StatePlace.with(.postgreSQL) { place in
+            try await place.desk {
+                $0.sns = sns.configuration
+            } _: { desk in
+                _ = try await desk.registeredPhone()
+            }
+            try await place.desk { desk in
+                for _ in 0..<12 {
+                    let step = try await desk.logIn("PushLogin").step
+                    #expect(step.waitMilliseconds != nil)
+                }
+            }
+            // Both look around when they start.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        try await place.desk {
+                            $0.sns = sns.configuration
+                        } _: { desk in
+                            func waits() async throws -> Bool {
+                                try await desk.server.pushes(to: "mira").contains { $0.progress == .onItsWay }
+                            }
+                            while try await waits() { try await Task.sleep(for: .milliseconds(10)) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let published = sns.requests.filter { $0.action == "Publish" }.compactMap { $0.fields["Message"] }
+            #expect(published.count == 12 && Set(published).count == 12)
+        }
+    }
+
+    @Test("Endpoints, mailboxes and what waits in them outlive a restart", arguments: StateKind.lasting)
+    func front(kind: StateKind) async throws {
+        let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
+        let delivery = PushDelivery(messageId: "1", message: "a")
+        try await StatePlace.with(kind) { place in
+            try await place.desk {
+                $0.pushFront = Self.front
+            } _: { desk in
+                let arn = try await sender.endpoint(mailbox.address, at: desk)
+                #expect(try await sender.publish(delivery, to: arn, at: desk).status == 200)
+            }
+            try await place.desk {
+                $0.pushFront = Self.front
+            } _: { desk in
+                // The same endpoint again, and the same message: nothing new.
+                let arn = try await sender.endpoint(mailbox.address, at: desk)
+                #expect(try await sender.publish(delivery, to: arn, at: desk).status == 200)
+                let next = PushDelivery(messageId: "2", message: "b")
+                #expect(try await sender.publish(next, to: arn, at: desk).status == 200)
+                let waiting = try await desk.server.desk.transact { state, moment in
+                    state.front.retained(for: mailbox.address, after: nil, at: moment.now)
+                }
+                #expect(waiting.map(\.messageID) == ["1", "2"])
+                #expect(waiting.map(\.eventID) == waiting.map(\.eventID).sorted())
+            }
+        }
+    }
+
+    @Test(
+        "A stream at one server brings what is published at another, and ends with the endpoint",
+        .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func instances() async throws {
+        let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
+        try await StatePlace.with(.postgreSQL) { place in
+            try await place.desk {
+                $0.pushFront = Self.front
+            } _: { here in
+                let arn = try await sender.endpoint(mailbox.address, at: here)
+                let nonce = try await PushFrontTests.nonce(here)
+                try await here.serve { port in
+                    let connection = try DeskConnection(port: port)
+                    connection.send(
+                        "GET /sns HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Signet-Mailbox \(try mailbox.proof(nonce))\r\n\r\n"
+                    )
+                    _ = await connection.read { $0.contains(":\n\n") }
+                    try await place.desk {
+                        $0.pushFront = Self.front
+                    } _: { there in
+                        let delivery = PushDelivery(messageId: "1", message: "a")
+                        #expect(try await sender.publish(delivery, to: arn, at: there).status == 200)
+                        #expect(try JSON.decode(PushDelivery.self, from: try await connection.events(1)[0].data.utf8) == delivery)
+                        let reply = try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: there)
+                        #expect(reply.status == 200)
+                        let rest = await connection.read { _ in false }
+                        #expect(rest.contains("0\r\n"))
+                    }
+                    connection.vanish()
+                }
+            }
+        }
+    }
+
+    @Test(
+        "Starting again forgets what waits for phones and in mailboxes; a snapshot brings it back, and it goes on",
+        arguments: StateKind.here)
+    func snapshots(kind: StateKind) async throws {
+        // It says nothing to the first message for a phone, and the courier waits.
+        let sns = try StandInSNS { request, before in request.action == "Publish" && before == 0 ? .silence : .good }
+        let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
+        try await StatePlace.with(kind) { place in
+            try await place.desk {
+                $0.sns = sns.configuration
+                $0.sns?.timeout = 60
+                $0.pushFront = Self.front
+            } _: { desk in
+                let server = desk.server
+                let arn = try await sender.endpoint(mailbox.address, at: desk)
+                let delivery = PushDelivery(messageId: "1", message: "a")
+                #expect(try await sender.publish(delivery, to: arn, at: desk).status == 200)
+                let phone = try await desk.registeredPhone()
+                _ = try await desk.waitingLogin(phone: phone)
+                while !sns.actions.contains("Publish") { try await Task.sleep(for: .milliseconds(5)) }
+                let snapshot = try await server.snapshot()
+
+                let stream = server.desk.mailboxStreams.open(mailbox.address)
+                try await server.startAgain()
+                for await _ in stream.signals {}
+                #expect(server.desk.mailboxStreams.count(mailbox.address) == 0)
+                #expect(try await sender.publish(delivery, to: arn, at: desk).status == 404)
+                #expect(try await server.pushes(to: "mira").isEmpty)
+
+                try await server.restore(snapshot)
+                #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
+                let waiting = try await server.desk.transact { state, moment in
+                    state.front.retained(for: mailbox.address, after: nil, at: moment.now)
+                }
+                #expect(waiting.map(\.messageID) == ["1"])
+            }
+        }
+    }
+
+    private static let front = PushFrontConfiguration(keys: [Sender.key])
+}
+#endif

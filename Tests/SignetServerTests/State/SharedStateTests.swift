@@ -1,0 +1,237 @@
+import Foundation
+import Glibc
+import HTTPTypes
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@testable import SignetServer
+
+/// Several servers on one database, and what can happen between them.
+@Suite(
+    "A state that servers share", .postgresServer, .serialized, .timeLimit(.minutes(5)),
+    .enabled(if: StateKind.here.contains(.postgreSQL)))
+struct SharedStateTests {
+    // MARK: Signals
+
+    @Test("A stream is woken by a login at another server; by one while its server could hear nothing, as soon as it can again")
+    func deaf() async throws {
+        try await withTwo { one, other, database in
+            let phone = try await other.registeredPhone()
+            let watch = try await StreamWatch.begin(phone.uid, at: one, database)
+            let before = watch.count
+            let first = try await other.waitingLogin(phone: phone).push
+            #expect(try await eventually { watch.count > before })
+
+            try await database.refuseConnections(true)
+            try await database.endListeners()
+            let second = try await other.waitingLogin(phone: phone).push
+            let deaf = watch.count
+            // Long enough for any signal that was on its way.
+            try await Task.sleep(for: .milliseconds(700))
+            #expect(watch.count == deaf)
+            try await database.refuseConnections(false)
+            #expect(try await eventually { watch.count > deaf })
+            #expect(try await one.mailbox(phone.uid).map(\.messageID) == [first.messageID, second.messageID])
+            // And from now on it hears again.
+            let again = watch.count
+            _ = try await other.waitingLogin(phone: phone)
+            #expect(try await eventually { watch.count > again })
+        }
+    }
+
+    @Test("A listener whose other end has gone without a word is noticed, and another one takes its place")
+    func halfOpen() async throws {
+        try await withTwo { one, other, database in
+            let phone = try await other.registeredPhone()
+            let watch = try await StreamWatch.begin(phone.uid, at: one, database)
+            let silent = try await database.listeners()
+            for process in silent { try #require(kill(process, SIGSTOP) == 0) }
+            // They are let go however this ends: the database could not be stopped otherwise.
+            defer { for process in silent { kill(process, SIGCONT) } }
+            _ = try await other.waitingLogin(phone: phone)
+            let before = watch.count
+            var isWoken = false
+            for _ in 0..<4 where !isWoken { isWoken = try await eventually { watch.count > before } }
+            #expect(isWoken)
+        }
+    }
+
+    @Test("A snapshot that is restored at one server wakes the streams of the others")
+    func restored() async throws {
+        try await withTwo { one, other, database in
+            let phone = try await other.registeredPhone()
+            let login = try await other.waitingLogin(phone: phone)
+            let snapshot = try await other.server.snapshot()
+            #expect(try await phone.answer(login.push, at: other).status == 200)
+            let watch = try await StreamWatch.begin(phone.uid, at: one, database)
+            let before = watch.count
+            try await other.server.restore(snapshot)
+            #expect(try await eventually { watch.count > before })
+            #expect(try await one.mailbox(phone.uid).map(\.messageID) == [login.push.messageID])
+        }
+    }
+
+    // MARK: Conflicts
+
+    private static let key = RowKey(kind: "k", name: "number")
+
+    /// Adds one to a number; `meanwhile` is done after it was read.
+    private static func increment(_ desk: TestDesk, _ meanwhile: @escaping @Sendable () -> Void = {}) async throws -> Int {
+        try await desk.server.desk.engine.run { transaction in
+            let number = (transaction.value(key, at: .distantPast) as (value: Int, expiresAt: Int64)?)?.value ?? 0
+            meanwhile()
+            transaction.put(number + 1, key)
+            return (number + 1, [])
+        }
+    }
+
+    @Test("Of many changes to one row at two servers none is lost, and each sees the one before it")
+    func oneRow() async throws {
+        try await withTwo { one, other, _ in
+            let seen = try await atOnce(8) { lane in
+                var seen: [Int] = []
+                for _ in 0..<50 { seen.append(try await Self.increment([one, other][lane % 2])) }
+                return seen
+            }
+            #expect(seen.joined().sorted() == Array(1...400))
+        }
+    }
+
+    @Test("A change that another one came before is run again, and after some times is let through alone", arguments: [1, 3, 20])
+    func conflict(times: Int) async throws {
+        try await withTwo { one, other, _ in
+            let (runs, others) = (Counter(), Counter())
+            let value = try await Self.increment(one) {
+                runs.add()
+                guard runs.count <= times else { return }
+                // Its thread waits here, with the row read, for another server to change the row: as long as that can.
+                let done = DispatchSemaphore(value: 0)
+                Task {
+                    _ = try await Self.increment(other)
+                    others.add()
+                    done.signal()
+                }
+                _ = done.wait(timeout: .now() + .milliseconds(1500))
+            }
+            let isAlone = times > 3
+            #expect(runs.count == (isAlone ? 4 : times + 1))
+            #expect(value == (isAlone ? 4 : times + 1))
+            // Who was kept out comes after it.
+            let all = isAlone ? 4 : times
+            #expect(try await eventually { others.count == all })
+            #expect(try await Self.increment(other) == all + 2)
+        }
+    }
+
+    // MARK: Sweeping
+
+    @Test("Rows that have expired go by and by, and nobody waits for that")
+    func sweeping() async throws {
+        try await StatePlace.with(.postgreSQL) { place in
+            let store = try place.rows()
+            defer { store.close() }
+            func write(_ names: [String], until end: Int64, now: Int64) throws {
+                try store.transact { _ throws(StoreError) in
+                    var changes = RowChanges()
+                    changes.now = now
+                    for name in names { changes.rows[RowKey(kind: "k", name: name)] = StoredRow(expiresAt: end, bytes: []) }
+                    return ((), changes)
+                }
+            }
+            func count() throws -> Int {
+                try store.transact { reader throws(StoreError) in
+                    (try reader.count("k", at: .min, limit: 100), RowChanges())
+                }
+            }
+            try write((0..<10).map { "old \($0)" }, until: 100, now: 0)
+            // Each row that is swept up takes a while.
+            try await place.execute(
+                """
+                CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS
+                    'BEGIN PERFORM pg_sleep(0.4); RETURN OLD; END';
+                CREATE TRIGGER slowly BEFORE DELETE ON signet_row FOR EACH ROW EXECUTE FUNCTION slowly()
+                """)
+            // They are swept now and then only.
+            try await Task.sleep(for: .milliseconds(300))
+            try write(["new"], until: 1000, now: 100)
+            #expect(try count() == 11, "the answer came before they were gone")
+            #expect(try await eventually { try count() == 1 })
+        }
+    }
+
+    // MARK: Surroundings
+
+    private func withTwo(
+        _ body: @escaping @Sendable (TestDesk, TestDesk, _ database: StatePlace) async throws -> Void
+    ) async throws {
+        try await StatePlace.with(.postgreSQL) { place in
+            let clock = StillClock()
+            try await place.desk(clock: clock, { $0.deskKeepAlive = .seconds(600) }) { one in
+                try await place.desk(clock: clock, { $0.deskKeepAlive = .seconds(600) }) { other in
+                    try await one.server.desk.prepare()
+                    try await other.server.desk.prepare()
+                    try await body(one, other, place)
+                }
+            }
+        }
+    }
+}
+
+/// A stream of a device, and how often it was woken.
+private final class StreamWatch: Sendable {
+    private let signals = Mutex(0)
+    var count: Int { signals.withLock { $0 } }
+
+    /// Opens a stream, at a server that listens to the others, and waits until it is quiet.
+    static func begin(_ mechanismUID: String, at desk: TestDesk, _ database: StatePlace) async throws -> StreamWatch {
+        #expect(try await eventually { try await database.listeners().count == 2 })
+        let watch = StreamWatch()
+        let stream = desk.server.desk.streams.open(mechanismUID)
+        Task { for await _ in stream.signals { watch.signals.withLock { $0 += 1 } } }
+        var last = -1
+        while last != watch.count {
+            last = watch.count
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        return watch
+    }
+}
+
+extension StatePlace {
+    /// The name of its database.
+    private var database: String {
+        get throws {
+            guard case .postgreSQL(let connection) = state.place else { return "" }
+            let text = String(decoding: connection.bytes, as: UTF8.self)
+            return try #require(text.firstMatch(of: #/dbname=([a-z0-9]+)/#).map { String($0.output.1) })
+        }
+    }
+
+    /// Runs SQL in its database.
+    @discardableResult
+    func execute(_ sql: String) async throws -> [String] {
+        try await #require(PostgresTrait.server).execute(sql, in: database)
+    }
+
+    /// The server's processes that send to those who listen.
+    func listeners() async throws -> [Int32] {
+        try await execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'")
+            .compactMap { Int32($0) }
+    }
+
+    func endListeners() async throws {
+        try await #require(PostgresTrait.server).execute(
+            """
+            SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+            WHERE datname = '\(database)' AND query LIKE 'LISTEN%'
+            """)
+    }
+
+    /// Whether connections that are new are refused; those that there are stay.
+    func refuseConnections(_ refuses: Bool) async throws {
+        try await #require(PostgresTrait.server).execute("ALTER DATABASE \(database) ALLOW_CONNECTIONS \(!refuses)")
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+/// The same cases on everything that a server can keep its state in. Those on PostgreSQL are left out where there is none to start
+/// (scripts/setup).
+@Suite("A server's state", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+struct StateTests {
+    private static let past = Int64(1_000_000)
+
+    // MARK: Rows
+
+    @Test(
+        "Rows are read, grouped, paged, counted and taken away, and sweeping takes only what is over", arguments: StateKind.here)
+    func rows(kind: StateKind) async throws {
+        try await StatePlace.with(kind) { place in
+            let store = try place.rows()
+            defer { store.close() }
+            func write(_ rows: [String: StoredRow?], now: Int64 = 0) throws {
+                try store.transact { _ throws(StoreError) in
+                    var changes = RowChanges()
+                    changes.now = now
+                    for (name, row) in rows { changes.rows[RowKey(kind: "k", name: name)] = .some(row) }
+                    return ((), changes)
+                }
+            }
+            func read<R>(_ body: (any RowReader) throws(StoreError) -> R) throws -> R {
+                try store.transact { reader throws(StoreError) in (try body(reader), RowChanges()) }
+            }
+            func names(_ selection: RowSelection, now: Int64 = 0, limit: Int = 100) throws -> [String] {
+                try read { reader throws(StoreError) in try reader.rows("k", selection, at: now, limit: limit).map(\.name) }
+            }
+            let odd = "\u{1}ä 'x' \"y\" \\ %"
+            let rows = [
+                "a": StoredRow(group: "g", expiresAt: 10, bytes: [1]), "b": StoredRow(group: "g", expiresAt: 30, bytes: []),
+                "c": StoredRow(expiresAt: 20, bytes: [0, 255]), odd: StoredRow(group: odd, bytes: [UInt8](0...255)),
+            ]
+            try write(rows)
+            for (name, row) in rows {
+                #expect(try read { reader throws(StoreError) in try reader.row(RowKey(kind: "k", name: name)) } == row)
+            }
+            #expect(try read { reader throws(StoreError) in try reader.row(RowKey(kind: "other", name: "a")) } == nil)
+            #expect(try names(.group("g")) == ["a", "b"] && names(.group("g"), now: 10) == ["b"] && names(.group(odd)) == [odd])
+            #expect(try names(.group("")) == [])
+            #expect(
+                try names(.newest) == ["b", "c", "a"] && names(.newest, now: 20) == ["b"] && names(.newest, limit: 1) == ["b"])
+            #expect(try names(.after(nil)) == [odd, "a", "b", "c"] && names(.after("a"), limit: 1) == ["b"])
+            #expect(try read { reader throws(StoreError) in try reader.count("k", at: 10, limit: 100) } == 3)
+            #expect(try read { reader throws(StoreError) in try reader.count("k", at: 0, limit: 2) } == 2)
+            // In the place of the old one, with another group; and gone.
+            try write(["a": StoredRow(group: "h", expiresAt: 40, bytes: [2]), "b": nil, "never was": nil])
+            #expect(try names(.group("g")) == [] && names(.group("h")) == ["a"])
+            #expect(try names(.after(nil)) == [odd, "a", "c"])
+            // Each engine sweeps when it likes, as others are written: what is over at that moment, and nothing else.
+            #expect(try names(.after(nil), now: .min) == [odd, "a", "c"])
+            let others = Dictionary(uniqueKeysWithValues: (0..<100).map { ("new \($0)", StoredRow(expiresAt: 41, bytes: [])) })
+            #expect(
+                try await eventually {
+                    try write(others, now: 20)
+                    return try names(.after(nil), now: .min).allSatisfy { $0 != "c" }
+                })
+            let left = try names(.after(nil), now: .min, limit: 200)
+            #expect(left == [odd, "a"] + others.keys.sorted())
+        }
+    }
+
+    @Test("A row of a later version, of another key or in another's place is an error, and stays", arguments: StateKind.here)
+    func foreignRows(kind: StateKind) async throws {
+        try await StatePlace.with(kind) { place in
+            let store = try place.rows()
+            defer { store.close() }
+            let key = RowKey(kind: "k", name: "a")
+            let coder = RowCoder(StatePlace.key)
+            let cases: [([UInt8], StoreError.Code)] = [
+                ([2] + (try coder.bytes(of: "x", for: key)).dropFirst(), .newerFormat), ([], .corrupt),
+                (try RowCoder(Secret([UInt8](repeating: 8, count: 32))).bytes(of: "x", for: key), .keyMismatch),
+                (try coder.bytes(of: "x", for: RowKey(kind: "k", name: "b")), .keyMismatch), ([1, 2, 3], .keyMismatch),
+                (try coder.bytes(of: 5, for: key), .corrupt),
+            ]
+            for (bytes, code) in cases {
+                try store.transact { _ throws(StoreError) in
+                    var changes = RowChanges()
+                    changes.rows[key] = StoredRow(bytes: bytes)
+                    return ((), changes)
+                }
+                try store.transact { reader throws(StoreError) in
+                    let transaction = DeskTransaction(reader, coder, PasswordMemory())
+                    transaction.begin()
+                    #expect((transaction.value(key, at: .distantPast) as (value: String, expiresAt: Int64)?) == nil)
+                    #expect(transaction.failure?.code == code)
+                    return ((), RowChanges())
+                }
+            }
+        }
+    }
+
+    @Test("No secret can be written by any encoder but that of rows")
+    func secrets() throws {
+        #expect(throws: (any Error).self) { try JSON.encode(["x": Secret([1, 2, 3])]) }
+        #expect(throws: (any Error).self) { try JSONDecoder().decode(Secret.self, from: Data("\"AQID\"".utf8)) }
+        let key = RowKey(kind: "k", name: "a")
+        let coder = RowCoder(StatePlace.key)
+        let bytes = try coder.bytes(of: Secret("correct horse".utf8), for: key)
+        #expect(try coder.value(Secret.self, of: bytes, for: key) == Secret("correct horse".utf8))
+        #expect(bytes.firstRange(of: Array("horse".utf8)) == nil)
+    }
+
+    // MARK: Restart
+
+    @Test("A journey that the configuration has no more ends as a login that failed", arguments: StateKind.lasting)
+    func vanishedJourney(kind: StateKind) async throws {
+        try await StatePlace.with(kind) { place in
+            let clock = StillClock()
+            let kept = Kept()
+            try await place.desk(clock: clock) { desk in await kept.add(try await desk.start("PushLogin").step) }
+            try await place.desk(clock: clock, { $0.journeys = Journeys([]) }) { desk in
+                let reply = try await desk.next(await kept.steps[0])
+                #expect(reply.status == 401 && reply.message == "Login failure")
+            }
+        }
+    }
+
+    /// An edit of a user's entry, and what is then true of somebody whom a journey gave the password "other" and locked.
+    static let edits: [(edit: @Sendable (inout User) -> Void, isLocked: Bool, password: String)] = [
+        ({ _ in }, true, "other"),
+        ({ $0.claims["email"] = "mira@example.test" }, true, "other"),
+        ({ $0.password = Secret("new".utf8) }, true, "new"),
+        ({ $0.isLocked = true }, true, "other"),
+    ]
+
+    @Test("A user of the configuration keeps what a journey changed, each part until the configuration says something else of it")
+    func seeds() async throws {
+        try await StatePlace.with(.file) { place in
+            let mira = UserKey(realm: .root, name: "mira")
+            func found(_ configure: @escaping @Sendable (inout ServerConfiguration) -> Void) async throws -> [String] {
+                let kept = Kept()
+                try await place.desk(configure) { desk in
+                    let person = try await desk.server.desk.transact { state, _ in state.directory[mira] }
+                    await kept.set("locked", person.map { "\($0.isLocked)" } ?? "nobody")
+                    for password in [TestDesk.password, "other", "new"] {
+                        let isRight = try await desk.server.desk.transact { state, _ in
+                            state.directory.accepts(Secret(password.utf8), of: mira)
+                        }
+                        if isRight { await kept.set("password", password) }
+                    }
+                }
+                return [await kept["locked"], await kept["password"]]
+            }
+            #expect(try await found { _ in } == ["false", TestDesk.password])
+            try await place.desk { desk in
+                try await desk.server.desk.transact { state, _ in
+                    state.directory.setLocked(true, mira)
+                    state.directory.setPassword(Secret("other".utf8), of: mira)
+                }
+                #expect(try await desk.logIn("Login").status == 401)
+            }
+            for (edit, isLocked, password) in Self.edits {
+                let after = try await found { configuration in
+                    for index in configuration.users.indices where configuration.users[index].name == "mira" {
+                        edit(&configuration.users[index])
+                    }
+                }
+                #expect(after == ["\(isLocked)", password])
+            }
+            #expect(try await found { _ in } == ["true", "other"], "the entry is again as it was")
+            #expect(try await found { $0.users = [] } == ["nobody", ""])
+        }
+    }
+}
+
+/// What a test carries from one server to the next.
+actor Kept {
+    private var texts: [String: String] = [:]
+    private(set) var steps: [JourneyStep] = []
+
+    subscript(name: String) -> String { texts[name] ?? "" }
+    func set(_ name: String, _ text: String) { texts[name] = text }
+    func add(_ step: JourneyStep) { steps.append(step) }
+}

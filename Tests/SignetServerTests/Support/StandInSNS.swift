@@ -1,0 +1,105 @@
+#if os(Linux)
+import SignetCore
+import SignetTesting
+import Synchronization
+import Testing
+
+@testable import SignetServer
+
+/// An SNS that answers as a test tells it to, on a real socket, and remembers what it was asked.
+final class StandInSNS: Sendable {
+    struct Request: Sendable {
+        let action: String
+        let fields: [String: String]
+        let authorization: String?
+
+        /// An attribute of an endpoint.
+        func attribute(_ name: String) -> String? {
+            let entry = fields.first { $0.key.hasPrefix("Attributes.entry.") && $0.key.hasSuffix(".key") && $0.value == name }
+            return entry.flatMap { fields[$0.key.dropLast("key".count) + "value"] }
+        }
+    }
+
+    enum Answer: Sendable {
+        /// As SNS does when all is well.
+        case good
+        case error(String, String, status: String)
+        case raw(String, String)
+        /// Nothing, until the client has had enough.
+        case silence
+        case cut
+    }
+
+    static let application = "arn:aws:sns:eu-west-1:123456789012:app/GCM/desk"
+    static let apple = "arn:aws:sns:eu-west-1:123456789012:app/APNS/desk"
+    static let endpoint = "arn:aws:sns:eu-west-1:123456789012:endpoint/GCM/desk/5e3e9847-3183-3f18-a7e8-671c3a57d4b3"
+
+    private let log: Log
+    private let server: RawServer
+
+    private final class Log: Sendable {
+        let requests = Mutex<[Request]>([])
+    }
+
+    /// - Parameter answer: What comes to a request, by how many of its action there were before.
+    init(_ answer: @escaping @Sendable (_ request: Request, _ before: Int) -> Answer = { _, _ in .good }) throws {
+        let log = Log()
+        self.log = log
+        server = try RawServer { connection in
+            while let raw = connection.request() {
+                let fields = FormCoding.decode(raw.body)
+                let request = Request(
+                    action: fields["Action"] ?? "", fields: fields, authorization: raw.header("authorization"))
+                let before = log.requests.withLock { requests in
+                    defer { requests.append(request) }
+                    return requests.count { $0.action == request.action }
+                }
+                switch answer(request, before) {
+                case .good: connection.answer("200 OK", Self.success(request.action))
+                case .error(let code, let message, let status):
+                    connection.answer(
+                        status, "<ErrorResponse><Error><Code>\(code)</Code><Message>\(message)</Message></Error></ErrorResponse>")
+                case .raw(let status, let body): connection.answer(status, body)
+                case .silence:
+                    connection.waitForEnd()
+                    return
+                case .cut: return
+                }
+            }
+        }
+    }
+
+    private static func success(_ action: String) -> String {
+        switch action {
+        case "CreatePlatformEndpoint": FrontReply.document(action, FrontReply.element("EndpointArn", endpoint), requestID: "r")
+        case "Publish": FrontReply.document(action, FrontReply.element("MessageId", "sns-1"), requestID: "r")
+        default: FrontReply.document(action, nil, requestID: "r")
+        }
+    }
+
+    var requests: [Request] { log.requests.withLock { $0 } }
+    var actions: [String] { requests.map(\.action) }
+
+    var configuration: SNSConfiguration {
+        SNSConfiguration {
+            $0.googleEndpoint = Self.application
+            $0.appleEndpoint = Self.apple
+            $0.credentials = AWSCredentials(accessKey: "AKIDEXAMPLE", secret: Secret("secret of a test".utf8))
+            $0.endpoint = "http://127.0.0.1:\(server.port)/"
+            $0.timeout = 1
+        }
+    }
+}
+
+extension TestDesk {
+    /// Waits until a push message is no longer on its way.
+    func settledPush(_ user: String = "mira") async throws -> PushReport {
+        var settled: PushReport?
+        _ = try await eventually {
+            settled = try await server.pushes(to: user).last { $0.progress != .onItsWay }
+            return settled != nil
+        }
+        return try #require(settled)
+    }
+}
+#endif

@@ -1,0 +1,52 @@
+import Foundation
+import SignetCore
+import SignetStorage
+
+@testable import SignetServer
+
+extension DeskTransaction {
+    /// A transaction on an empty state, which nobody else waits for.
+    static func alone(_ rows: any RowReader = MemoryRows()) -> DeskTransaction {
+        DeskTransaction(rows, RowCoder(Secret.random(byteCount: 32)), PasswordMemory(), isAlone: true)
+    }
+}
+
+extension DeskState {
+    /// An empty state for a rule, which is lost with it.
+    init(users: [User], clients: [RegisteredClient] = [], trees: [JourneyTree]) {
+        self.init(
+            DeskConstants(
+                users: users, clients: ClientRegistry(clients), trees: trees.byName, key: Secret.random(byteCount: 32)), .alone())
+    }
+}
+
+/// Rows, and rules that are run on them one after the other.
+struct TestRows {
+    let store: any RowStore
+    let coder: RowCoder
+
+    init(_ store: any RowStore = MemoryRows(), key: Secret = Secret.random(byteCount: 32)) {
+        self.store = store
+        coder = RowCoder(key)
+    }
+
+    /// Runs a rule, and writes what it changed.
+    @discardableResult
+    func transact<R>(at now: Date, _ body: (DeskTransaction) throws -> R) throws -> R {
+        let result: Result<R, any Error> = try store.transact { reader throws(StoreError) in
+            let transaction = DeskTransaction(reader, coder, PasswordMemory(), isAlone: true)
+            let result = Result { try body(transaction) }
+            if let failure = transaction.failure { throw failure }
+            var changes = RowChanges()
+            changes.rows = try transaction.changes()
+            changes.now = now.rowTime
+            return (result, changes)
+        }
+        return try result.get()
+    }
+
+    /// How many rows of a kind there are, expired ones that were not swept up yet included.
+    func count(_ kind: TableKind) throws -> Int {
+        try store.transact { reader throws(StoreError) in (try reader.count(kind.name, at: .min, limit: .max), RowChanges()) }
+    }
+}
