@@ -9,7 +9,7 @@ package struct LegacyAuthSettings: Sendable {
     /// Which addresses may be used.
     package var policy: EndpointPolicy = .secure
     /// Makes what requests go through.
-    package var transport: @Sendable (ServerProfile) throws -> any HTTPTransport = { _ in OwnTransport() }
+    package var transport: @Sendable (ServerProfile) throws -> any HTTPTransport = { _ in AsyncHTTPTransport() }
     /// Where session, tokens and settings are kept.
     package var keychain: Keychain = .standard
     /// The lock file beside it; nil for the usual one.

@@ -12,7 +12,8 @@ import Musl
 import Darwin
 #endif
 
-/// The transport for Linux and servers, over async-http-client. Call ``close()`` when done with it.
+/// The transport for Linux and servers, over async-http-client. Its connections end when it is let go of; ``close()`` waits until
+/// they have.
 ///
 /// Requests that insist on a server's key (``HTTPRequest/pins``) get connections of their own, on each of which the key is
 /// looked at after the handshake, with its usual checks, and before any request is written.
@@ -54,10 +55,18 @@ public final class AsyncHTTPTransport: HTTPTransport {
         self.largestBody = largestBody
     }
 
+    deinit {
+        // A debug build would be ended by the library for letting go of a client that has not been shut down.
+        let open = clients.close()
+        if !open.isEmpty { Task.detached { await Self.end(open) } }
+    }
+
     /// Ends the connections. No request may be made afterwards.
-    public func close() async {
+    public func close() async { await Self.end(clients.close()) }
+
+    private static func end(_ clients: [HTTPClient]) async {
         // It fails only when called twice, which leaves it as closed as once.
-        for client in clients.close() { try? await client.shutdown() }
+        for client in clients { try? await client.shutdown() }
     }
 
     /// True.

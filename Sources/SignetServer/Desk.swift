@@ -76,7 +76,7 @@ final class Desk: Sendable {
         self.journal = journal
         faults = FaultTable(contextPath: contextPath, realms: realms, clock: clock)
         sns = configuration.sns.map { sns in
-            SNSClient(configuration: sns, transport: OwnTransport(), clock: machineClock) { action, status, duration in
+            SNSClient(configuration: sns, transport: AsyncHTTPTransport(), clock: machineClock) { action, status, duration in
                 journal.add(.sns(JournalEntry.SNSRequest(action, status, took: duration)), at: clock.now)
             }
         }

@@ -123,7 +123,7 @@ extension FROptions {
     /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``, ``OAuth2Error``, ``AuthApiError`` for what a server said in
     ///   place of the document.
     public func discover(discoveryURL: String, transport: (any HTTPTransport)? = nil) async throws -> FROptions {
-        let transport = transport ?? OwnTransport()
+        let transport = transport ?? AsyncHTTPTransport()
         var options = self
         options.discoveryURL = discoveryURL
         do {

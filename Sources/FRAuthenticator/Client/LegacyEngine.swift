@@ -56,7 +56,7 @@ final class LegacyEngine: Sendable {
             case .records(let records): records
             }
         authenticator = Authenticator(
-            store: store, transport: settings.transport ?? OwnTransport(), device: settings.device, clock: settings.clock,
+            store: store, transport: settings.transport ?? AsyncHTTPTransport(), device: settings.device, clock: settings.clock,
             policies: policies.engine(), retention: .all, interceptors: settings.interceptors)
     }
 

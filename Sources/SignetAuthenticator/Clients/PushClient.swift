@@ -24,7 +24,8 @@ public final class PushClient: Sendable {
     let handlers: [HandlerPlatform]
     private let credentials: CredentialReader
     private let log: ClientLog
-    private let ownTransport: AsyncHTTPTransport?
+    /// What is used when the app gives none.
+    private let ownTransport = AsyncHTTPTransport()
     private let isClosed = Mutex(false)
 
     /// A client that works as `configuration` says, and owns its storage.
@@ -45,8 +46,7 @@ public final class PushClient: Sendable {
             log.failed("createClient", nil, error)
             throw .initializationFailed(error.description, error)
         }
-        ownTransport = given == nil ? AsyncHTTPTransport() : nil
-        let transport: any HTTPTransport = given ?? ownTransport ?? AsyncHTTPTransport()
+        let transport: any HTTPTransport = given ?? ownTransport
         authenticator = Authenticator(
             store: store, transport: TimedTransport(transport: transport, limit: limit), device: device, clock: clock,
             policies: policies, retention: retention, interceptors: interceptors, platforms: handlers)
@@ -63,11 +63,6 @@ public final class PushClient: Sendable {
     /// - Throws: ``PushError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
     public static func createClient(configuration: sending PushConfiguration) async throws(PushError) -> PushClient {
         try await PushClient(configuration: configuration)
-    }
-
-    deinit {
-        // Connections must be ended before they are let go of, also by an app that forgot to close its client.
-        if let ownTransport { Task { await ownTransport.close() } }
     }
 
     // MARK: Credentials
@@ -204,7 +199,7 @@ public final class PushClient: Sendable {
             log.failed("close", nil, error)
         }
         credentials.forget()
-        await ownTransport?.close()
+        await ownTransport.close()
         log.note(.debug, "close", nil, "done")
     }
 

@@ -39,7 +39,7 @@ public struct IdentityClient: Sendable {
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
         observer: (@Sendable (Exchange) -> Void)? = nil
     ) throws(ProfileError) {
-        let transport = transport ?? OwnTransport()
+        let transport = transport ?? AsyncHTTPTransport()
         self.profile = profile
         self.transport = transport
         self.clock = clock

@@ -54,7 +54,7 @@ struct SNSMotoTests {
     private static func client(_ moto: Moto, _ configure: (inout SNSConfiguration) -> Void = { _ in }) -> SNSClient {
         var configuration = configuration(moto)
         configure(&configuration)
-        return SNSClient(configuration: configuration, transport: OwnTransport(), clock: SystemWallClock())
+        return SNSClient(configuration: configuration, transport: AsyncHTTPTransport(), clock: SystemWallClock())
     }
 
     @Test("A wrong secret and a wrong key are refused; the right ones are taken")

@@ -3,7 +3,6 @@ import Logging
 import SignetCore
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 @testable import SignetServer
@@ -94,11 +93,4 @@ extension Trait where Self == PostgresTrait {
 extension Logger {
     /// For whom nobody listens.
     static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
-}
-
-/// Counts, from any thread.
-final class Counter: Sendable {
-    private let value = Mutex(0)
-    var count: Int { value.withLock { $0 } }
-    func add() { value.withLock { $0 += 1 } }
 }
