@@ -159,7 +159,10 @@ package struct RawConnection: Sendable, Equatable {
 package final class ClientSocket: Sendable {
     private let connection: RawConnection
 
+    package struct NobodyListens: Error {}
+
     /// - Parameter patience: How long it waits for bytes, in seconds.
+    /// - Throws: ``NobodyListens``.
     package init(port: Int, patience: Int = 10) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var patience = timeval(tv_sec: patience, tv_usec: 0)
@@ -173,8 +176,8 @@ package final class ClientSocket: Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard status == 0 else { throw RawServer.CannotListen() }
         connection = RawConnection(descriptor: descriptor)
+        guard status == 0 else { throw NobodyListens() }
     }
 
     deinit { Foundation.close(connection.descriptor) }
@@ -184,19 +187,28 @@ package final class ClientSocket: Sendable {
 
     package func send(_ text: String) { connection.send(text) }
 
-    /// Sends bytes, says that there are no more, and reads until the other side closes the connection. Nil when it does not.
-    package func exchange(_ bytes: [UInt8]) -> String? {
-        // A server that has seen enough closes before the end.
-        connection.send(bytes)
-        shutdown(connection.descriptor, Int32(SHUT_WR))
-        var answer: [UInt8] = []
+    /// Says that no more bytes come.
+    package func endSending() { shutdown(connection.descriptor, Int32(SHUT_WR)) }
+
+    /// The bytes that came, as soon as there are some: none when the connection has ended, nil when the patience has.
+    package func bytes() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = recv(connection.descriptor, &buffer, buffer.count, 0)
-            if count < 0, errno == EAGAIN { return nil }
-            guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
-            answer += buffer[..<count]
+        let count = recv(connection.descriptor, &buffer, buffer.count, 0)
+        if count < 0, errno == EAGAIN { return nil }
+        return Array(buffer[..<max(0, count)])
+    }
+
+    /// Sends bytes, says that there are no more, and reads until the other side closes the connection. Nil when it does not.
+    package func exchange(_ request: [UInt8]) -> String? {
+        // A server that has seen enough closes before the end.
+        connection.send(request)
+        endSending()
+        var answer: [UInt8] = []
+        while let piece = bytes() {
+            guard !piece.isEmpty else { return String(decoding: answer, as: UTF8.self) }
+            answer += piece
         }
+        return nil
     }
 
     /// An answer with a body as long as its head says.

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import SignetCore
-import Synchronization
+import SignetTesting
 import Testing
 
 @testable import SignetServer
@@ -47,49 +47,28 @@ extension Phone {
 
 /// A plain TCP connection that reads an answer in chunks, as bytes come: what no test client of Hummingbird's does.
 struct DeskConnection: Sendable {
-    private let descriptor: Int32
+    private let socket: ClientSocket
     private let pieces: AsyncStream<[UInt8]>
 
     init(port: Int) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         // On a busy machine the server waits for its turn as well.
-        var timeout = timeval(tv_sec: 120, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        try #require(connected == 0)
-        self.descriptor = descriptor
+        let socket = try ClientSocket(port: port, patience: 120)
+        self.socket = socket
         let (pieces, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         self.pieces = pieces
         Thread.detachNewThread {
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
-                continuation.yield(Array(buffer[..<count]))
-            }
+            while let piece = socket.bytes(), !piece.isEmpty { continuation.yield(piece) }
             continuation.finish()
         }
     }
 
-    func send(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    }
+    func send(_ text: String) { socket.send(text) }
 
     /// Says that nothing more comes, and still listens.
-    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    func endSending() { socket.endSending() }
 
     /// Goes away, as a process that is killed does.
-    func vanish() {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
+    func vanish() { socket.close() }
 
     /// Reads until the text that came satisfies `condition`, or the server has ended the connection.
     func read(until condition: (String) -> Bool) async -> String {
