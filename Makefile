@@ -47,8 +47,10 @@ demo: setup ## enrol, code, approve, log in: the main job end to end, on this ma
 test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	@swift build $(DEBUG) --build-tests
 	@scripts/check-apple "$$(swift build $(DEBUG) --show-bin-path)"
-	@swift test $(DEBUG) --skip-build --parallel --event-stream-output-path "$(SCRATCH)/tests.jsonl" $(TEST_ARGS) \
-	    || { scripts/failures "$(SCRATCH)/tests.jsonl"; exit 1; }
+	@swift test $(DEBUG) --skip-build --parallel --event-stream-output-path "$(SCRATCH)/tests.jsonl" $(TEST_ARGS) 2>&1 \
+	    | tee "$(SCRATCH)/tests.log" \
+	    || { bin="$$(swift build $(DEBUG) --show-bin-path)"; \
+	         scripts/failures "$(SCRATCH)/tests.jsonl" "$(SCRATCH)/tests.log" "$$bin/signetPackageTests.xctest"; exit 1; }
 
 plain: setup ## build everything without the traits, and run what is different then
 	@swift build $(PLAIN) --build-tests
