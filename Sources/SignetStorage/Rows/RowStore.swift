@@ -85,8 +85,9 @@ package struct RowChanges: Sendable {
 
     package init() {}
 
-    /// How many expired rows of a kind go with a transaction that writes `count` rows of it: more than can have come meanwhile.
-    package static func sweep(with count: Int) -> Int { 2 * count + 8 }
+    /// How many expired rows of a kind go with a transaction that writes `count` rows of it: more than come, so that those that are left
+    /// become fewer, and no more, since each lies in a place of its own on the disk.
+    package static func sweep(with count: Int) -> Int { 2 * count }
 
     /// The number of rows that are written, by kind.
     package var written: [String: Int] {
