@@ -22,6 +22,8 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case newerFormat
         /// The key cannot be had now.
         case keyUnavailable
+        /// Somebody was asked for the key and gave up. Nobody else is asked then.
+        case givenUp
         /// The key is not the one this was sealed with.
         case keyMismatch
         /// It is an older copy of what was there before.

@@ -47,7 +47,7 @@ func climb(
         do throws(StoreError) {
             try custodian.remember(epoch: epoch, ofVault: vault)
         } catch {
-            guard error.code == .failed else { throw error }
+            guard error.code == .rolledBack else { throw error }
             refused += 1
         }
         // What was told is never forgotten, whoever else tells something.

@@ -14,6 +14,7 @@ final class MemoryCustodian: EpochKeeper {
         var failure: StoreError?
         var unwrapped = 0
         var remembered = 0
+        var meanwhile: (@Sendable () throws -> Void)?
     }
 
     init(_ name: String = "memory") { self.name = name }
@@ -22,6 +23,12 @@ final class MemoryCustodian: EpochKeeper {
     var failure: StoreError? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }
+    }
+
+    /// Done once, before the next question about an epoch or message of one is answered: what another process does meanwhile.
+    var meanwhile: (@Sendable () throws -> Void)? {
+        get { state.withLock { $0.meanwhile } }
+        set { state.withLock { $0.meanwhile = newValue } }
     }
 
     /// How often the key was asked for.
@@ -47,18 +54,32 @@ final class MemoryCustodian: EpochKeeper {
 
     func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
         _ = try key()
+        try letOthersWork()
         return state.withLock { $0.epochs[id] }
     }
 
     func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
         _ = try key()
+        try letOthersWork()
         let isHigher = state.withLock { state in
             state.remembered += 1
             guard epoch >= state.epochs[id] ?? 0 else { return false }
             state.epochs[id] = epoch
             return true
         }
-        guard isHigher else { throw StoreError(.failed, "remember epoch", "it is lower than the last") }
+        guard isHigher else { throw StoreError(.rolledBack, "remember epoch", "it is lower than the last") }
+    }
+
+    private func letOthersWork() throws(StoreError) {
+        let work = state.withLock { state in
+            defer { state.meanwhile = nil }
+            return state.meanwhile
+        }
+        do {
+            try work?()
+        } catch {
+            throw error as? StoreError ?? StoreError(.failed, "let others work", "\(error)")
+        }
     }
 
     private func key() throws(StoreError) -> Secret {

@@ -54,7 +54,7 @@ struct PassphraseTests {
     @Test("that is empty is refused both ways, and nothing comes of it")
     func empty() throws {
         let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
-        #expect(code { try custodian("").wrap(dataKey, context: context) } == .keyUnavailable)
+        #expect(code { try custodian("").wrap(dataKey, context: context) } == .invalid)
         #expect(code { try custodian("").unwrap(wrapped, context: context) } == .keyUnavailable)
     }
 

@@ -280,7 +280,7 @@ struct KeyringEpochTests {
                 try await keyring.expect("remember", "vault", epoch, gives: "remembered")
                 try await keyring.expect("epoch", "vault", gives: epoch)
             }
-            #expect(try await keyring.probe("remember", "vault", "18446744073709551614").hasPrefix("error failed"))
+            #expect(try await keyring.probe("remember", "vault", "18446744073709551614").hasPrefix("error rolledBack"))
             try await keyring.expect("epoch", "vault", gives: "18446744073709551615")
             try await keyring.expect("epoch", "another vault", gives: "none")
             #expect(try await keyring.items().count == 1)

@@ -68,7 +68,7 @@ struct TPMEpochTests {
             }
             for lower: UInt64 in [9, 1, 0] {
                 let error = failure { () throws(StoreError) in try custodian.remember(epoch: lower, ofVault: vault) }
-                #expect(error?.code == .failed)
+                #expect(error?.code == .rolledBack)
             }
             let known = try custodian.epoch(ofVault: vault)
             #expect(known == 10)

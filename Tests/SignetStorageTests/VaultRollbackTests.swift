@@ -67,6 +67,49 @@ struct VaultRollbackTests {
         #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
     }
 
+    @Test("is not what another process makes of it that writes while the vault is being opened")
+    func writtenMeanwhile() throws {
+        let (store, keeper) = (MemoryStore(), MemoryCustodian())
+        _ = try Vault.create(in: store, custodian: keeper)
+        let other = try Vault.open(store, custodians: [keeper])
+        keeper.meanwhile = { try other.put([1], key) }
+        #expect(try Vault.open(store, custodians: [keeper]).get(key) == [1])
+        #expect(keeper.remembered == 2)
+    }
+
+    @Test("is not what a writer sees whose epoch was overtaken before it was told; what it wrote is there")
+    func overtaken() throws {
+        let (store, keeper) = (MemoryStore(), MemoryCustodian())
+        _ = try Vault.create(in: store, custodian: keeper)
+        let vaults = try (0..<2).map { _ in try Vault.open(store, custodians: [keeper]) }
+        keeper.meanwhile = { try vaults[1].put([2], RecordKey(.mechanism, "other")) }
+        try vaults[0].put([1], key)
+        let again = try Vault.open(store, custodians: [keeper])
+        #expect(try again.get(key) == [1] && again.get(RecordKey(.mechanism, "other")) == [2])
+        #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
+    }
+
+    @Test("is noticed too when it is put in the place of an open vault that has not been written to")
+    func putBackWhileOpen() throws {
+        let (old, store, keeper) = try rolledBack()
+        try Vault.open(store, custodians: [keeper]).put([3], key)
+        let open = try Vault.open(store, custodians: [keeper])
+        let header = try #require(try old.get(.vaultHeader))
+        try store.put(header, .vaultHeader)
+        #expect { try open.put([4], key) } throws: { isRolledBack($0) }
+    }
+
+    @Test("is no question once somebody gave up who was asked for the key: nobody else is asked")
+    func givenUp() throws {
+        let (store, first, second) = (MemoryStore(), MemoryCustodian("first"), MemoryCustodian("second"))
+        _ = try Vault.create(in: store, custodian: first).addSlot(second)
+        first.failure = StoreError(.givenUp, "read passphrase", "given up")
+        #expect { try Vault.open(store, custodians: [first, second]) } throws: { ($0 as? StoreError)?.code == .givenUp }
+        #expect(second.unwrapped == 0)
+        first.failure = StoreError(.keyUnavailable, "read passphrase", "nobody is there")
+        _ = try Vault.open(store, custodians: [first, second])
+    }
+
     @Test("costs one message to the keeper for every vault that was opened and written to, and none for reading")
     func cost() throws {
         let (store, keeper) = (MemoryStore(), MemoryCustodian())

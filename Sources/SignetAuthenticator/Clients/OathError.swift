@@ -71,7 +71,7 @@ public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible
             switch error.code {
             case .corrupt, .newerFormat, .keyMismatch, .rolledBack, .otherType: .storageCorrupted(error.description)
             case .denied, .unsafePlace: .accessDenied(error.description)
-            case .noVault, .exists, .busy, .full, .outcomeUnknown, .keyUnavailable, .invalid, .failed:
+            case .noVault, .exists, .busy, .full, .outcomeUnknown, .keyUnavailable, .givenUp, .invalid, .failed:
                 .storageFailure(error.description, error)
             }
     }

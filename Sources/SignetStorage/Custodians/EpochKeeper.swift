@@ -5,6 +5,6 @@
 public protocol EpochKeeper: KeyCustodian {
     /// The highest epoch that was told; nil when this keeper never heard of the vault.
     func epoch(ofVault id: String) throws(StoreError) -> UInt64?
-    /// Remembers an epoch. A lower one than it knows is refused with ``StoreError/Code/failed``.
+    /// Remembers an epoch. A lower one than it knows is refused with ``StoreError/Code/rolledBack``.
     func remember(epoch: UInt64, ofVault id: String) throws(StoreError)
 }

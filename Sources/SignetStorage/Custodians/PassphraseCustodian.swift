@@ -17,19 +17,20 @@ public struct PassphraseCustodian: KeyCustodian {
     /// - Parameters:
     ///   - cost: What a new wrapping costs. What is wrapped already says itself what it cost.
     ///   - ask: Gives the passphrase. It is called once for each wrapping and opening, may block, and throws
-    ///     ``StoreError/Code/keyUnavailable`` when nobody answers.
+    ///     ``StoreError/Code/keyUnavailable`` when nobody is there to answer, ``StoreError/Code/givenUp`` when they give up.
     public init(cost: ScryptCost = .standard, ask: @escaping @Sendable () throws(StoreError) -> Secret) {
         self.cost = cost
         self.ask = ask
     }
 
     /// Seals `dataKey` with the passphrase and a new random salt, at the cost this custodian was given.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when the passphrase is empty, or what asking for it throws.
+    /// - Throws: ``StoreError/Code/invalid`` when the passphrase is empty, or what asking for it throws.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         let salt = Secret.random(byteCount: Self.saltLength).bytes
         let header = [WrappedKey.version, UInt8(cost.logRounds), UInt8(cost.blockSize), UInt8(cost.parallelism)] + salt
         return try WrappedKey.seal(
-            dataKey, with: key(salt: salt, cost: cost, operation: "seal vault"), header: header, context: context)
+            dataKey, with: key(salt: salt, cost: cost, operation: "seal vault", empty: .invalid), header: header, context: context
+        )
     }
 
     /// Opens what ``wrap(_:context:)`` sealed, at the cost that is written in it.
@@ -41,7 +42,7 @@ public struct PassphraseCustodian: KeyCustodian {
         guard let cost = ScryptCost(logRounds: numbers[0], blockSize: numbers[1], parallelism: numbers[2]) else {
             throw WrappedKey.damaged
         }
-        let key = try key(salt: Array(slot.header[4...]), cost: cost, operation: "open vault")
+        let key = try key(salt: Array(slot.header[4...]), cost: cost, operation: "open vault", empty: .keyUnavailable)
         guard let dataKey = slot.open(with: key, context: context) else {
             throw StoreError(
                 .keyMismatch, "open vault", "this is not the passphrase the vault was sealed with, or the slot is damaged")
@@ -51,10 +52,12 @@ public struct PassphraseCustodian: KeyCustodian {
 
     private static let saltLength = 16
 
-    private func key(salt: [UInt8], cost: ScryptCost, operation: String) throws(StoreError) -> Secret {
+    private func key(
+        salt: [UInt8], cost: ScryptCost, operation: String, empty: StoreError.Code
+    ) throws(StoreError) -> Secret {
         let passphrase = try ask()
         guard passphrase.count > 0 else {
-            throw StoreError(.keyUnavailable, operation, "the passphrase is empty; an empty one protects nothing")
+            throw StoreError(empty, operation, "the passphrase is empty; an empty one protects nothing")
         }
         return try PassphraseKey.scrypt(PassphraseKey.composed(passphrase), salt: salt, cost: cost, operation: operation)
     }

@@ -8,9 +8,13 @@ import Darwin
 /// who finds a key readable by others should know.
 package enum PrivateFile {
     /// Makes `path` with mode 0600 and makes it and its directory entry durable. Nothing is left behind when it fails.
+    /// - Throws: ``StoreError/Code/invalid`` where there is no directory for it.
     package static func create(_ path: String, containing bytes: [UInt8]) throws(StoreError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("create \(path)") }
+        guard descriptor >= 0 else {
+            throw errno == ENOENT
+                ? StoreError(.invalid, "create \(path)", "there is no such directory", status: ENOENT) : failure("create \(path)")
+        }
         do {
             defer { close(descriptor) }
             try writeAll(bytes, to: descriptor, path)

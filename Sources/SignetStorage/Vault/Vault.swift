@@ -99,7 +99,25 @@ public final class Vault: RecordStore {
     /// Takes note of a header that is durable, and tells its epoch to who keeps it.
     func tell(_ header: VaultHeader) throws(StoreError) {
         let isNews = state.withLock { $0.take(header) }
-        if isNews { try keeper?.remember(epoch: header.epoch, ofVault: header.id) }
+        if isNews, let keeper { try tell(keeper, header) }
+    }
+
+    /// Tells an epoch to who keeps it. Another process may have written after this one and told before it: then there is nothing to tell.
+    func tell(_ keeper: any EpochKeeper, _ header: VaultHeader) throws(StoreError) {
+        do throws(StoreError) {
+            try keeper.remember(epoch: header.epoch, ofVault: header.id)
+        } catch {
+            guard error.code == .rolledBack else { throw error }
+            let (outside, newest) = try epochs(keeper)
+            guard newest.epoch >= outside ?? 0 else { throw error }
+        }
+    }
+
+    /// What the keeper knows, and the header as it stands after it was asked: other processes write their epoch before they tell it, so that
+    /// a header which is behind then is an old one.
+    func epochs(_ keeper: any EpochKeeper) throws(StoreError) -> (outside: UInt64?, header: VaultHeader) {
+        let outside = try keeper.epoch(ofVault: header.id)
+        return (outside, try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records).0 })
     }
 
     /// The header as it stands in this transaction, and the keys it belongs to.

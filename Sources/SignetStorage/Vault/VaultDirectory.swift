@@ -148,8 +148,12 @@ public struct VaultDirectory: Sendable, Hashable {
     }
 
     private func openRecords(patience: Double) throws(StoreError) -> SQLiteStore {
-        guard PrivateFile.exists(path) else { throw StoreError(.noVault, "open vault", "\(path) does not exist") }
-        try PrivateFile.checkDirectory(path)
+        do throws(StoreError) {
+            try PrivateFile.checkDirectory(path)
+        } catch {
+            // That it cannot be looked at is not that it is absent.
+            throw error.code == .noVault ? StoreError(.noVault, "open vault", "\(path) does not exist") : error
+        }
         guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
         return try SQLiteStore(path: recordsPath, patience: patience)
     }

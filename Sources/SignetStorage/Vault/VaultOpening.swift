@@ -2,13 +2,13 @@ import SignetCore
 
 extension Vault {
     /// Opens the vault in `store` with the first of `custodians` that can: each is asked for the slots it has. That a custodian
-    /// cannot be asked is no end as long as another can.
+    /// cannot be asked is no end as long as another can; that somebody who was asked gave up is.
     /// - Parameters:
     ///   - store: Where the vault is.
     ///   - custodians: Who may have the key, in the order in which they are asked.
     ///   - acceptingRollback: Whether to go on with an older copy of the store, for somebody who has put back a backup
     ///     on purpose. The epoch then goes on from the highest that was ever told.
-    /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason,
+    /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason, ``StoreError/Code/givenUp``,
     ///   ``StoreError/Code/keyMismatch``, ``StoreError/Code/rolledBack``, ``StoreError/Code/newerFormat``,
     ///   ``StoreError/Code/corrupt``. Nothing is changed then.
     public static func open(
@@ -71,6 +71,7 @@ extension Vault {
                     let context = header.context(custodian: custodian.name)
                     return (slot, custodian, try custodian.unwrap(slot.wrapped, context: context))
                 } catch {
+                    if error.code == .givenUp { throw error }
                     failures.append(error)
                 }
             }
@@ -87,11 +88,10 @@ extension Vault {
     }
 
     private func check(_ keeper: any EpochKeeper, acceptingRollback: Bool) throws(StoreError) {
-        let header = header
-        let outside = try keeper.epoch(ofVault: header.id)
+        let (outside, header) = try epochs(keeper)
         guard let outside, outside > header.epoch else {
-            // Behind, or new: who wrote last was interrupted before it could tell.
-            if outside != header.epoch { try keeper.remember(epoch: header.epoch, ofVault: header.id) }
+            // Behind, or new: who wrote last was interrupted before it could tell, or is about to.
+            if outside != header.epoch { try tell(keeper, header) }
             return
         }
         guard acceptingRollback else {

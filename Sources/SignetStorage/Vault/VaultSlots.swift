@@ -7,15 +7,15 @@ extension Vault {
     }
 
     /// Removes a way to the data key. The key itself stays the same: who has copied it needs no slot; see ``rotateKey(_:)``.
-    /// - Throws: ``StoreError/Code/failed`` for the last slot, without which nobody could open the vault, and for a slot that is
+    /// - Throws: ``StoreError/Code/invalid`` for the last slot, without which nobody could open the vault, and for a slot that is
     ///   not there.
     public func removeSlot(_ number: Int) throws(StoreError) {
         try changeSlots { (header, _) throws(StoreError) in
             guard let index = header.slots.firstIndex(where: { $0.number == number }) else {
-                throw StoreError(.failed, "remove slot", "the vault has no slot \(number)")
+                throw StoreError(.invalid, "remove slot", "the vault has no slot \(number)")
             }
             guard header.slots.count > 1 else {
-                throw StoreError(.failed, "remove slot", "it is the only way into the vault; add another first")
+                throw StoreError(.invalid, "remove slot", "it is the only way into the vault; add another first")
             }
             header.slots.remove(at: index)
         }
@@ -25,7 +25,7 @@ extension Vault {
     public func replaceSlot(_ number: Int, with custodian: any KeyCustodian) throws(StoreError) -> VaultHeader.Slot {
         try changeSlots { (header, dataKey) throws(StoreError) in
             guard header.slots.contains(where: { $0.number == number }) else {
-                throw StoreError(.failed, "replace slot", "the vault has no slot \(number)")
+                throw StoreError(.invalid, "replace slot", "the vault has no slot \(number)")
             }
             let slot = try header.addSlot(custodian, dataKey: dataKey)
             header.slots.removeAll { $0.number == number }

@@ -78,6 +78,7 @@ struct Failure: Error {
             case .noVault, .keyUnavailable, .keyMismatch, .newerFormat, .rolledBack: .noVault
             case .exists: .alreadyExists
             case .busy: .busy
+            case .givenUp: .interrupted
             case .denied, .unsafePlace: .notAllowed
             case .full, .corrupt, .otherType, .outcomeUnknown, .failed: .store
             case .invalid: .badInput

@@ -103,7 +103,7 @@ public struct SecretServiceCustodian: EpochKeeper {
                 let known = try Self.epochs(in: items)
                 if let highest = known.max() {
                     guard epoch >= highest else {
-                        throw StoreError(.failed, operation, "the keyring knows epoch \(highest), and \(epoch) is lower")
+                        throw StoreError(.rolledBack, operation, "the keyring knows epoch \(highest), and \(epoch) is lower")
                     }
                     guard epoch > highest else { return }
                 }

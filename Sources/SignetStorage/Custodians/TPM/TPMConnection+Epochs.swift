@@ -35,7 +35,7 @@ extension TPMConnection {
         if let known = standing.compactMap(\.epoch).max() {
             guard known <= epoch else {
                 throw StoreError(
-                    .failed, "remember an epoch", "the TPM knows epoch \(known) of this vault, which is later than \(epoch)")
+                    .rolledBack, "remember an epoch", "the TPM knows epoch \(known) of this vault, which is later than \(epoch)")
             }
             guard known < epoch else { return }
         }
