@@ -2,6 +2,7 @@ import FRAuthenticator
 import Foundation
 import SignetCore
 import SignetNetwork
+import SignetStorage
 import SignetTesting
 import Synchronization
 import Testing
@@ -101,6 +102,26 @@ struct CallbackTests {
         }
         await outcome.wait(for: 100)
         #expect(outcome.successes.value == 100)
+    }
+
+    @Test(
+        "come on the global executor of Swift's tasks: on no actor's, not the main thread's, and not on the executor of the caller"
+    )
+    @MainActor func executor() async throws {
+        let bench = try Bench(RecordingClient(Notebook()))
+        let (places, place) = AsyncStream<[Bool]>.makeStream()
+        let note: @Sendable () -> Void = {
+            place.yield([
+                Thread.isMainThread, withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil },
+            ])
+        }
+        let uri = try #require(URL(string: Sample.totp))
+        await withTaskExecutorPreference(Blocking.executor) {
+            bench.client.createMechanismFromUri(uri: uri, onSuccess: { _ in note() }, onError: { _ in note() })
+            bench.client.updateDeviceToken("token", FRAListener(onSuccess: { note() }, onFailure: { _ in note() }))
+        }
+        var iterator = places.makeAsyncIterator()
+        for _ in 0..<2 { #expect(await iterator.next() == [false, true]) }
     }
 
     @Test("are called for an error that comes before any waiting, too")

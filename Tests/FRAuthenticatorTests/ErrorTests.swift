@@ -119,7 +119,9 @@ struct ErrorTests {
     @Test(
         "of URIs have the documented codes",
         arguments: [
-            ("https://am.example.test/x", 6_000_000), ("otpauth://push/Harbor:mira?secret=KDJ7CDBN", 6_000_001),
+            ("https://am.example.test/x", 6_000_001), ("https://totp/x", 6_000_000), ("a line of text", 6_000_000),
+            ("otpauth://push/Harbor:mira?secret=KDJ7CDBN", 6_000_000), ("otpauth://x/Harbor:mira?secret=KDJ7CDBN", 6_000_001),
+            ("pushauth://push/Harbor:mira", 6_000_000), ("mfauth://totp/Harbor:mira", 6_000_000),
             ("otpauth://totp/Harbor:mira", 6_000_002), ("otpauth://totp/?secret=KDJ7CDBN", 6_000_002),
             ("otpauth://totp/Harbor:mira?secret=KDJ7CDBN&period=0", 6_000_003),
             ("otpauth://totp/Harbor:mira?secret=!", 6_000_003), ("mfauth://totp/Harbor:mira?secret=KDJ7CDBN", 6_000_002),

@@ -45,6 +45,51 @@ struct FailingClientTests {
         #expect(other.isPending)
     }
 
+    struct Look: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let find: @Sendable (Bench, PushMechanism) throws -> PushNotification?
+
+        init(_ name: String, _ find: @escaping @Sendable (Bench, PushMechanism) throws -> PushNotification?) {
+            (testDescription, self.find) = (name, find)
+        }
+    }
+
+    static let looks: [Look] = [
+        Look("getNotification") { bench, push in
+            bench.client.getNotification(
+                identifier: SignetCore.PushNotification.id(mechanismUID: push.mechanismUUID, messageID: "AUTHENTICATE:1"))
+        },
+        Look("getAllNotifications()") { bench, _ in bench.client.getAllNotifications().first },
+        Look("getAllNotifications(mechanism:)") { bench, push in bench.client.getAllNotifications(mechanism: push).first },
+        Look("getAllAccounts") { bench, _ in
+            bench.client.getAllAccounts()[0].mechanisms.compactMap { $0 as? PushMechanism }[0].notifications.first
+        },
+        Look("getAccount") { bench, _ in try bench.whole().push.notifications.first },
+        Look("handleMessage") { bench, push in
+            try bench.client.handleMessage("AUTHENTICATE:1", try Sample.message(to: push.mechanismUUID))
+        },
+    ]
+
+    @Test("to keep an answer that the server has taken is made up for by whatever looks at it next", arguments: looks)
+    func answerSeenNext(look: Look) async throws {
+        let notebook = Notebook()
+        let bench = try Bench(RecordingClient(notebook))
+        let push = try await bench.enrollBoth().push
+        let notification = try bench.receive()
+        notebook.begin(.change(1))
+        await #expect(throws: FRAError.self) { try await notification.accept() }
+
+        // As long as the client fails, the call answers as ever.
+        notebook.begin(.changesFrom(1))
+        #expect(try look.find(bench, push)?.isPending == true)
+        notebook.begin()
+        #expect(try look.find(bench, push)?.isApproved == true)
+        #expect(notebook.calls.contains("setNotification"))
+        notebook.begin()
+        #expect(try look.find(bench, push)?.isApproved == true)
+        #expect(!notebook.calls.contains("setNotification"), "nothing waits any more")
+    }
+
     @Test("to keep an answer that the server has taken is made up for by the next call")
     func answerNotStored() async throws {
         let notebook = Notebook()

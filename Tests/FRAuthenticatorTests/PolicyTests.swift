@@ -83,7 +83,8 @@ struct PolicyTests {
         let notebook = Notebook()
         var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
         settings.endpoints = .allowingPlainHTTP(to: ["am.example.test"])
-        let client = try FRAClientBuilder(settings).withStorage(RecordingClient(notebook)).withPolicy(Switched(decision)).start()
+        let client = try await FRAClientBuilder(settings).withStorage(RecordingClient(notebook)).withPolicy(Switched(decision))
+            .start()
         try client.registerForRemoteNotifications("token-1")
         await #expect(throws: AccountError.failToRegisterPolicyViolation("custom")) {
             try await client.createMechanismFromUri(uri)
@@ -195,7 +196,7 @@ struct PolicyTests {
     @Test("are judged by a subclass of the evaluator, whatever it judges by")
     func subclass() async throws {
         let decision = Switch()
-        let client = try FRAClientBuilder(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
+        let client = try await FRAClientBuilder(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
             .withStorage(RecordingClient(Notebook())).withPolicyEvaluator(Subclass(decision)).start()
         try client.registerForRemoteNotifications("token-1")
         await #expect(throws: AccountError.failToRegisterPolicyViolation("origin")) {
@@ -216,6 +217,34 @@ struct PolicyTests {
         }
         let locked = try client.lockAccount(account: account, policy: NamedPolicy(name: "extra"))
         #expect(locked)
+    }
+
+    @Test("take the place of the usual ones, in whatever order the builder is told, and none has no name")
+    func replaced() async throws {
+        func builder() -> FRAClientBuilder {
+            FRAClientBuilder(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
+                .withStorage(RecordingClient(Notebook()))
+        }
+        let uri = Sample.totp(policies: #"{"biometricAvailable":{},"last":{},"first":{}}"#)
+        for client in [
+            try await builder().withPolicies([NamedPolicy(name: "first", isMet: false)])
+                .withPolicy(NamedPolicy(name: "last", isMet: false)).start(),
+            try await builder().withPolicy(NamedPolicy(name: "last", isMet: false))
+                .withPolicies([NamedPolicy(name: "first", isMet: false)]).start(),
+        ] {
+            await #expect(throws: AccountError.failToRegisterPolicyViolation("first")) {
+                try await client.createMechanismFromUri(uri)
+            }
+        }
+        let usual = try await builder().withPolicy(NamedPolicy(name: "last", isMet: false)).start()
+        await #expect(throws: AccountError.failToRegisterPolicyViolation("biometricAvailable")) {
+            try await usual.createMechanismFromUri(uri)
+        }
+        let one = try await builder().withPolicies([NamedPolicy(name: "other")]).start()
+        _ = try await one.createMechanismFromUri(uri)
+        #expect(throws: FRAError.invalidPolicyRegisteredWithPolicyEvaluator("it has no name")) {
+            try builder().withPolicies([NamedPolicy(name: "first"), NamedPolicy(name: "")])
+        }
     }
 
     @Test("are asked in the order of their registration, with the issuer's parameters; unknown names are passed over")

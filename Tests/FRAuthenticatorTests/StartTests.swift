@@ -50,7 +50,7 @@ struct StartTests {
             #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(Notebook())).get() }
             try FRAClient.setTransport(transport: transport)
             try FRAClient.setInterceptors(interceptors: [Stamp()])
-            FRAClient.start()
+            await FRAClient.start()
             for change in [
                 { try FRAClient.setTransport(transport: transport) }, { try FRAClient.setInterceptors(interceptors: []) },
             ] { #expect(throws: FRAError.invalidStateForChangingPolicyEvaluator) { try change() } }
@@ -96,7 +96,7 @@ struct StartTests {
             #expect(!place.holdsVault)
             _ = try place.createVault(.keyFile)
             let uid = try await FRAProcess.$current.withValue(FRAProcess(settings)) {
-                FRAClient.start()
+                await FRAClient.start()
                 let client = try #require(FRAClient.shared)
                 try client.registerForRemoteNotifications("token-1")
                 _ = try await client.createMechanismFromUri(Sample.combined)
@@ -124,7 +124,7 @@ struct StartTests {
         let notebook = Notebook()
         FRAClient.setStorage(storage: RecordingClient(notebook))
         #expect(FRAPushHandler.shared.deviceToken == nil)
-        FRAClient.start()
+        await FRAClient.start()
         let handler = FRAPushHandler.shared
         let application = "any application"
         handler.application(application, didRegisterForRemoteNotificationsWithDeviceToken: Data([0xAB, 0x01, 0xFF]))

@@ -5,11 +5,6 @@ import SignetTesting
 import Synchronization
 import Testing
 
-/// The system's words in the samples, as far as they say anything.
-final class UIApplication: Sendable {
-    struct LaunchOptionsKey: Hashable {}
-}
-
 /// Waits for the end of what a sample begins.
 private final class Ending: Sendable {
     private let (endings, ended) = AsyncStream<Bool>.makeStream()
@@ -29,6 +24,16 @@ private final class AppDelegate: Sendable {
     let ending = Ending()
 
     func application(
+        _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool {
+        // Register Push Notification for your app in AppDelegate.swift
+        let center = UNUserNotificationCenter.current()
+        center.requestAuthorization(options: [.alert, .sound, .badge]) { (granted, error) in }
+        application.registerForRemoteNotifications()
+        return true
+    }
+
+    func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
         // Upon successful registration and receiving device token from APNs, register the token to the Authenticator module
@@ -40,7 +45,12 @@ private final class AppDelegate: Sendable {
         FRAPushHandler.shared.application(application, didFailToRegisterForRemoteNotificationsWithError: error)
     }
 
-    func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {
+    func application(
+        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
+        fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
+    ) {
+        // Once you receive the remote notification, handle it with FRAPushHandler to get the PushNotification object.
+        // If RemoteNotification does not contain the expected payload structured from AM, the Authenticator module does not return the PushNotification object.
         if let notification = FRAPushHandler.shared.application(application, didReceiveRemoteNotification: userInfo) {
             // With the PushNotification object, you can either accept or deny
             // swift-format-ignore: OnlyOneTrailingClosureArgument
@@ -66,9 +76,12 @@ struct PushSamples {
         return (client, delegate)
     }
 
-    @Test("iOS: the device's token comes and goes")
+    @Test("iOS: the device's token is asked for, comes and goes")
     func token() throws {
         let (_, delegate) = try started()
+        let application = UIApplication()
+        #expect(delegate.application(application, didFinishLaunchingWithOptions: nil))
+        #expect(application.isRegistered)
         #expect(FRAPushHandler.shared.deviceToken == "AB01")
         delegate.application(UIApplication(), didFailToRegisterForRemoteNotificationsWithError: Missing())
         #expect(FRAPushHandler.shared.deviceToken == nil)
@@ -102,7 +115,8 @@ struct PushSamples {
         let userInfo: [AnyHashable: Any] = [
             "aps": ["messageId": "AUTHENTICATE:1", "data": try SampleApp.message(to: mechanism.mechanismUUID)]
         ]
-        delegate.application(UIApplication(), didReceiveRemoteNotification: userInfo)
+        delegate.application(
+            UIApplication(), didReceiveRemoteNotification: userInfo, fetchCompletionHandler: { _ in })
         #expect(await delegate.ending.wait())
         #expect(fraClient.getAllNotifications().map(\.isApproved) == [true])
     }
@@ -116,7 +130,7 @@ struct PushSamples {
         }
         try FRAClient.setUserPresence(userPresence: Sensor())
         FRAClient.setStorage(storage: CustomStorageClient())
-        FRAClient.start()
+        await FRAClient.start()
         let client = try #require(FRAClient.shared)
         try client.registerForRemoteNotifications("token")
         let mechanism = try await client.createMechanismFromUri(SampleApp.uri)
@@ -171,7 +185,7 @@ struct PushSamples {
         struct Sensor: FRAUserPresence {
             func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
         }
-        let fraClient = try FRAClientBuilder(SampleApp.settings)
+        let fraClient = try await FRAClientBuilder(SampleApp.settings)
             .withStorage(CustomStorageClient()).withUserPresence(Sensor()).start()
         let ending = Ending()
         let made = Mutex<Mechanism?>(nil)

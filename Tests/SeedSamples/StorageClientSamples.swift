@@ -109,15 +109,21 @@ struct Missing: Error {}
 /// The samples of the document about storage clients, word for word, each inside a test of ours.
 @Suite("The documents' storage client samples", OwnProcess())
 struct StorageClientSamples {
+    /// The app of the document for iOS: it waits for nothing.
+    private struct App {
+        func start() {
+            // Initiate your custom StorageClient
+            let customStorageClient = CustomStorageClient()
+            // Register it with your FRAClient
+            FRAClient.setStorage(storage: customStorageClient)
+            // Initiate the SDK
+            FRAClient.start()
+        }
+    }
+
     @Test("iOS: a storage client is registered, and the SDK started")
     func iOS() async throws {
-        // Initiate your custom StorageClient
-        let customStorageClient = CustomStorageClient()
-        // Register it with your FRAClient
-        FRAClient.setStorage(storage: customStorageClient)
-        // Initiate the SDK
-        FRAClient.start()
-
+        App().start()
         let client = try #require(FRAClient.shared)
         #expect(client.getAllAccounts().isEmpty)
         _ = try await client.createMechanismFromUri(
@@ -134,16 +140,24 @@ struct StorageClientSamples {
         }
     }
 
+    /// The activity of the document for Android; the samples' server is given to the builder, which is no part of the document.
+    private final class Activity {
+        func onCreate() throws -> FRAClient {
+            //Initiate your custom StorageClient
+            let customStorageClient = CustomStorageClient()
+
+            //Register it to FRAClient
+            let fraClient = try FRAClient.FRAClientBuilder(SampleApp.settings)
+                .withContext(self)
+                .withStorage(customStorageClient)
+                .start()
+            return fraClient
+        }
+    }
+
     @Test("Android: a storage client is registered with the builder")
     func android() async throws {
-        //Initiate your custom StorageClient
-        let customStorageClient = CustomStorageClient()
-
-        //Register it to FRAClient
-        let fraClient = try FRAClientBuilder(SampleApp.settings)
-            .withStorage(customStorageClient)
-            .start()
-
+        let fraClient = try Activity().onCreate()
         let mechanism = try await fraClient.createMechanismFromUri(
             "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
         #expect(fraClient.getMechanismByUUID(mechanism.mechanismUUID)?.identifier == mechanism.identifier)

@@ -153,7 +153,7 @@ struct PushTests {
 
     @Test("messages that are over, answered or unknown are refused before any request")
     func notPending() async throws {
-        let bench = Bench()
+        let bench = Bench { _ in HTTPResponse(status: 200, headers: ["Date": ServerDate.text(of: Sample.start)]) }
         let mechanism = try await bench.enrollPush()
         let answered = try await bench.authenticator.receive(try bench.delivery(to: mechanism, id: "1"))
         _ = try await bench.authenticator.approve(answered.id)

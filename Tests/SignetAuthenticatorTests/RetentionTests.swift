@@ -29,6 +29,56 @@ struct RetentionTests {
         }
     }
 
+    /// What is kept after an import: how it keeps, which messages of which hour are imported, and what is left when the message of
+    /// hour 100 has come. The messages of the hours 50 to 60 are there before.
+    static let imports: [(NotificationRetention, [Range<Int>], Set<Int>)] = [
+        (.newest(5), [], Set(57..<61).union([100])),
+        (.newest(5), [0..<40], Set(57..<61).union([100])),
+        (.newest(5), [0..<40, 61..<90], Set(86..<90).union([100])),
+        (.newest(30), [0..<40], Set(50..<61).union(22..<40).union([100])),
+        (.youngerThan(days: 2), [0..<40], Set(52..<61).union([100])),
+        (.youngerThan(days: 3), [0..<40], Set(28..<40).union(50..<61).union([100])),
+        (.both(newest: 15, days: 2), [70..<90, 0..<40], Set(76..<90).union([100])),
+        (.all, [0..<40], Set(0..<40).union(50..<61).union([100])),
+    ]
+
+    @Test(
+        "that are imported stand where they came in time, whatever the order of the file", arguments: imports, StoreKind.allCases)
+    func imported(row: (NotificationRetention, [Range<Int>], Set<Int>), kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let bench = Bench(store: store, retention: row.0)
+            let push = try await bench.enrollPush()
+            func move(to hour: Int) { bench.clock.move(to: Sample.start.addingTimeInterval(Double(hour) * 3600)) }
+            move(to: 49)
+            try await bench.receive(11, to: push, from: 50)
+            for hours in row.1 {
+                var content = ImportContent()
+                // As an archive has them: the newest first.
+                content.notifications = hours.reversed().map { bench.notification(hour: $0, push) }
+                #expect(try await bench.authenticator.importAccounts(content).notificationCount == hours.count)
+            }
+            move(to: 99)
+            try await bench.receive(1, to: push, from: 100)
+            let left = try await bench.authenticator.notifications(of: push.uid).map(\.messageID)
+            #expect(left == row.2.sorted(by: >).map(String.init))
+            #expect(try await bench.authenticator.notifications().count == left.count)
+        }
+    }
+
+    @Test("of a whole backup that has more than are kept: the newest stay when another one comes")
+    func restored() async throws {
+        let first = Bench(retention: .all)
+        let push = try await first.enrollPush()
+        try await first.receive(40, to: push)
+        let archive = try await first.authenticator.archive(includingNotifications: true)
+        let second = Bench(retention: .newest(10))
+        #expect(try await second.authenticator.importAccounts(archive.content).notificationCount == 40)
+        second.clock.move(to: first.clock.now)
+        try await second.receive(1, to: push, from: 40)
+        #expect(
+            try await second.authenticator.notifications(of: push.uid).map(\.messageID) == (31...40).reversed().map(String.init))
+    }
+
     @Test("are removed one by one from anywhere, and the rest stays in order and in number", arguments: StoreKind.allCases)
     func removal(kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -126,10 +176,22 @@ extension Bench {
         }
     }
 
+    /// A message that came in an hour, named by its number.
+    func notification(hour: Int, _ mechanism: Mechanism) -> PushNotification {
+        let time = Sample.start.addingTimeInterval(Double(hour) * 3600)
+        let message = PushMessage(
+            mechanismUID: mechanism.uid, challenge: [1, 2, 3], kind: .tap, timeToLive: 60, sentAt: time, text: nil)
+        return PushNotification(messageID: "\(hour)", message: message, receivedAt: time)
+    }
+
     /// The id of the message with a number.
     func id(_ number: Int, _ mechanism: Mechanism) -> String {
         PushNotification.id(mechanismUID: mechanism.uid, messageID: "\(number)")
     }
+}
+
+extension ManualClock {
+    fileprivate func move(to time: Date) { advance(by: time.timeIntervalSince(now)) }
 }
 
 extension MemoryStore {

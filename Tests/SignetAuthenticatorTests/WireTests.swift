@@ -85,6 +85,36 @@ struct WireTests {
         }
     }
 
+    @Test(
+        "a message is answered also when this machine's clock is wrong and no server has told so yet, as after a restart",
+        arguments: [-3600, -80_000, 3600, 0] as [Double])
+    func wrongClockAfterRestart(ahead: Double) async throws {
+        let bench = Bench { _ in
+            HTTPResponse(status: 200, headers: ["Date": ServerDate.text(of: Sample.start.addingTimeInterval(ahead))])
+        }
+        let push = try await bench.enrollPush()
+        func restarted() -> Authenticator {
+            Authenticator(
+                store: bench.store, transport: bench.transport, device: PushDevice(token: "token-1", name: "Mira's desk"),
+                clock: bench.clock)
+        }
+        let sentAt = Sample.start.addingTimeInterval(ahead)
+        let id = try await restarted().receive(try bench.delivery(to: push, sentAt: sentAt)).id
+        #expect(try await restarted().approve(id).decision == .approved)
+        // What is known from its answer counts from then on.
+        let known = restarted()
+        let endpoint = try #require(push.push?.authenticationEndpoint)
+        let fresh = try await known.receive(try bench.delivery(to: push, id: "2", sentAt: sentAt)).id
+        let late = try await known.receive(try bench.delivery(to: push, id: "3", sentAt: sentAt.addingTimeInterval(-200))).id
+        #expect(try await known.approve(fresh).decision == .approved)
+        #expect(abs((known.clock(of: endpoint).offset ?? .nan) - ahead) <= 1)
+        await #expect { try await known.approve(late) } throws: { code($0) == .expired }
+        // A life after it came it is over in any case.
+        let other = try await restarted().receive(try bench.delivery(to: push, id: "4", sentAt: sentAt)).id
+        bench.clock.advance(by: 121)
+        await #expect { try await restarted().approve(other) } throws: { code($0) == .expired }
+    }
+
     @Test("codes are made for this machine's time, or for the server's where that is asked for")
     func codes() async throws {
         let bench = Bench { _ in

@@ -128,6 +128,31 @@ struct EnrollmentDialectTests {
     }
 
     @Test(
+        "A colour may begin with a sign that is not escaped, and what comes after it is read; any other sign begins a fragment",
+        arguments: [
+            ("b=#519387&issuer=Bell", "#519387", "Bell"), ("issuer=Bell&b=#519387", "#519387", "Bell"),
+            ("b=#519387#issuer=Bell", "#519387", "X"), ("issuer=Bell#&b=#519387", nil, "Bell"),
+            ("bb=#519387&issuer=Bell", nil, "X"), ("b=#&issuer=Bell", nil, "Bell"), ("b=##519387&issuer=Bell", nil, "X"),
+            ("#b=#519387&issuer=Bell", nil, "X"),
+        ] as [(String, String?, String)])
+    func colourSign(query: String, color: String?, issuer: String) throws {
+        let key = Self.key
+        let enrollment = try EnrollmentURI.parse("otpauth://totp/X:mira?secret=\(key)&\(query)")
+        #expect(enrollment.backgroundColor == color)
+        #expect(enrollment.account.issuer == issuer)
+    }
+
+    @Test("A colour with such a sign may be the first parameter, and is written without one")
+    func firstColour() throws {
+        let enrollment = try EnrollmentURI.parse("otpauth://totp/X:mira?b=#519387&secret=\(Self.key)&issuer=Bell")
+        #expect(enrollment.backgroundColor == "#519387" && enrollment.account.issuer == "Bell")
+        #expect(try EnrollmentURI.parse(EnrollmentURI.print(enrollment)) == enrollment)
+        #expect(throws: EnrollmentError.self) {
+            try EnrollmentURI.parse("otpauth://totp/X:mira&b=#519387?secret=\(Self.key)")
+        }
+    }
+
+    @Test(
         "In push URIs the issuer, the user and the picture may be base64 or plain",
         arguments: [
             ("issuer", "SGFyYm9yIEJhbms", "Harbor Bank"), ("issuer", "SGFyYm9yIEJhbms=", "Harbor Bank"),

@@ -6,13 +6,16 @@ import Testing
 @Suite("What has become of a push message")
 struct PushNotificationTests {
     /// A notification that came at 1735689600 with a life of a minute, sent `sent` seconds after that.
-    private func notification(sent: Double?, decision: PushNotification.Decision? = nil) throws -> PushNotification {
+    private func notification(
+        sent: Double?, decision: PushNotification.Decision? = nil, clockOffset: Double? = 0
+    ) throws -> PushNotification {
         var claims: [String: JSONValue] = ["u": .string("1"), "c": .string("AAAA"), "t": .string("60")]
         claims["i"] = sent.map { .string(String(Int64((Sample.newYear2025.timeIntervalSince1970 + $0) * 1000))) }
         let jwt = CompactJWS.sign(try JSON.encode(claims), with: try Sample.pushSecret)
         let message = try SealedPushMessage(jwt).open(with: Sample.pushSecret)
         return PushNotification(
-            messageID: "AUTHENTICATE:1", message: message, receivedAt: Sample.newYear2025, decision: decision)
+            messageID: "AUTHENTICATE:1", message: message, receivedAt: Sample.newYear2025, decision: decision,
+            clockOffset: clockOffset)
     }
 
     @Test(
@@ -29,6 +32,16 @@ struct PushNotificationTests {
         #expect(notification.state(at: expiresAt.addingTimeInterval(0.001)) == .expired)
         #expect(notification.state(at: .distantPast) == .pending)
         #expect(notification.state(at: .distantFuture) == .expired)
+    }
+
+    @Test(
+        "Where the server's clock is not known it expires a life after it came, unless no wrong clock explains how old it is",
+        arguments: [
+            (nil, 60), (0, 60), (-3600, 60), (-86_400, 60), (-86_401, 59), (-86_460, 0), (-100_000, -13_540), (3600, 60),
+        ] as [(Double?, Double)])
+    func unknownClock(sent: Double?, end: Double) throws {
+        let notification = try notification(sent: sent, clockOffset: nil)
+        #expect(notification.expiresAt == Sample.newYear2025.addingTimeInterval(end))
     }
 
     @Test(

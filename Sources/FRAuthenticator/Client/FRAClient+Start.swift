@@ -10,10 +10,15 @@ extension FRAClient {
     public static var lastStorageError: (any Error)? { FRAProcess.current.lastError }
 
     /// Starts the SDK: with the app's storage client, or else with the user's own vault (`$XDG_DATA_HOME/signet`), which is
-    /// opened and never made. Opening a vault may ask hardware or the desktop's keyring: call it where waiting is allowed.
+    /// opened and never made. Opening a vault may ask hardware or the desktop's keyring, and holds the thread up meanwhile: in a
+    /// task the awaited form is the one.
     ///
     /// From then on the storage client cannot be changed. Starting again makes a new client of the same store.
+    @available(*, noasync, message: "opening a vault holds the thread up: await start()")
     public static func start() { FRAProcess.current.start() }
+
+    /// The same, awaited.
+    public static func start() async { await FRAProcess.current.start() }
 
     /// Has the SDK keep everything in the app's own storage client, which is handed over: nobody else is to use it from now on.
     ///

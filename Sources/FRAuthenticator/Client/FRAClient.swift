@@ -51,7 +51,8 @@ public final class FRAClient: Sendable {
 
     // MARK: Accounts
 
-    /// Every account with its mechanisms and their notifications, the oldest first. Nothing is changed by looking.
+    /// Every account with its mechanisms and their notifications, the oldest first; of a client of ``FRAClientBuilder``, by issuer
+    /// and name. Nothing is changed by looking.
     public func getAllAccounts() -> [Account] {
         engine.perform("list accounts", otherwise: []) { try engine.allAccounts() }
     }
@@ -121,17 +122,18 @@ public final class FRAClient: Sendable {
         engine.perform("read a mechanism", otherwise: nil) { try engine.mechanism(uid: mechanismUID) }
     }
 
-    /// Removes a mechanism with its notifications, all or nothing. Its account stays. False when the store fails.
+    /// Removes a mechanism with its notifications, all or nothing. Its account stays; with the last mechanism of a client of
+    /// ``FRAClientBuilder`` it goes. False when the store fails.
     @discardableResult public func removeMechanism(mechanism: Mechanism) -> Bool {
         engine.perform("remove a mechanism", otherwise: false) { try engine.remove(mechanism) }
     }
 
-    /// The notifications of a mechanism, the oldest first.
+    /// The notifications of a mechanism, the oldest first; of a client of ``FRAClientBuilder``, the newest.
     public func getAllNotifications(mechanism: PushMechanism) -> [PushNotification] {
         engine.perform("list notifications", otherwise: []) { try engine.notifications(of: mechanism) }
     }
 
-    /// Every notification, the oldest first.
+    /// Every notification, in the same order.
     public func getAllNotifications() -> [PushNotification] {
         engine.perform("list notifications", otherwise: []) {
             try engine.notifications { (records: any AccountReader) throws(StoreError) in try records.notifications() }

@@ -65,25 +65,51 @@ package final class FRAProcess: Sendable {
 
     /// Makes a client of what was set.
     func start() {
-        let pending = state.withLock { state in
-            state.policies = state.policies ?? PolicyBox(FRAPolicyEvaluator())
-            state.settings = state.settings ?? LegacySettings(platform: .iOS)
-            state.startsUnderWay += 1
-            return state
+        let start = begin()
+        end(start, Result { () throws(StoreError) in try LegacyEngine.Backing(start.storage, vault: start.settings.vault) })
+    }
+
+    /// The same, awaited.
+    func start() async {
+        let start = begin()
+        do throws(StoreError) {
+            end(start, .success(try await LegacyEngine.Backing.opened(start.storage, vault: start.settings.vault)))
+        } catch {
+            end(start, .failure(error))
         }
+    }
+
+    /// What a client is started with.
+    private struct Start {
+        let storage: ClientBox?
+        let policies: PolicyBox
+        let presence: (any FRAUserPresence)?
+        let settings: LegacySettings
+    }
+
+    /// From now on nothing that was set can be changed.
+    private func begin() -> Start {
+        state.withLock { state in
+            let policies = state.policies ?? PolicyBox(FRAPolicyEvaluator())
+            let settings = state.settings ?? LegacySettings(platform: .iOS)
+            (state.policies, state.settings) = (policies, settings)
+            state.startsUnderWay += 1
+            return Start(storage: state.storage, policies: policies, presence: state.presence, settings: settings)
+        }
+    }
+
+    private func end(_ start: Start, _ backing: Result<LegacyEngine.Backing, StoreError>) {
         defer { state.withLock { $0.startsUnderWay -= 1 } }
-        guard let policies = pending.policies, let settings = pending.settings else { return }
-        do {
+        switch backing {
+        case .success(let backing):
             let engine = LegacyEngine(
-                backing: try LegacyEngine.Backing(pending.storage, vault: settings.vault), policies: policies,
-                presence: pending.presence,
-                settings: settings)
+                backing: backing, policies: start.policies, presence: start.presence, settings: start.settings)
             state.withLock { state in
                 state.started = FRAClient(engine)
                 state.failure = nil
             }
-        } catch {
-            settings.note(error, "start")
+        case .failure(let error):
+            start.settings.note(error, "start")
             state.withLock { $0.failure = error }
         }
     }
@@ -99,5 +125,10 @@ extension LegacyEngine.Backing {
             let place = if let vault { vault } else { try VaultDirectory.usual() }
             self = .records(AccountRecords(unsealed: try StandardStore.open(in: place)))
         }
+    }
+
+    /// The same, on a thread of its own.
+    static func opened(_ storage: ClientBox?, vault: VaultDirectory?) async throws(StoreError) -> LegacyEngine.Backing {
+        try await Blocking.run { () throws(StoreError) in try LegacyEngine.Backing(storage, vault: vault) }
     }
 }

@@ -20,7 +20,14 @@ extension LegacyEngine {
     }
 
     private func object(for whole: Whole, origin: Origin) -> Account {
-        let mechanisms: [Mechanism] = whole.mechanisms.map { mechanism, notifications in
+        let ordered =
+            switch platform {
+            case .iOS: whole.mechanisms
+            // By the names of their schemes.
+            case .android:
+                whole.mechanisms.filter { $0.mechanism.push == nil } + whole.mechanisms.filter { $0.mechanism.push != nil }
+            }
+        let mechanisms: [Mechanism] = ordered.map { mechanism, notifications in
             guard mechanism.kindName == .push else { return Mechanisms.object(for: mechanism, origin: origin) }
             return PushMechanism(mechanism, origin: origin, notifications: objects(for: notifications, origin: origin))
         }
@@ -28,20 +35,35 @@ extension LegacyEngine {
             whole.account, violatedPolicy: policies.violated(whole.account), mechanisms: mechanisms, origin: origin)
     }
 
-    /// The oldest first, as the original lists them.
+    /// In the order in which the original of the platform lists them: the oldest first, or the newest.
     func objects(for notifications: [SignetCore.PushNotification], origin: Origin) -> [PushNotification] {
-        notifications.map { PushNotification($0, origin: origin) }.sorted {
+        let oldestFirst = notifications.map { PushNotification($0, origin: origin) }.sorted {
             ($0.timeAdded, $0.identifier) < ($1.timeAdded, $1.identifier)
+        }
+        return switch platform {
+        case .iOS: oldestFirst
+        case .android: oldestFirst.reversed()
+        }
+    }
+
+    /// The same for accounts, which the store gives the oldest first.
+    private func inOrder(_ accounts: [Whole]) -> [Whole] {
+        switch platform {
+        case .iOS: accounts
+        case .android:
+            accounts.sorted {
+                ($0.account.id.issuer, $0.account.id.accountName) < ($1.account.id.issuer, $1.account.id.accountName)
+            }
         }
     }
 
     func allAccounts() throws -> [Account] {
         let operation = operation()
-        let accounts = try operation.read { (records: any AccountReader) throws(StoreError) in
+        let accounts = try operation.readSettled { (records: any AccountReader) throws(StoreError) in
             try records.accounts().map { account throws(StoreError) in try Self.whole(account, in: records) }
         }
         let origin = operation.origin
-        return accounts.map { object(for: $0, origin: origin) }
+        return inOrder(accounts).map { object(for: $0, origin: origin) }
     }
 
     /// - Parameter find: Finds the account; nil when there is none.
@@ -49,7 +71,7 @@ extension LegacyEngine {
         _ find: @Sendable (any AccountReader) throws(StoreError) -> SignetCore.Account?
     ) throws -> Account? {
         let operation = operation()
-        let found = try operation.read { (records: any AccountReader) throws(StoreError) in
+        let found = try operation.readSettled { (records: any AccountReader) throws(StoreError) in
             try find(records).map { account throws(StoreError) in try Self.whole(account, in: records) }
         }
         return found.map { object(for: $0, origin: operation.origin) }
@@ -105,9 +127,10 @@ extension LegacyEngine {
     func remove(_ mechanism: Mechanism) throws -> Bool {
         guard let state = mechanism as? any MechanismState else { return false }
         let (value, origin) = state.held.snapshot
+        let keepsAccount = platform == .iOS
         return try operation(on: origin) { $0.mechanisms[value.uid] = value }.write {
             (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.removeMechanism(value.uid, keepingAccount: true, in: records)
+            try AccountRules.removeMechanism(value.uid, keepingAccount: keepsAccount, in: records)
         }
     }
 

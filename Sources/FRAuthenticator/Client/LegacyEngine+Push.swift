@@ -46,12 +46,12 @@ extension LegacyEngine {
                 throw NotificationError.invalidPayload("it is no push message of an AM server")
             }
             let operation = operation()
-            let opened = try operation.read { (records: any AccountReader) throws(StoreError) in
+            let opened = try operation.readSettled { (records: any AccountReader) throws(StoreError) in
                 try AccountRules.open(delivery, as: uid, by: platform, in: records)
             }.get()
             if let known = opened.known { return PushNotification(known, origin: operation.origin) }
             let now = clock.now
-            let offset = opened.mechanism.push.flatMap { authenticator.clock(of: $0.authenticationEndpoint).offset } ?? 0
+            let offset = opened.mechanism.push.flatMap { authenticator.clock(of: $0.authenticationEndpoint).offset }
             let notification = try operation.write { (records: any AccountWriter) throws(StoreError) in
                 try AccountRules.receive(opened, now: now, clockOffset: offset, retention: .all, in: records)
             }.get()
@@ -65,14 +65,14 @@ extension LegacyEngine {
         _ read: @Sendable (any AccountReader) throws(StoreError) -> [SignetCore.PushNotification]
     ) throws -> [PushNotification] {
         let operation = operation()
-        let found = try operation.read(read)
+        let found = try operation.readSettled(read)
         return objects(for: found, origin: operation.origin)
     }
 
     func notifications(of mechanism: PushMechanism) throws -> [PushNotification] {
         let (value, origin) = mechanism.held.snapshot
         let operation = operation(on: origin) { $0.mechanisms[value.uid] = value }
-        let found = try operation.read { (records: any AccountReader) throws(StoreError) in
+        let found = try operation.readSettled { (records: any AccountReader) throws(StoreError) in
             try records.notifications(of: value.uid)
         }
         return objects(for: found, origin: operation.origin)
@@ -80,7 +80,9 @@ extension LegacyEngine {
 
     func notification(id: String) throws -> PushNotification? {
         let operation = operation()
-        let found = try operation.read { (records: any AccountReader) throws(StoreError) in try records.notification(id: id) }
+        let found = try operation.readSettled { (records: any AccountReader) throws(StoreError) in
+            try records.notification(id: id)
+        }
         return found.map { PushNotification($0, origin: operation.origin) }
     }
 

@@ -24,6 +24,8 @@ final class LegacyEngine: Sendable {
     let presence: (any FRAUserPresence)?
     let endpoints: EndpointPolicy
     let authenticator: Authenticator
+    /// By which SDK's habits lists are ordered and accounts end.
+    var platform: LegacySettings.Platform { settings.platform }
     private let settings: LegacySettings
     private let state = Mutex(State())
 
@@ -162,6 +164,13 @@ struct Operation: Sendable {
         try store.read(body)
     }
 
+    /// The same, after what a server has accepted and the store did not take then has been stored.
+    func readSettled<R: Sendable>(
+        _ body: @Sendable (any AccountReader) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        try engine.authenticator.settled(in: store, body)
+    }
+
     func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         try store.write(body)
     }
@@ -201,12 +210,15 @@ package struct LegacySettings: Sendable {
     package var vault: VaultDirectory?
     /// Where failures are written.
     package var logger: Logger
+    /// Whose form the client has.
+    package let platform: Platform
 
     /// What is usual: this machine, its clock and its network.
-    /// - Parameter platform: By which names the device presents itself.
+    /// - Parameter platform: Whose form the client has, and by which names the device presents itself.
     package init(
         platform: Platform, transport: (any HTTPTransport)? = nil, clock: any WallClock = SystemWallClock()
     ) {
+        self.platform = platform
         self.transport = transport
         self.clock = clock
         let name = ProcessInfo.processInfo.hostName
@@ -227,11 +239,12 @@ package struct LegacySettings: Sendable {
 
     static var usualLogger: Logger { Logger(label: "signet.frauthenticator") }
 
-    /// The two names that servers know.
+    /// The two that there are.
     package enum Platform: Sendable {
-        /// `ios`, `apns`
+        /// `ios`, `apns`: lists are the oldest first, and an account stays when its last mechanism goes.
         case iOS
-        /// `android`, `gcm`
+        /// `android`, `gcm`: notifications are the newest first, accounts by issuer and name, and an account goes with its last
+        /// mechanism.
         case android
     }
 }

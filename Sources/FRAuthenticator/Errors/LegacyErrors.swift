@@ -22,8 +22,9 @@ enum LegacyErrors {
 
     private static func enrollment(_ error: EnrollmentError) -> MechanismError {
         switch (error.part, error.code) {
-        case ("scheme", _): .invalidQRCode
-        case ("type", _): .invalidType
+        // As the legacy iOS SDK has it, which looks at the authority first: section 1.1 of protocol/authenticator.md.
+        case ("scheme", .unsupported), ("type", .unsupported): .invalidType
+        case ("scheme", _), ("type", _), ("query", .missing): .invalidQRCode
         case (let part, .missing): .missingInformation(part)
         case (let part, .invalid), (let part, .unsupported), (let part, .unsafe):
             .invalidInformation("\(part): \(error.reason)")

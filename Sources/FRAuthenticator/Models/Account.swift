@@ -68,7 +68,7 @@ public final class Account: Sendable, Codable {
         get { core.displayAccountName ?? accountName }
         set { state.withLock { $0.value.displayAccountName = newValue } }
     }
-    /// What the account can do, the oldest first; empty for an object that did not come from ``FRAClient``.
+    /// What the account can do, the oldest first, and of a client of ``FRAClientBuilder`` push last; empty for an object that did not come from ``FRAClient``.
     public var mechanisms: [Mechanism] { state.withLock { $0.mechanisms } }
     /// Whether the account is locked: by hand, or by a policy that was not met when the account was read.
     public var lock: Bool { lockingPolicy != nil }

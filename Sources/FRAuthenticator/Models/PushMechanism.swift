@@ -35,7 +35,7 @@ public final class PushMechanism: MechanismObject, MechanismState, Codable {
     public var identifier: String { core.legacyIdentifier }
     /// The identifier of the account that it belongs to.
     public var accountIdentifier: String { core.account.legacyIdentifier }
-    /// The messages that have come, the oldest first; empty for an object that did not come from ``FRAClient``.
+    /// The messages that have come, in the order of ``FRAClient/getAllNotifications(mechanism:)``; empty for an object that did not come from ``FRAClient``.
     public var notifications: [PushNotification] { attached.withLock { $0 } }
     /// Those among ``notifications`` that are neither answered nor expired.
     public var pendingNotifications: [PushNotification] { notifications.filter { $0.isPending && !$0.isExpired } }

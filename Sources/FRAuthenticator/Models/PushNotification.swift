@@ -82,7 +82,7 @@ public final class PushNotification: Sendable, Codable {
         // Ours: what the legacy members have no place for.
         members["receivedAt"] = .milliseconds(value.receivedAt)
         members["claims"] = .object(message.claims)
-        members["clockOffset"] = .number(value.clockOffset)
+        members["clockOffset"] = value.clockOffset.map { .number($0) }
         return members
     }
 
@@ -95,7 +95,7 @@ public final class PushNotification: Sendable, Codable {
         return SignetCore.PushNotification(
             messageID: try members.text("messageId"), message: try PushMessage(claims: claims(members)),
             receivedAt: try members.optionalMoment("receivedAt") ?? timeAdded, decision: decision,
-            clockOffset: try members.optionalNumber("clockOffset") ?? 0)
+            clockOffset: try members.optionalNumber("clockOffset"))
     }
 
     /// The claims as they came, or what the legacy members tell of them.

@@ -52,35 +52,36 @@ extension FRAPolicyEvaluator.Result {
     fileprivate var violated: String? { comply ? nil : nonCompliancePolicy?.name ?? "policy" }
 }
 
-/// One of the app's policies, owned: one caller at a time.
+/// Some of the app's policies, owned: one caller at a time.
 final class HandedOver: Sendable {
-    private let policy: Mutex<any FRAPolicy>
-    let name: String
+    private let policies: Mutex<[any FRAPolicy]>
+    let names: [String]
 
-    init(_ policy: sending any FRAPolicy) {
-        name = policy.name
-        self.policy = Mutex(policy)
+    init(_ policies: sending [any FRAPolicy]) {
+        names = policies.map(\.name)
+        self.policies = Mutex(policies)
     }
 
-    /// A policy that asks the one that was handed over.
-    var asPolicy: any FRAPolicy { Asking(policy: self) }
+    /// Policies that ask those that were handed over.
+    var asPolicies: [any FRAPolicy] { names.indices.map { Asking(owner: self, place: $0) } }
 
-    private func evaluate(_ parameters: JSONValue) -> Bool {
-        policy.withLock { policy in
-            policy.data = parameters.unconstrained
-            return policy.evaluate()
+    private func evaluate(_ place: Int, _ parameters: JSONValue) -> Bool {
+        policies.withLock { policies in
+            policies[place].data = parameters.unconstrained
+            return policies[place].evaluate()
         }
     }
 
     private struct Asking: FRAPolicy {
-        let policy: HandedOver
+        let owner: HandedOver
+        let place: Int
         var data: Any?
-        var name: String { policy.name }
+        var name: String { owner.names[place] }
 
-        init(policy: HandedOver) {
-            self.policy = policy
+        init(owner: HandedOver, place: Int) {
+            (self.owner, self.place) = (owner, place)
         }
 
-        func evaluate() -> Bool { policy.evaluate(JSONValue(unconstrained: data)) }
+        func evaluate() -> Bool { owner.evaluate(place, JSONValue(unconstrained: data)) }
     }
 }

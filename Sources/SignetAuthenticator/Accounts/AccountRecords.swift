@@ -82,17 +82,23 @@ private struct Writer: RecordBackedReader, AccountWriter {
         try put(mechanism, .mechanism(mechanism.uid))
     }
 
-    func save(_ notification: PushNotification) throws(StoreError) {
-        let key = RecordKey.notification(notification.id)
-        let index = notificationIndex(notification.message.mechanismUID)
-        let entry = NotificationIndex.Entry(id: notification.id, receivedAt: notification.receivedAt)
-        switch try presence(key) {
-        case .there: break
-        case .none: _ = try index.add(entry, in: records)
-        // It is in the index if it was whole once.
-        case .damaged: if try !index.entries().contains(where: { $0.id == entry.id }) { _ = try index.add(entry, in: records) }
+    func save(_ notification: PushNotification) throws(StoreError) { try save([notification]) }
+
+    func save(_ notifications: [PushNotification]) throws(StoreError) {
+        for (mechanismUID, saved) in Dictionary(grouping: notifications, by: \.message.mechanismUID) {
+            let index = notificationIndex(mechanismUID)
+            var entries: [NotificationIndex.Entry] = []
+            for entry in Set(saved.map { NotificationIndex.Entry($0) }) {
+                switch try presence(.notification(entry.id)) {
+                case .there: break
+                case .none: entries.append(entry)
+                // It is in the index if it was whole once.
+                case .damaged: if try !index.entries().contains(where: { $0.id == entry.id }) { entries.append(entry) }
+                }
+            }
+            try index.insert(entries, in: records)
+            for notification in saved { try put(notification, .notification(notification.id)) }
         }
-        try put(notification, key)
     }
 
     func remove(account: AccountID) throws(StoreError) {
@@ -134,7 +140,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func add(_ notification: PushNotification, _ retention: NotificationRetention, now: Date) throws(StoreError) {
-        let entry = NotificationIndex.Entry(id: notification.id, receivedAt: notification.receivedAt)
+        let entry = NotificationIndex.Entry(notification)
         let surplus = Surplus(retention, now: now)
         let gone = try notificationIndex(notification.message.mechanismUID).add(entry, dropping: surplus, in: records)
         for entry in gone { try forget(entry) }

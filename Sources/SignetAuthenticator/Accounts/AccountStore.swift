@@ -73,6 +73,8 @@ public protocol AccountWriter: AccountReader {
     func save(_ mechanism: Mechanism) throws(StoreError)
     /// Writes, or replaces, a notification.
     func save(_ notification: PushNotification) throws(StoreError)
+    /// Writes, or replaces, notifications that came at any times, as an import has them.
+    func save(_ notifications: [PushNotification]) throws(StoreError)
     /// Removes an account.
     func remove(account: AccountID) throws(StoreError)
     /// Removes a mechanism.
@@ -183,6 +185,11 @@ extension AccountWriter {
 
     /// Has nothing to forget.
     public func removeSentAnswer(to notificationID: String) throws(StoreError) {}
+
+    /// Writes them one by one.
+    public func save(_ notifications: [PushNotification]) throws(StoreError) {
+        for notification in notifications { try save(notification) }
+    }
 
     /// Removes them one by one.
     public func removeNotifications(of mechanismUID: String) throws(StoreError) {

@@ -18,6 +18,14 @@ struct NotificationIndex {
     struct Entry: Hashable {
         let id: String
         let receivedAt: Date
+
+        init(_ notification: PushNotification) { (id, receivedAt) = (notification.id, notification.receivedAt) }
+
+        fileprivate init(id: String, receivedAt: Date) { (self.id, self.receivedAt) = (id, receivedAt) }
+
+        fileprivate static func isBefore(_ first: Entry, _ second: Entry) -> Bool {
+            (first.receivedAt, first.id) < (second.receivedAt, second.id)
+        }
     }
 
     /// How many entries a record holds: so few that SQLite keeps it in one page, with others.
@@ -54,9 +62,30 @@ struct NotificationIndex {
         if try head() == nil { try put(Head(), in: records) }
     }
 
-    /// Adds the newest entry, and drops what is too much then. Returns those that were dropped.
-    func add(_ entry: Entry, dropping surplus: Surplus = .none, in records: any RecordWriter) throws(StoreError) -> [Entry] {
+    /// Adds what has just come as the newest entry, whatever the clock says, and drops what is too much then. Returns those that
+    /// were dropped.
+    func add(_ entry: Entry, dropping surplus: Surplus, in records: any RecordWriter) throws(StoreError) -> [Entry] {
         var head = try soundHead(in: records)
+        try append(entry, to: &head, in: records)
+        let dropped = try drop(surplus, from: &head, in: records)
+        try put(head, in: records)
+        return dropped
+    }
+
+    /// Adds entries that came at any times. Only those that came before others that are here cost reading and writing them all.
+    func insert(_ entries: [Entry], in records: any RecordWriter) throws(StoreError) {
+        guard !entries.isEmpty else { return }
+        var head = try soundHead(in: records)
+        let new = entries.sorted(by: Entry.isBefore)
+        if let newest = head.entries.last, Entry.isBefore(new[0], newest) {
+            try rewrite((self.entries() + new).sorted(by: Entry.isBefore), over: head, in: records)
+        } else {
+            for entry in new { try append(entry, to: &head, in: records) }
+            try put(head, in: records)
+        }
+    }
+
+    private func append(_ entry: Entry, to head: inout Head, in records: any RecordWriter) throws(StoreError) {
         if head.entries.count >= Self.pageSize {
             try put(head.entries, page: head.next, in: records)
             head.next += 1
@@ -64,9 +93,6 @@ struct NotificationIndex {
         }
         head.entries.append(entry)
         head.count += 1
-        let dropped = try drop(surplus, from: &head, in: records)
-        try put(head, in: records)
-        return dropped
     }
 
     /// Drops what is too much. Returns those that were dropped.
@@ -131,9 +157,7 @@ struct NotificationIndex {
 
     /// The mechanism's among all notifications, the oldest first.
     private func scan() throws(StoreError) -> [Entry] {
-        try reader.notifications().reversed().filter { $0.message.mechanismUID == mechanismUID }.map {
-            Entry(id: $0.id, receivedAt: $0.receivedAt)
-        }
+        try reader.notifications().reversed().filter { $0.message.mechanismUID == mechanismUID }.map { Entry($0) }
     }
 
     /// Writes the index anew.
@@ -210,16 +234,9 @@ struct Surplus {
     private let limit: Int?
     private let horizon: Date?
 
-    /// Nothing is.
-    static let none = Surplus(limit: nil, horizon: nil)
-
     init(_ retention: NotificationRetention, now: Date) {
-        self.init(limit: retention.limit, horizon: retention.horizon(at: now))
-    }
-
-    private init(limit: Int?, horizon: Date?) {
-        self.limit = limit
-        self.horizon = horizon
+        limit = retention.limit
+        horizon = retention.horizon(at: now)
     }
 
     /// Whether any of so many entries can be too much; no time has to be looked at to know that none is.

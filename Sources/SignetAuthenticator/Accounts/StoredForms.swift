@@ -167,7 +167,7 @@ extension PushNotification: StoredForm {
         var members = Dictionary(texts: ["messageID": messageID, "decision": decision?.rawValue])
         members["claims"] = .object(message.claims)
         members["receivedAt"] = .date(receivedAt)
-        if clockOffset != 0 { members["clockOffset"] = .number(clockOffset) }
+        members["clockOffset"] = clockOffset.map { .number($0) }
         return members
     }
 
@@ -179,7 +179,7 @@ extension PushNotification: StoredForm {
         self.init(
             messageID: try members.text("messageID"), message: try PushMessage(claims: members.object("claims").all),
             receivedAt: try members.date("receivedAt"), decision: decision,
-            clockOffset: try members.optionalNumber("clockOffset") ?? 0)
+            clockOffset: try members.optionalNumber("clockOffset"))
     }
 }
 

@@ -23,7 +23,7 @@ extension Authenticator {
         }.get()
         if let known = opened.known { return known }
         let now = clock.now
-        let offset = opened.mechanism.push.flatMap { wire.clocks.clock(of: $0.authenticationEndpoint).offset } ?? 0
+        let offset = opened.mechanism.push.flatMap { wire.clocks.clock(of: $0.authenticationEndpoint).offset }
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
             try AccountRules.receive(opened, now: now, clockOffset: offset, retention: retention, in: records)
         }.get()
@@ -232,6 +232,26 @@ extension Authenticator {
     /// Stores what servers have accepted and the store did not take then. If it still does not, that can wait.
     private func settleAnswers() async {
         for answered in unsettled.answered { _ = try? await settle(answered) }
+    }
+
+    /// Reads from a store that answers at once. What servers have accepted and the store did not take then is stored first, in
+    /// the same transaction; if it still is not taken, that can wait.
+    package func settled<R: Sendable>(
+        in store: any ImmediateAccountStore, _ body: @Sendable (any AccountReader) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        let waiting = unsettled.answered
+        guard !waiting.isEmpty else { return try store.read(body) }
+        guard
+            let found = try? store.write({ (records: any AccountWriter) throws(StoreError) -> R in
+                for answered in waiting {
+                    guard let decision = answered.decision else { continue }
+                    _ = try AccountRules.recordAnswer(decision, to: answered, in: records)
+                }
+                return try body(records)
+            })
+        else { return try store.read(body) }
+        for answered in waiting { unsettled.forgetAnswer(to: answered.id) }
+        return found
     }
 
     @discardableResult

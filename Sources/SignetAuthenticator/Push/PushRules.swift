@@ -29,7 +29,7 @@ extension AccountRules {
     /// Takes a push message in that was opened: if it is new the user's id is noted if the mechanism has none, the message
     /// stored, and what is too much or too old removed. A message that came before gives the same record again.
     package static func receive(
-        _ opened: OpenedMessage, now: Date, clockOffset: Double = 0, retention: NotificationRetention,
+        _ opened: OpenedMessage, now: Date, clockOffset: Double? = nil, retention: NotificationRetention,
         in records: any AccountWriter
     ) throws(StoreError) -> Result<PushNotification, any Error> {
         let uid = opened.mechanism.uid

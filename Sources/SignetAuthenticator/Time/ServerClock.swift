@@ -14,7 +14,7 @@ public import Foundation
 /// second explain is none. One of more than a day is not believed: then something else is wrong than a clock.
 public final class ServerClock: WallClock {
     /// Differences beyond this are not believed, in seconds.
-    public static let bound: TimeInterval = 86_400
+    public static let bound: TimeInterval = PushNotification.greatestClockOffset
 
     private let clock: any WallClock
     private let difference = Mutex<TimeInterval?>(nil)

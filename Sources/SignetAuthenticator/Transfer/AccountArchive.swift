@@ -43,11 +43,11 @@ public struct AccountArchive: Sendable, Hashable {
     /// - Parameters:
     ///   - passphrase: What opens it again. Text in UTF-8 is taken in Unicode's composed form.
     ///   - cost: What a guess of it costs.
-    /// - Throws: `StoreError` with `keyUnavailable` when the passphrase is empty, with `invalid` when the archive would be longer
+    /// - Throws: `StoreError` with `invalid` when the passphrase is empty or when the archive would be longer
     ///   than ``longest``, with `failed` when there is not enough memory.
     public func sealed(with passphrase: Secret, cost: ScryptCost = .standard) throws(StoreError) -> [UInt8] {
         guard passphrase.count > 0 else {
-            throw StoreError(.keyUnavailable, "make backup", "the passphrase is empty; an empty one protects nothing")
+            throw StoreError(.invalid, "make backup", "the passphrase is empty; an empty one protects nothing")
         }
         let content = JSON.encode(.object(members))
         guard content.count <= Self.longest - ArchiveHeader.overhead else {

@@ -7,6 +7,8 @@ public struct URIExport: Sendable {
     public let uris: [String]
     /// What the format has no place for, what must not leave a lock, and what cannot be read.
     public let skipped: [SkippedEntry]
+    /// What accounts of the list have besides, which the format has no place for, by its name, and how often.
+    public let leftOut: [String: Int]
 
     /// How many records cannot be read, so that nobody takes the list for a whole one.
     public var damagedCount: Int { skipped.count { $0.reason == .damagedRecord } }
@@ -40,8 +42,10 @@ extension Authenticator {
     public func otpauthURIs() async throws -> URIExport {
         var uris: [String] = []
         var skipped: [SkippedEntry] = []
+        var leftOut: [String: Int] = [:]
         for enrolled in try await accounts() {
             let id = enrolled.account.id
+            let before = uris.count
             for mechanism in enrolled.mechanisms {
                 let type = mechanism.kindName.rawValue
                 guard let oath = mechanism.oath else {
@@ -62,6 +66,9 @@ extension Authenticator {
                             imageURL: enrolled.account.imageURL, backgroundColor: enrolled.account.backgroundColor,
                             policies: enrolled.account.policies)))
             }
+            if uris.count > before, enrolled.account.displayIssuer != nil || enrolled.account.displayAccountName != nil {
+                leftOut["display name", default: 0] += 1
+            }
         }
         for record in try await damagedRecords() where record.kind == .account || record.kind == .mechanism {
             skipped.append(
@@ -69,6 +76,6 @@ extension Authenticator {
                     "a record", type: record.kind.rawValue, .damagedRecord,
                     "it cannot be read, and what belongs to it is not in the list; it was left as it is"))
         }
-        return URIExport(uris: uris, skipped: skipped)
+        return URIExport(uris: uris, skipped: skipped, leftOut: leftOut)
     }
 }

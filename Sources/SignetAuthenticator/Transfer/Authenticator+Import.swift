@@ -17,10 +17,22 @@ public struct ImportReport: Sendable, Hashable {
         public let kind: Mechanism.KindName
     }
 
+    /// An account that came with a lock or with policies, which count for all its mechanisms, those that were here before too.
+    public struct Restriction: Sendable, Hashable {
+        /// Which one.
+        public let account: AccountID
+        /// The policy that it is locked by since; nil where it came with no lock, or was locked before.
+        public let lock: String?
+        /// The names of the policies that it did not have before.
+        public let policies: [String]
+    }
+
     /// The mechanisms that were taken over, in the order of the file.
     public internal(set) var imported: [Entry] = []
     /// The accounts without any mechanism that were taken over.
     public internal(set) var bareAccounts: [AccountID] = []
+    /// The accounts that can be used less than before.
+    public internal(set) var restrictions: [Restriction] = []
     /// How many push messages were taken over.
     public internal(set) var notificationCount = 0
     /// What was not taken over, and why.
@@ -54,7 +66,7 @@ extension Authenticator {
                 try records.save(mechanism)
                 try AccountRules.noteUntold(mechanism, in: records)
             }
-            for notification in plan.notifications { try records.save(notification) }
+            try records.save(plan.notifications)
             return plan.report
         }
     }
@@ -116,6 +128,7 @@ struct ImportPlan {
         if isBare { report.bareAccounts.append(id) }
         let account = known?.strengthened(by: imported) ?? Account(imported, now: now)
         if account != known { accounts.append(account) }
+        if let restriction = ImportReport.Restriction(account, before: known) { report.restrictions.append(restriction) }
     }
 
     private mutating func add(
@@ -191,6 +204,16 @@ struct ImportPlan {
             guard error.code == .corrupt || error.code == .keyMismatch else { throw error }
             return nil
         }
+    }
+}
+
+extension ImportReport.Restriction {
+    /// Nil where nothing has come.
+    fileprivate init?(_ account: Account, before: Account?) {
+        self.account = account.id
+        lock = before?.lockingPolicy == nil ? account.lockingPolicy : nil
+        policies = account.policies.keys.filter { before?.policies[$0] == nil }.sorted()
+        if lock == nil, policies.isEmpty { return nil }
     }
 }
 

@@ -7,6 +7,8 @@ struct ForeignCode {
     let number: Int
     var issuer: String?
     var account: String?
+    /// The issuer that a person sees; one that is none to show is that of the code.
+    var displayIssuer: String?
     /// `totp`, `hotp`, or what a file calls a kind of its own; in any case.
     var type: String?
     /// The key in base32, or as bytes.
@@ -30,7 +32,10 @@ struct ForeignCode {
     /// Adds the entry to what was gathered, or says there why not.
     func add(to gathering: inout ImportGathering) {
         switch mechanism() {
-        case .success(let mechanism): gathering.add(mechanism, to: id)
+        case .success(let mechanism):
+            gathering.add(mechanism, to: id)
+            guard let displayIssuer, displayIssuer != id.issuer else { return }
+            gathering.describe(id) { $0.displayIssuer = $0.displayIssuer ?? displayIssuer }
         case .failure(let fault): gathering.skip(fault.entry)
         }
     }

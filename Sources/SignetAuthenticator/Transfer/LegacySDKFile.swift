@@ -8,11 +8,16 @@ import Foundation
 
 /// Accounts, mechanisms and notifications as the ForgeRock SDKs write them (protocol/authenticator.md section 7.2), Android's and
 /// the legacy one of iOS. The SDKs write single objects and leave it to an app how it puts them together, so each is taken for
-/// what its members say, in lists, in objects by whatever names, as JSON inside of strings, or one a line.
+/// what its members say, in lists, in objects by whatever names, inside of another one, as JSON inside of strings, or one a line.
 enum LegacySDKFile {
     private static let format = ImportFormat.forgerock
     /// An app's own wrapping is not deeper.
     private static let deepest = 8
+    /// The members of a record that hold JSON or texts of somebody else's, in which nothing of the app's is.
+    private static let ownMembers: Set<String> = [
+        "issuer", "accountName", "displayIssuer", "displayAccountName", "policies", "message", "customPayload", "contextInfo",
+        "claims",
+    ]
 
     /// What an object of a file is.
     private enum Record {
@@ -20,8 +25,8 @@ enum LegacySDKFile {
         case mechanism(JSONMembers)
         case notification(JSONMembers)
         case deviceToken
-        /// An object that holds no other and says too little to be one of these.
-        case unknown
+        /// Something that may have been one of these, and why it is none.
+        case unknown(String)
 
         /// Nil for an object that is an app's own wrapping.
         init?(_ members: [String: JSONValue]) {
@@ -35,7 +40,8 @@ enum LegacySDKFile {
             } else if has("tokenId") {
                 self = .deviceToken
             } else if !members.isEmpty, members.values.allSatisfy(\.isPlain) {
-                self = .unknown
+                // An object that holds no other and says too little.
+                self = .unknown("it has not the members of an account, a mechanism or a notification")
             } else {
                 return nil
             }
@@ -74,12 +80,9 @@ enum LegacySDKFile {
                 case .mechanism(let members): mechanisms.append(members)
                 case .notification(let members): notifications.append(members)
                 case .deviceToken: gathering.leaveOut("device token")
-                case .unknown:
+                case .unknown(let detail):
                     unknown += 1
-                    gathering.skip(
-                        SkippedEntry(
-                            "entry without a name", type: "unknown", .invalid,
-                            "it has not the members of an account, a mechanism or a notification"))
+                    gathering.skip(SkippedEntry("entry without a name", type: "unknown", .invalid, detail))
                 }
             }
         }
@@ -107,17 +110,23 @@ enum LegacySDKFile {
     private static func forEachRecord(
         in value: JSONValue, depth: Int = 0, _ body: (Record) throws(ImportError) -> Void
     ) throws(ImportError) {
-        guard depth <= deepest else { return }
+        guard !value.isPlain else { return }
+        guard depth <= deepest else { return try body(.unknown("it stands deeper than \(deepest) levels")) }
         switch value {
         case .object(let members):
-            if let record = Record(members) { return try body(record) }
-            for (_, member) in members.sorted(by: { $0.key < $1.key }) {
+            let record = Record(members)
+            if let record { try body(record) }
+            // An app may have put what belongs to a record into it.
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) where record == nil || !ownMembers.contains(name) {
                 try forEachRecord(in: member, depth: depth + 1, body)
             }
         case .array(let elements):
             for element in elements { try forEachRecord(in: element, depth: depth + 1, body) }
         case .string(let text):
-            guard text.utf8.first == UInt8(ascii: "{"), let json = try? JSON.value(of: text.utf8) else { return }
+            guard let json = try? JSON.value(of: text.utf8) else {
+                // Text may begin with a bracket; with a brace it was JSON.
+                return text.opening == UInt8(ascii: "{") ? try body(.unknown("it is JSON inside of a string, and broken")) : ()
+            }
             try forEachRecord(in: json, depth: depth + 1, body)
         default: break
         }
@@ -300,17 +309,30 @@ enum LegacySDKFile {
     }
 
     /// What the message said when it came, in the wire's names.
-    private static func claims(_ members: JSONMembers) -> [String: JSONValue] {
+    private static func claims(_ members: JSONMembers) throws(PushMessageError) -> [String: JSONValue] {
         func text(_ name: String) -> String? { members[name]?.string }
+        var cookie: String?
+        if let value = members["amlbCookie"], value != .string("") {
+            guard let readable = value.string.flatMap(LoadBalancerCookie.text) else { throw .claim("amlbCookie") }
+            cookie = readable
+        }
         var claims = Dictionary(texts: [
             "u": text("mechanismUID"), "c": text("challenge"), "k": text("pushType"), "m": text("message"),
             "n": text("numbersChallenge"), "p": text("customPayload"), "x": text("contextInfo"),
-            "l": text("amlbCookie").flatMap(LoadBalancerCookie.text).map { Base64.encode(Array($0.utf8), as: .standard) },
+            "l": cookie.map { Base64.encode(Array($0.utf8), as: .standard) },
         ])
-        claims["t"] = members["ttl"]?.wholeNumber.map { .string(String($0)) }
+        if let value = members["ttl"] {
+            guard let seconds = value.wholeNumber else { throw .claim("ttl") }
+            claims["t"] = .string(String(seconds))
+        }
         claims["i"] = members["timeAdded"]?.wholeNumber.map { .string(String($0)) }
         return claims
     }
+}
+
+extension String {
+    /// The first character that is no space.
+    fileprivate var opening: UInt8? { utf8.first { $0 > 0x20 } }
 }
 
 extension JSONValue {
@@ -318,7 +340,7 @@ extension JSONValue {
     fileprivate var isPlain: Bool {
         switch self {
         case .object, .array: false
-        case .string(let text): text.utf8.first != UInt8(ascii: "{")
+        case .string(let text): ![UInt8(ascii: "{"), UInt8(ascii: "[")].contains(text.opening)
         default: true
         }
     }

@@ -41,19 +41,31 @@ enum TwoFASFile {
 
     private static func gather(_ services: JSONValue?) throws(ImportError) -> ImportContent {
         var gathering = ImportGathering()
-        for (index, service) in try format.entries(services, part: "services").enumerated() {
-            code(service, number: index + 1).add(to: &gathering)
+        let services = try format.entries(services, part: "services")
+        var codes = services.enumerated().map { code($1, number: $0 + 1) }
+        // Where only the names that a person gave tell entries apart, these are their issuers.
+        let names = Dictionary(grouping: codes, by: \.id).mapValues { Set($0.map(\.displayIssuer)) }
+        for index in codes.indices where names[codes[index].id]?.count ?? 0 > 1 {
+            codes[index].issuer = codes[index].displayIssuer ?? codes[index].issuer
+        }
+        for (service, code) in zip(services, codes) {
+            code.add(to: &gathering)
+            let name = text(service["name"])
+            gathering.leaveOut("name", name != nil && code.displayIssuer == nil)
             gathering.leaveOut("icon", service["icon"]?.object != nil)
             gathering.leaveOut("group", service["groupId"]?.string != nil)
         }
         return gathering.content
     }
 
+    private static func text(_ value: JSONValue?) -> String? { value?.string.flatMap { $0.isEmpty ? nil : $0 } }
+
     private static func code(_ service: JSONValue, number: Int) -> ForeignCode {
         var code = ForeignCode(number: number)
         let otp = service["otp"]
-        func text(_ value: JSONValue?) -> String? { value?.string.flatMap { $0.isEmpty ? nil : $0 } }
-        code.issuer = text(otp?["issuer"]) ?? text(service["name"])
+        let name = text(service["name"])?.trimmingWhitespace()
+        code.issuer = text(otp?["issuer"]) ?? name
+        code.displayIssuer = name.flatMap { $0.isSafeToShow && !$0.isEmpty ? $0 : nil }
         code.account = text(otp?["account"]) ?? text(otp?["label"])
         // The first schemas knew no other type and did not name it.
         code.type = text(otp?["tokenType"]) ?? "totp"

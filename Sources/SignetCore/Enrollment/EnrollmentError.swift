@@ -14,7 +14,7 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
 
     /// What is wrong.
     public let code: Code
-    /// The wrong part: `scheme`, `type`, `label`, or the name of a parameter such as `secret` or `r`.
+    /// The wrong part: `scheme`, `type`, `label`, `query`, or the name of a parameter such as `secret` or `r`.
     public let part: String
     /// What is wrong, in words.
     public let reason: String

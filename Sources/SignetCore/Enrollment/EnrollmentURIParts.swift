@@ -5,6 +5,8 @@ struct EnrollmentURIParts {
     let host: String
     let labelIssuer: String
     let labelAccount: String
+    /// Whether there is a `?`, be it with nothing behind it.
+    let hasQuery: Bool
     private let parameters: [String: String]
 
     init(_ text: String) throws(EnrollmentError) {
@@ -16,10 +18,11 @@ struct EnrollmentURIParts {
             throw EnrollmentError(.invalid, "scheme", "this is not an otpauth, pushauth or mfauth URI")
         }
         scheme = trimmed[..<colon].lowercased()
-        let rest = trimmed[trimmed.index(colon, offsetBy: 3)...].prefix { $0 != "#" }
+        let rest = Self.withoutFragment(trimmed[trimmed.index(colon, offsetBy: 3)...])
         let hierarchy = rest.prefix { $0 != "?" }
         host = hierarchy.prefix { $0 != "/" }.lowercased()
         (labelIssuer, labelAccount) = try Self.label(hierarchy.drop { $0 != "/" })
+        hasQuery = hierarchy.endIndex < rest.endIndex
         parameters = try Self.parameters(rest.drop { $0 != "?" }.dropFirst())
     }
 
@@ -38,6 +41,19 @@ struct EnrollmentURIParts {
     func optional(_ name: String) -> String? {
         guard let value = parameters[name], !value.isEmpty else { return nil }
         return value
+    }
+
+    /// Cuts off the fragment. The `#` of a colour, which servers write as it is, begins none.
+    private static func withoutFragment(_ text: Substring) -> Substring {
+        let bytes = text.utf8
+        guard let query = bytes.firstIndex(of: UInt8(ascii: "?")) else { return text.prefix { $0 != "#" } }
+        let end = bytes.indices.first { place in
+            guard bytes[place] == UInt8(ascii: "#") else { return false }
+            let name = bytes[..<place].suffix(3)
+            let begins = name.startIndex == query || (name.startIndex > query && name.first == UInt8(ascii: "&"))
+            return !begins || !name.dropFirst().elementsEqual("b=".utf8)
+        }
+        return end.map { text[..<$0] } ?? text
     }
 
     /// Cuts at the first `:`, or, if there is none, at the first one that was written `%3A`.

@@ -16,7 +16,10 @@ struct EnrollmentURIReader {
 
     func read() throws(EnrollmentError) -> Enrollment {
         guard let scheme = Scheme(rawValue: parts.scheme) else {
-            throw EnrollmentError(.unsupported, "scheme", "not otpauth, pushauth or mfauth")
+            throw EnrollmentError(namesKind ? .invalid : .unsupported, "scheme", "not otpauth, pushauth or mfauth")
+        }
+        guard !scheme.hasPush || parts.hasQuery else {
+            throw EnrollmentError(.missing, "query", "the URI has no parameters")
         }
         if let version = parts.optional("version"), version != "1" {
             throw EnrollmentError(.unsupported, "version", "only version 1 is known")
@@ -32,6 +35,9 @@ struct EnrollmentURIReader {
         enrollment.policies = try policies()
         return enrollment
     }
+
+    /// Whether the authority is one of those that every authenticator knows.
+    private var namesKind: Bool { ["totp", "hotp", "push"].contains(parts.host) }
 
     // MARK: Who
 
@@ -57,6 +63,8 @@ struct EnrollmentURIReader {
             switch parts.host {
             case "totp": true
             case "hotp": false
+            case "push" where parts.scheme == Scheme.otpauth.rawValue:
+                throw EnrollmentError(.invalid, "type", "push is enrolled by pushauth or mfauth")
             default: throw EnrollmentError(.unsupported, "type", "neither totp nor hotp")
             }
         var settings = OATHSettings(secret: try secret("secret", decodedWith: Base32.decode, shortest: 1))

@@ -18,8 +18,11 @@ public struct PushNotification: Sendable, Hashable {
     public let receivedAt: Date
     /// What was answered, once the server has accepted the answer.
     public var decision: Decision?
-    /// How far the server's clock was ahead of this machine's when the message came, in seconds; 0 when it was not known.
-    public var clockOffset: Double
+    /// How far the server's clock was ahead of this machine's when the message came, in seconds; nil when it was not known.
+    public var clockOffset: Double?
+
+    /// The greatest difference of two clocks that is believed, in seconds: a day.
+    public static let greatestClockOffset: Double = 86_400
 
     /// What was answered.
     public enum Decision: String, Sendable, Hashable {
@@ -42,7 +45,8 @@ public struct PushNotification: Sendable, Hashable {
     }
 
     /// A message that has come.
-    public init(messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil, clockOffset: Double = 0) {
+    public init(messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil, clockOffset: Double? = nil)
+    {
         id = Self.id(mechanismUID: message.mechanismUID, messageID: messageID)
         self.messageID = messageID
         self.message = message
@@ -65,8 +69,11 @@ public struct PushNotification: Sendable, Hashable {
 
     /// When the server stops waiting, by this machine's clock. A message that claims to be sent after it arrived counts from
     /// its arrival.
+    ///
+    /// So does one of a server whose clock is not known: this machine's may be wrong by ``greatestClockOffset``, and only the
+    /// server can say whether it is too late. One that is older than that explains is expired in any case.
     public var expiresAt: Date {
-        let sentAt = message.sentAt?.addingTimeInterval(-clockOffset) ?? receivedAt
+        let sentAt = message.sentAt?.addingTimeInterval(-(clockOffset ?? -Self.greatestClockOffset)) ?? receivedAt
         return min(sentAt, receivedAt).addingTimeInterval(Double(message.timeToLive))
     }
 

@@ -19,12 +19,9 @@ struct ImportDescription {
         ]
         lines += report.imported.map { "  \($0.account.issuer): \($0.account.accountName)  [\($0.kind.rawValue)]" }
         lines += report.bareAccounts.map { "  \($0.issuer): \($0.accountName)  []" }
+        lines += report.restrictions.map(\.line)
         lines += report.skipped.lines
-        if !report.leftOut.isEmpty {
-            let names = report.leftOut.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
-            lines.append("Left out, since there is no place for it here: \(names.joined(separator: ", "))")
-        }
-        return lines
+        return lines + report.leftOut.lines(for: "here")
     }
 
     private static func titles(_ formats: [ImportFormat]) -> String {
@@ -48,9 +45,27 @@ struct ImportDescription {
                 report.bareAccounts.map {
                     .object(["issuer": .string($0.issuer), "account": .string($0.accountName)])
                 }),
+            "restrictions": .array(report.restrictions.map(\.json)),
             "notifications": .integer(Int64(report.notificationCount)),
             "skipped": report.skipped.json,
-            "leftOut": .object(report.leftOut.mapValues { .integer(Int64($0)) }),
+            "leftOut": report.leftOut.json,
+        ])
+    }
+}
+
+extension ImportReport.Restriction {
+    fileprivate var line: String {
+        let parts =
+            (lock.map { ["locked (\($0))"] } ?? [])
+            + (policies.isEmpty ? [] : ["only where these rules are kept: \(policies.joined(separator: ", "))"])
+        return
+            "From now on, \(account.issuer): \(account.accountName) with all its codes and messages: \(parts.joined(separator: "; "))"
+    }
+
+    fileprivate var json: JSONValue {
+        JSONText.object([
+            "issuer": .string(account.issuer), "account": .string(account.accountName), "lock": .string(lock),
+            "policies": .array(policies.map { .string($0) }),
         ])
     }
 }
@@ -71,6 +86,19 @@ extension [SkippedEntry] {
                 ])
             })
     }
+}
+
+/// What entries have that has no place where they go, by its name, and how often.
+extension [String: Int] {
+    /// For a person; nothing when there is none of it.
+    func lines(for place: String) -> [String] {
+        guard !isEmpty else { return [] }
+        let names = sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
+        return ["Left out, since there is no place for it \(place): \(names.joined(separator: ", "))"]
+    }
+
+    /// For a program.
+    var json: JSONValue { .object(mapValues { .integer(Int64($0)) }) }
 }
 
 extension Int {

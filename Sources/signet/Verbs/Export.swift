@@ -29,7 +29,7 @@ struct Export: AsyncParsableCommand {
 
     @OptionGroup var options: VaultOptions
 
-    @Flag(help: "Print JSON: file, exported, skipped; on standard error when the list goes to standard output.")
+    @Flag(help: "Print JSON: file, exported, skipped, leftOut; on standard error when the list goes to standard output.")
     var json = false
 
     func run() async throws {
@@ -62,17 +62,20 @@ struct Export: AsyncParsableCommand {
             throw Failure(.notAllowed, "notConfirmed", "the list holds the secrets in clear; say --yes if that is what you want")
         }
         Console.error("The list holds the secrets in clear: who reads it can make your codes. Type 'yes' to write it:")
-        guard readLine() == "yes" else { throw Failure(.notAllowed, "notConfirmed", "nothing was written") }
+        guard let answer = readLine() else { throw CancellationError() }
+        guard answer == "yes" else { throw Failure(.notAllowed, "notConfirmed", "nothing was written") }
     }
 
     private func report(_ export: URIExport) -> [String] {
         if json {
             let members: [String: JSONValue] = [
                 "file": .string(file), "exported": .integer(Int64(export.uris.count)), "skipped": export.skipped.json,
+                "leftOut": export.leftOut.json,
             ]
             return [JSONText.line(.object(members))]
         }
         let place = file == TransferFile.standardStream ? "standard output" : file
         return ["Wrote \(export.uris.count.of("secret")) in clear to \(place)"] + export.skipped.lines
+            + export.leftOut.lines(for: "in the list")
     }
 }

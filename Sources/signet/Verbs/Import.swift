@@ -28,7 +28,7 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var filePassphrase: FilePassphraseOptions
     @OptionGroup var options: VaultOptions
 
-    @Flag(help: "Print JSON: dryRun, formats, imported, bareAccounts, notifications, skipped, leftOut.")
+    @Flag(help: "Print JSON: dryRun, formats, imported, bareAccounts, restrictions, notifications, skipped, leftOut.")
     var json = false
 
     func validate() throws {

@@ -114,7 +114,7 @@ extension FamilyCase {
             var expected = before
             expected.notifications[0].decision = decision
             // The server's clock may have been read since.
-            expected.notifications[0].clockOffset = after.notifications.first?.clockOffset ?? 0
+            expected.notifications[0].clockOffset = after.notifications.first?.clockOffset
             return after == expected
         }
     }

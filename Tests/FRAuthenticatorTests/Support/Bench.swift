@@ -15,18 +15,20 @@ struct Bench {
     /// - Parameter storage: The client's own storage.
     init(
         _ storage: sending any StorageClient, clock: ManualClock = ManualClock(Sample.start),
-        presence: (any FRAUserPresence)? = nil,
+        presence: (any FRAUserPresence)? = nil, platform: LegacySettings.Platform = .iOS,
         answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = Bench.accept
     ) throws {
         transport = ScriptedTransport(answer)
         self.clock = clock
-        var builder = FRAClientBuilder(Self.settings(transport, clock)).withStorage(storage)
+        var builder = FRAClientBuilder(Self.settings(transport, clock, platform)).withStorage(storage)
         if let presence { builder = builder.withUserPresence(presence) }
         client = try builder.start()
     }
 
-    static func settings(_ transport: any HTTPTransport, _ clock: ManualClock) -> LegacySettings {
-        var settings = LegacySettings(platform: .iOS, transport: transport, clock: clock)
+    static func settings(
+        _ transport: any HTTPTransport, _ clock: ManualClock, _ platform: LegacySettings.Platform = .iOS
+    ) -> LegacySettings {
+        var settings = LegacySettings(platform: platform, transport: transport, clock: clock)
         settings.logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         return settings
     }

@@ -78,6 +78,9 @@ struct ImportTests {
         #expect(stored.displayIssuer == "Mine" && stored.lockingPolicy == "deviceTampering")
         #expect(stored.policies["deviceTampering"]?["score"] == .number(0.1))
         #expect(Set(stored.policies.keys) == ["biometricAvailable", "deviceTampering", "other"])
+        let restriction = try #require(report.restrictions.first)
+        #expect(report.restrictions.count == 1 && restriction.account == TransferFixture.bank)
+        #expect(restriction.lock == "deviceTampering" && restriction.policies == ["other"])
     }
 
     @Test("leaves everything as it was when the store fails")
@@ -221,6 +224,8 @@ struct ImportTests {
         _ = try await second.importAccounts(unlocked.content)
         let list = try await second.otpauthURIs()
         #expect(list.skipped.map(\.type) == ["push"])
+        #expect(list.leftOut == ["display name": 1], "of two accounts one has names of the person's own")
+        #expect(locked.leftOut.isEmpty, "what is not in the list leaves nothing out")
         let content = try ImportFormat.read(Array(list.uris.joined(separator: "\n").utf8))
         #expect(content.skipped.isEmpty)
         #expect(

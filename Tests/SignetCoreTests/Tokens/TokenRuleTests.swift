@@ -11,6 +11,8 @@ struct TokenRuleTests {
     /// A token as the cases below write it.
     struct Kept: Sendable {
         var left: Double?
+        /// How long ago it came.
+        var age: Double = 3600
         var hasRefreshToken = true
         var session: SSOToken? = TokenRuleTests.mine
         var wasBegun = false
@@ -18,7 +20,7 @@ struct TokenRuleTests {
 
         var token: AccessToken {
             AccessToken(
-                value: Secret("access".utf8), tokenType: "Bearer", scope: "openid", issuedAt: TokenRuleTests.now - 3600,
+                value: Secret("access".utf8), tokenType: "Bearer", scope: "openid", issuedAt: TokenRuleTests.now - age,
                 expiresAt: left.map { TokenRuleTests.now + $0 }, refreshToken: hasRefreshToken ? Secret("refresh".utf8) : nil,
                 idToken: nil, session: session.map(SessionIdentity.init),
                 renewalBegun: wasBegun ? TokenRuleTests.now - 10 : nil, isRotated: isRotated)
@@ -42,28 +44,39 @@ struct TokenRuleTests {
         Case(kept: Kept(left: 59.9), session: mine, decision: .refresh),
         Case(kept: Kept(left: -1), session: mine, decision: .refresh),
         Case(kept: Kept(left: nil), session: mine, decision: .use),
-        Case(kept: Kept(left: 3600), session: nil, decision: .use),
-        Case(kept: Kept(left: 10), session: nil, decision: .refresh),
+        Case(kept: Kept(left: 10, session: nil), session: nil, decision: .refresh),
+        // One that lives no longer than the threshold is good for half of its life.
+        Case(kept: Kept(left: 30, age: 0), session: mine, decision: .use),
+        Case(kept: Kept(left: 15, age: 15), session: mine, decision: .use),
+        Case(kept: Kept(left: 14.9, age: 15.1), session: mine, decision: .refresh),
+        Case(kept: Kept(left: 60, age: 0), session: mine, decision: .use),
+        Case(kept: Kept(left: 40, age: 50), session: mine, decision: .refresh),
+        Case(kept: Kept(left: 0, age: 0), session: mine, decision: .refresh),
+        Case(kept: Kept(left: -5, age: -10), session: mine, decision: .refresh),
         // Refused by a server, or asked for anew.
         Case(kept: Kept(left: 3600), session: mine, isRefused: true, decision: .refresh),
         Case(kept: Kept(left: nil), session: mine, isRefused: true, decision: .refresh),
         Case(kept: Kept(left: 3600, hasRefreshToken: false), session: mine, isRefused: true, decision: .authorize),
-        Case(kept: Kept(left: 3600, hasRefreshToken: false), session: nil, isRefused: true, decision: .logIn),
+        Case(kept: Kept(left: 3600, hasRefreshToken: false, session: nil), session: nil, isRefused: true, decision: .logIn),
         // No refresh token.
         Case(kept: Kept(left: 10, hasRefreshToken: false), session: mine, decision: .authorize),
-        Case(kept: Kept(left: 10, hasRefreshToken: false), session: nil, decision: .use),
-        Case(kept: Kept(left: 0, hasRefreshToken: false), session: nil, decision: .discardExpired),
+        Case(kept: Kept(left: 10, hasRefreshToken: false, session: nil), session: nil, decision: .use),
+        Case(kept: Kept(left: 0, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
         Case(kept: Kept(left: -1, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
         // Another session.
         Case(kept: Kept(left: 3600), session: other, decision: .discardOrphan),
         Case(kept: Kept(left: -1), session: other, decision: .discardOrphan),
         Case(kept: Kept(left: 3600, session: nil), session: mine, decision: .discardOrphan),
         Case(kept: Kept(left: 3600, session: nil), session: nil, decision: .use),
+        // The session that it came from is stored no more: somebody who shares it has logged out.
+        Case(kept: Kept(left: 3600), session: nil, decision: .discardOrphan),
+        Case(kept: Kept(left: -1), session: nil, decision: .discardOrphan),
+        Case(kept: Kept(left: 3600), session: nil, isRefused: true, decision: .discardOrphan),
         // A refresh that was begun and never ended.
         Case(kept: Kept(left: -1, wasBegun: true), session: mine, decision: .authorize),
         Case(kept: Kept(left: -1, wasBegun: true, isRotated: true), session: mine, decision: .authorize),
         Case(kept: Kept(left: -1, wasBegun: true, isRotated: false), session: mine, decision: .refresh),
-        Case(kept: Kept(left: -1, wasBegun: true), session: nil, decision: .refresh),
+        Case(kept: Kept(left: -1, session: nil, wasBegun: true), session: nil, decision: .refresh),
         Case(kept: Kept(left: 3600, wasBegun: true), session: mine, decision: .use),
     ]
 
@@ -119,8 +132,8 @@ struct TokenRuleTests {
         "A session that a journey delivers: the six rows",
         arguments: [
             (nil, false, "", []), (mine, true, "", []),
-            (nil, false, "new", [.store]), (nil, true, "new", [.revokeTokens, .store]),
-            (mine, true, "new", [.endStoredSession, .revokeTokens, .store]), (mine, false, "new", [.endStoredSession, .store]),
+            (nil, false, "new", [.store]), (nil, true, "new", [.store, .revokeTokens]),
+            (mine, true, "new", [.store, .revokeTokens, .endStoredSession]), (mine, false, "new", [.store, .endStoredSession]),
             (mine, true, "session-a", [.store]), (mine, false, "session-a", [.store]),
         ] as [(SSOToken?, Bool, String, [SessionUpgrade])])
     func upgrade(stored: SSOToken?, hasTokens: Bool, delivered: String, steps: [SessionUpgrade]) {

@@ -1,0 +1,115 @@
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import Testing
+
+@Suite("What a file of another program says, and where")
+struct ForeignFileTests {
+    private static let account =
+        #""issuer":"Harbor Bank","accountName":"mira","displayIssuer":"{Mine}","policies":{"deviceTampering":{"score":0.8}}"#
+    private static let code =
+        #"{"mechanismUID":"u-1","issuer":"Harbor Bank","accountName":"mira","type":"otpauth","oathType":"totp","secret":"JBSWY3DPEHPK3PXP"}"#
+    private static let push =
+        #""mechanismUID":"u-2","issuer":"Harbor Bank","accountName":"mira","type":"pushauth","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","registrationEndpoint":"https://am.example.test/r","authenticationEndpoint":"https://am.example.test/a""#
+
+    private static func message(_ members: String = "") -> String {
+        #"{"mechanismUID":"u-2","messageId":"1","challenge":"AAAA","timeAdded":1735689600000,"customPayload":"{\"a\":1}"\#(members)}"#
+    }
+
+    /// JSON as the text of a JSON string.
+    private static func quoted(_ json: String) -> String { JSON.text(of: .string(json)) }
+
+    private static func read(_ file: String) throws -> ImportContent {
+        try ImportFormat.forgerock.read(Array(file.utf8))
+    }
+
+    /// The same account, two mechanisms and a message, as apps put them together.
+    static let wrappings: [String] = [
+        "[{\(account)},\(code),{\(push)},\(message())]",
+        #"[{\#(account),"mechanisms":[\#(code),{\#(push),"notifications":[\#(message())]}]}]"#,
+        #"{\#(account),"mechanisms":{"totp":\#(code),"push":{\#(push)}},"inbox":[\#(message())]}"#,
+        #"{\#(account),"mechanisms":\#(quoted("[\(code),{\(push)}]")),"inbox":\#(quoted(" [\(message())]"))}"#,
+        #"{"accounts":\#(quoted("[{\(account)}]")),"all":[\#(quoted("[\(code),{\(push)}]"))],"m":\#(quoted(message()))}"#,
+    ]
+
+    @Test(
+        "of the ForgeRock SDKs: an account, its mechanisms and messages are found one inside of the other", arguments: wrappings)
+    func nested(file: String) throws {
+        let content = try Self.read(file)
+        #expect(content.accounts.map(\.id) == [TransferFixture.bank])
+        #expect(content.accounts.first?.displayIssuer == "{Mine}")
+        #expect(Set(content.accounts.flatMap(\.mechanisms).map(\.kindName)) == [.totp, .push])
+        #expect(content.accounts.first?.policies["deviceTampering"]?["score"] == .number(0.8))
+        #expect(content.notifications.map(\.messageID) == ["1"])
+        #expect(content.skipped.isEmpty && content.leftOut.isEmpty)
+    }
+
+    @Test("of the ForgeRock SDKs: what stands too deep, and what is broken inside of a string, is named")
+    func outOfReach() throws {
+        let deep = String(repeating: "[", count: 9) + Self.code + String(repeating: "]", count: 9)
+        for file in [
+            "[\(Self.code),\(deep)]", "[\(Self.code),\(Self.quoted(String(Self.code.dropLast(3))))]",
+            "[\(Self.code),{\"a\":\"{\"}]",
+        ] {
+            let content = try Self.read(file)
+            #expect(content.accounts.flatMap(\.mechanisms).count == 1)
+            #expect(content.skipped.rows == [["entry without a name", "unknown", "invalid"]], "\(file)")
+        }
+        #expect(try Self.read("[\(Self.code),\"[a note]\"]").skipped.isEmpty, "text begins with a bracket, too")
+    }
+
+    @Test(
+        "of the ForgeRock SDKs: a message whose cookie or lifetime cannot be is named, and not changed",
+        arguments: [
+            (#","amlbCookie":"no cookie""#, "amlbCookie"), (#","amlbCookie":7"#, "amlbCookie"), (#","ttl":"soon""#, "ttl"),
+            (#","ttl":1.5"#, "ttl"), (#","ttl":0"#, "t "),
+        ])
+    func impossibleMessage(members: String, name: String) throws {
+        let content = try Self.read("[{\(Self.push)},\(Self.message(members))]")
+        #expect(content.notifications.isEmpty)
+        #expect(content.skipped.rows == [["notification", "notification", "invalid"]])
+        #expect(content.skipped.first?.detail.contains(name) == true)
+    }
+
+    @Test("of the ForgeRock SDKs: a message without a cookie or a lifetime, or with null for either, is taken")
+    func plainMessage() throws {
+        for members in [#","amlbCookie":"","ttl":60"#, #","amlbCookie":null,"ttl":null"#, #","amlbCookie":"a=b","ttl":"60""#] {
+            let message = try #require(try Self.read("[{\(Self.push)},\(Self.message(members))]").notifications.first?.message)
+            #expect(message.timeToLive == (members.contains("60") ? 60 : 120))
+            #expect(message.loadBalancerCookie == (members.contains("a=b") ? "a=b" : nil))
+        }
+    }
+
+    // MARK: 2FAS
+
+    private static func services(_ entries: [(name: String, issuer: String, secret: String)]) throws -> ImportContent {
+        let services = entries.map {
+            #"{"name":"\#($0.name)","secret":"\#($0.secret)","otp":{"issuer":"\#($0.issuer)","account":"mira","tokenType":"TOTP"}}"#
+        }
+        return try ImportFormat.twoFAS.read(
+            Array(#"{"schemaVersion":4,"services":[\#(services.joined(separator: ","))]}"#.utf8))
+    }
+
+    @Test("of 2FAS: the name that the person sees is the issuer to show, where it differs")
+    func shownNames() throws {
+        let (one, two) = (TransferFixture.secret, TransferFixture.other)
+        let content = try Self.services([
+            ("My bank", "Harbor Bank", one), ("Mail", "Mail", two), ("", "Bell", two), ("a\\u202Eb", "Odd", two),
+        ])
+        #expect(content.accounts.map(\.id.issuer) == ["Harbor Bank", "Mail", "Bell", "Odd"])
+        #expect(content.accounts.map(\.displayIssuer) == ["My bank", nil, nil, nil])
+        #expect(content.leftOut == ["name": 1], "a name that must not be shown")
+        #expect(content.skipped.isEmpty)
+    }
+
+    @Test("of 2FAS: entries that only their names tell apart are both taken, under these")
+    func tellingNames() throws {
+        let (one, two) = (TransferFixture.secret, TransferFixture.other)
+        let content = try Self.services([
+            ("Work", "Mail", one), ("Home", "Mail", two), ("Same", "Bell", one), ("Same", "Bell", two),
+        ])
+        #expect(content.accounts.map(\.id.issuer) == ["Work", "Home", "Bell"])
+        #expect(content.accounts.map(\.displayIssuer) == [nil, nil, "Same"])
+        #expect(content.skipped.map(\.reason) == [.nameTaken], "what even the name does not tell apart")
+    }
+}
