@@ -76,10 +76,10 @@ public final class FRAuth: Sendable {
     public func logout() async -> LogOutReport { await session.logOut(endsOpenIDSession: false).value }
 
     /// The app's own requests with the access token: it is renewed within the threshold, and once when a server does not take it, as the
-    /// JavaScript SDK does.
+    /// JavaScript SDK does. ``FROptions/sslPinningPublicKeyHashes`` counts for every one of these servers, as in the original.
     /// - Parameter origins: scheme, host and port of each server that may see the token.
     public func authorizedTransport(for origins: [Endpoint]) -> AuthorizedTransport {
-        session.client.authorized(for: origins) { [session] in try await session.settle() }
+        session.client.authorized(for: origins, pins: session.client.profile.pins) { [session] in try await session.settle() }
     }
 
     /// A journey of the server.

@@ -33,7 +33,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
     /// - Parameters:
     ///   - largestBody: The most bytes of a response that ``send(_:)`` takes.
     ///   - authorities: Who vouches for the servers.
-    ///   - longestSilence: How long a peer may say nothing, not even a keep-alive, before it is taken for dead.
+    ///   - longestSilence: How long a peer may say nothing, not even a keep-alive, before it is taken for dead; of it 10 seconds at most
+    ///     for a connection to be made.
     public init(
         largestBody: Int = 1 << 20, authorities: Authorities = .system, longestSilence: Duration = .seconds(30)
     ) {
@@ -43,6 +44,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         // (research/swift-stack.md section 2).
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.read = TimeAmount(longestSilence)
+        configuration.timeout.connect = TimeAmount(min(longestSilence, .seconds(10)))
         var tls = TLSConfiguration.makeClientConfiguration()
         // The library's own list leaves Ed25519 out.
         tls.verifySignatureAlgorithms = [
@@ -195,7 +197,7 @@ extension TransportError {
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: (.tls, "the secure connection could not be made")
             case is NIOTooManyBytesError: (.tooLarge, "the answer is too large")
             case is CancellationError: (.cancelled, "given up")
-            case ChannelError.connectTimeout: (.timeout, "no connection in time")
+            case ChannelError.connectTimeout: (.connect, Self.noConnection)
             case is NIOConnectionError: (.connect, "no connection could be made")
             case let error as IOError where Self.comesBeforeConnection.contains(error.errnoCode):
                 (.connect, "no connection could be made")
@@ -210,11 +212,15 @@ extension TransportError {
         ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EACCES, EPERM, EMFILE, ENFILE,
     ]
 
+    private static let noConnection = "no connection in time"
+
     private static func meaning(of error: HTTPClientError) -> (Code, String) {
         switch error {
-        case .deadlineExceeded, .readTimeout, .writeTimeout, .connectTimeout, .tlsHandshakeTimeout,
-            .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
-            (.timeout, "no answer in time")
+        // Whoever waits for a connection has sent nothing yet.
+        case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout,
+            .socksHandshakeTimeout:
+            (.connect, noConnection)
+        case .deadlineExceeded, .readTimeout, .writeTimeout: (.timeout, "no answer in time")
         case .remoteConnectionClosed, .requestStreamCancelled, .writeAfterRequestSent, .uncleanShutdown:
             (.interrupted, "the connection ended before the answer did")
         case .cancelled, .alreadyShutdown: (.cancelled, "given up")

@@ -1,4 +1,5 @@
 import FRAuth
+import Foundation
 import SignetCore
 import SignetNetwork
 import SignetServer
@@ -60,6 +61,27 @@ struct BrowserTests {
                 await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { try await again.login() }
                 try await user.refresh()
                 #expect(await user.logout().value.tokens == .done)
+            }
+        }
+    }
+
+    @Test("goes before a token that has ended, for which the server may want to see the person")
+    func endedToken() async throws {
+        var lifetimes = TokenLifetimes()
+        lifetimes.accessToken = 60
+        try await Machine.with(lifetimes: lifetimes) { machine in
+            let session = try await browserSession(machine)
+            try await machine.program {
+                $0.openBrowser = Self.person(with: session, log: Log())
+            } _: {
+                try FRAuth.start(options: options(machine))
+                let user = try await logIn()
+                let token = try #require(user.token)
+                let browser = try #require(FRUser.browser())
+                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { try await browser.build().login() }
+                machine.clock.advance(by: 61)
+                try await browser.build().login()
+                #expect(user.token != nil && user.token != token)
             }
         }
     }
@@ -183,7 +205,7 @@ struct BrowserTests {
                     for foreign in ["frauth://elsewhere?code=x", "frauth://com.forgerock.ios.frexample?code=x&state=y", "junk"] {
                         #expect(!Browser.validateBrowserLogin(url: foreign))
                     }
-                    #expect(Browser.validateBrowserLogin(url: back))
+                    #expect(Browser.validateBrowserLogin(url: try #require(URL(string: back))))
                     // It is good once.
                     #expect(!Browser.validateBrowserLogin(url: back))
                 }

@@ -50,6 +50,28 @@ struct CallbackTests {
         #expect(try await sent() == [.integer(1)])
     }
 
+    @Test(
+        "a question of one's own is taken where the server does not say, as the engine has it", arguments: ["true", "false", nil])
+    func ownQuestion(said: String?) async throws {
+        let output = said.map { #"{"name":"allowUserDefinedQuestions","value":\#($0)}"# } ?? ""
+        let (node, _) = try await node(
+            #"{"type":"KbaCreateCallback","output":[\#(output)],"input":[\#(input("question", "answer"))]}"#)
+        #expect(try #require(node.callbacks.first as? KbaCreateCallback).allowUserDefinedQuestions == (said != "false"))
+    }
+
+    @Test("what nobody touches goes back as the server proposes it")
+    func untouched() async throws {
+        let (node, sent) = try await node(
+            #"""
+            {"type":"TextInputCallback","output":[{"name":"defaultText","value":"none"}],"input":[\#(input(""))]},
+            {"type":"ChoiceCallback","output":[{"name":"choices","value":["a","b"]},{"name":"defaultChoice","value":1}],
+            "input":[{"name":"IDToken2","value":0}]}
+            """#)
+        #expect((node.callbacks[0] as? TextInputCallback)?.getValue() as? String == "none")
+        #expect((node.callbacks[1] as? ChoiceCallback)?.getValue() as? Int == 1)
+        #expect(try await sent() == [.string("none"), .integer(1)])
+    }
+
     private struct Provider: IdPHandler {
         let tokenType = "authorization_code"
         let answer: Result<Secret, Unexpected>

@@ -91,14 +91,17 @@ struct LifeCycleTests {
     struct Other: Sendable {
         let key: String
         let change: Change
+        /// Whether the session stays where it is looked for, and with it the token.
+        let staysInPlace: Bool
         let effect: @Sendable (Machine, FRUser) async throws -> Void
 
         init(
-            _ key: String, _ change: @escaping @Sendable (inout FROptions) -> Void,
+            _ key: String, staysInPlace: Bool = true, _ change: @escaping @Sendable (inout FROptions) -> Void,
             shows effect: @escaping @Sendable (Machine, FRUser) async throws -> Void
         ) {
             self.key = key
             self.change = Change(change)
+            self.staysInPlace = staysInPlace
             self.effect = effect
         }
 
@@ -146,9 +149,9 @@ struct LifeCycleTests {
             #expect(machine.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=SomeJourney") == true)
         },
         Other("forgerock_oauth_threshold") {
-            $0.oauthThreshold = "3600"
+            $0.oauthThreshold = "1700"
         } shows: { machine, user in
-            machine.clock.advance(by: 1)
+            machine.clock.advance(by: 1901)
             try await user.getAccessToken()
             #expect(machine.requests.names.contains("REFRESH_TOKEN"))
         },
@@ -158,11 +161,13 @@ struct LifeCycleTests {
             _ = await user.logout(forceEndSession: true).value
             #expect(machine.requests.last("END_SESSION")?.url.contains("post_logout_redirect_uri=frauth") == true)
         },
-        Other("forgerock_keychain_access_group") {
+        Other("forgerock_keychain_access_group", staysInPlace: false) {
             $0.keychainAccessGroup = "com.example.shared"
-        } shows: { _, _ in
-            // The group has no session yet, and the token belongs to the app's own.
-            #expect(FRSession.currentSession == nil)
+        } shows: { machine, user in
+            // The group has no session yet, and the token came from the app's own, to which it can go back.
+            #expect(FRSession.currentSession == nil && FRUser.currentUser == nil && user.token == nil)
+            try FRAuth.start(options: machine.options)
+            #expect(FRSession.currentSession != nil && FRUser.currentUser?.token != nil)
         },
         Other("forgerock_ssl_pinning_public_key_hashes") {
             $0.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
@@ -221,7 +226,7 @@ struct LifeCycleTests {
                 machine.requests.clear()
                 try FRAuth.start(options: options)
                 #expect(FRAuth.shared?.options == options)
-                #expect(user.token?.value == token.value, "\(other.key)")
+                if other.staysInPlace { #expect(user.token?.value == token.value, "\(other.key)") }
                 #expect(await FRAuth.shared?.formerSession() == nil)
                 #expect(machine.requests.names.isEmpty)
                 try await other.effect(machine, user)
@@ -328,12 +333,38 @@ struct LifeCycleTests {
             }
             try await run("first") { #expect(FRSession.currentSession == nil) }
             #expect(try await !machine.knows(try #require(token.sessionToken.map { Token(value: $0) })))
+            // What came from it is no use any more to the app that has not logged out, while it runs or when it starts again.
+            for isRunning in [true, false] {
+                let (old, oldToken) = try await run("first") {
+                    let user = try await logIn()
+                    let token = try #require(user.token)
+                    try await run("second") { _ = await FRUser.currentUser?.logout().value }
+                    guard isRunning else { return (nil as FRUser?, token) }
+                    try await expectNobody(user)
+                    #expect(try await !machine.takes(token))
+                    return (user, token)
+                }
+                #expect((old != nil) == isRunning)
+                try await run("first") {
+                    let user = try await logIn()
+                    #expect(user.token != nil && user.token != oldToken)
+                    #expect(try await !machine.takes(oldToken))
+                    _ = await user.logout().value
+                }
+            }
             options.keychainAccessGroup = "a/b"
             let wrong = options
             try await machine.program {
                 #expect(throws: ConfigError.invalidAccessGroup("a/b")) { try FRAuth.start(options: wrong) }
             }
         }
+    }
+
+    /// Somebody whose session a sibling has ended: nobody is logged in, and what is left is removed when it is asked for.
+    private func expectNobody(_ user: FRUser) async throws {
+        #expect(FRUser.currentUser == nil && FRSession.currentSession == nil && user.token == nil)
+        await #expect(throws: AuthError.userAuthenticationRequired) { try await user.getAccessToken() }
+        await #expect(throws: TokenError.nullToken) { try await user.getAccessToken() }
     }
 
     @Test("says why what is stored cannot be had, where the original's properties can only say that nothing is there")

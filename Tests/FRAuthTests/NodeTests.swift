@@ -1,4 +1,5 @@
 import FRAuth
+import Foundation
 import SignetCore
 import SignetNetwork
 import SignetStorage
@@ -6,6 +7,7 @@ import SignetTesting
 import Testing
 
 import protocol FRAuth.RequestInterceptor
+import struct SignetJourney.PolicyAdvice
 
 @Suite("Node")
 struct NodeTests {
@@ -45,9 +47,8 @@ struct NodeTests {
         }
     }
 
-    @Test("sees interceptors with the original's action names, and sends what they give back")
-    func interceptors() async throws {
-        let log = Log()
+    /// Runs a program whose server answers everything with an empty step.
+    private func scripted(_ body: (ScriptedTransport) async throws -> Void) async throws {
         let transport = ScriptedTransport { _ in
             HTTPResponse(status: 200, body: Array(#"{"authId":"a","callbacks":[]}"#.utf8))
         }
@@ -60,6 +61,49 @@ struct NodeTests {
         }
         try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
             try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "root"))
+            try await body(transport)
+        }
+    }
+
+    @Test("is begun by a policy's advice and by an e-mail's link, in every form that the original and Swift have")
+    func beginnings() async throws {
+        let advice = PolicyAdvice("TransactionConditionAdvice", "x")
+        let link = "https://am.example.test/am?suspendedId=s1&realm=/"
+        let url = try #require(URL(string: link))
+        let begin: [(String, (@escaping NodeCompletion<Token>) -> Void, () async throws -> sending NodeResult<Token>)] = [
+            (
+                "authIndexType=composite_advice", { FRSession.authenticate(policyAdvice: advice, completion: $0) },
+                { try await FRSession.authenticate(policyAdvice: advice) }
+            ),
+            (
+                "suspendedId=s1", { FRSession.authenticate(resumeURI: link, completion: $0) },
+                { try await FRSession.authenticate(resumeURI: link) }
+            ),
+            (
+                "suspendedId=s1", { FRSession.authenticate(resumeURI: url, completion: $0) },
+                { try await FRSession.authenticate(resumeURI: url) }
+            ),
+        ]
+        for (query, tell, ask) in begin {
+            try await scripted { transport in
+                let isNode = await withCheckedContinuation { (done: CheckedContinuation<Bool, Never>) in
+                    tell { _, node, _ in done.resume(returning: node != nil) }
+                }
+                guard isNode, case .node = try await ask() else { throw Unexpected() }
+                #expect(transport.requests.count == 2)
+                #expect(transport.requests.allSatisfy { $0.url.contains(query) })
+            }
+        }
+        let wrong = try #require(URL(string: "https://am.example.test/am"))
+        try await scripted { _ in
+            await #expect(throws: AuthError.self) { _ = try await FRSession.authenticate(Token.self, resumeURI: wrong) }
+        }
+    }
+
+    @Test("sees interceptors with the original's action names, and sends what they give back")
+    func interceptors() async throws {
+        let log = Log()
+        try await scripted { transport in
             RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [Interceptor(log: log)])
             await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
                 FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, _) in
@@ -67,11 +111,11 @@ struct NodeTests {
                 }
             }
             RequestInterceptorRegistry.shared.registerInterceptors(interceptors: nil)
+            #expect(log.lines == ["START_AUTHENTICATE Login service", "AUTHENTICATE Login service"])
+            #expect(transport.requests.allSatisfy { $0.url.hasSuffix("&x=1") || $0.url.hasSuffix("?x=1") })
+            #expect(transport.requests.allSatisfy { $0.headers["Accept-API-Version"] == "resource=2.1, protocol=1.0" })
+            #expect(transport.requests.allSatisfy { $0.headers["X-Requested-With"] == "forgerock-sdk" })
         }
-        #expect(log.lines == ["START_AUTHENTICATE Login service", "AUTHENTICATE Login service"])
-        #expect(transport.requests.allSatisfy { $0.url.hasSuffix("&x=1") || $0.url.hasSuffix("?x=1") })
-        #expect(transport.requests.allSatisfy { $0.headers["Accept-API-Version"] == "resource=2.1, protocol=1.0" })
-        #expect(transport.requests.allSatisfy { $0.headers["X-Requested-With"] == "forgerock-sdk" })
     }
 
     private struct Interceptor: RequestInterceptor {

@@ -214,6 +214,27 @@ struct UserTests {
         }
     }
 
+    @Test("the settings' pins are kept for the app's own requests, to whichever server")
+    func pinnedRequests() async throws {
+        try await Machine.with { machine in
+            let network = AsyncHTTPTransport()
+            let scripted = ScriptedTransport(canPin: true) { _ in HTTPResponse(status: 200) }
+            try await machine.program {
+                $0.transport = { profile -> any HTTPTransport in if profile.pins.isEmpty { network } else { scripted } }
+            } _: {
+                try FRAuth.start(options: machine.options)
+                try await logIn()
+                var options = machine.options
+                options.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
+                try FRAuth.start(options: options)
+                let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint("https://api.example.test")])
+                #expect(try await api.send(HTTPRequest("GET", "https://api.example.test/orders")).status == 200)
+                #expect(scripted.requests.map(\.pins) == [[PublicKeyPin(of: [])]])
+            }
+            await network.close()
+        }
+    }
+
     @Test("a log-out without a network is one on this machine, and says what lives on")
     func offline() async throws {
         try await Machine.with { machine in
@@ -302,6 +323,40 @@ struct TokenErrorTests {
                     #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
                 }
                 #expect(user.token == token && FRSession.currentSession != nil)
+            }
+            await network.close()
+        }
+    }
+
+    @Test(
+        "say what the server wants of the person, and not that the session has ended, which lives",
+        arguments: [
+            ("?error=consent_required", 1_500_098), ("?error=interaction_required", 1_500_098),
+            ("?error=login_required", 1_500_098), (nil, 1_500_008),
+        ] as [(String?, Int)])
+    func interaction(answer: String?, code: Int) async throws {
+        try await Machine.with { machine in
+            try await machine.started { try await logIn() }
+            let network = AsyncHTTPTransport()
+            let transport = ScriptedTransport { (request) throws(TransportError) in
+                guard request.url.contains("/authorize") else { return try await network.send(request) }
+                let query = FormCoding.query(of: request.url)
+                let back = answer.map { "\(query["redirect_uri"] ?? "")\($0)&state=\(query["state"] ?? "")" }
+                return HTTPResponse(status: 302, headers: ["Location": back ?? "/consent"])
+            }
+            try await machine.program {
+                $0.transport = { _ in transport }
+            } _: {
+                try FRAuth.start(options: machine.options)
+                let user = try #require(FRUser.currentUser)
+                try await user.revokeAccessToken()
+                do {
+                    try await user.getAccessToken()
+                    Issue.record("there is a token")
+                } catch {
+                    #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
+                }
+                #expect(FRSession.currentSession != nil && FRUser.browser() != nil)
             }
             await network.close()
         }

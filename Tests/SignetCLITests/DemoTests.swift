@@ -49,7 +49,7 @@ struct DemoTests {
         try await Workplace.with(vault: false) { place in
             let outcome = try await place.signet("demo", environment: ["TMPDIR": place.directory.file("none")])
             #expect(outcome.status != 0)
-            #expect(outcome.errors.contains("temporary directory"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("no folder can be made in"), "\(outcome.errors)")
         }
     }
 }

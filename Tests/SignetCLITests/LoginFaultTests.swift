@@ -117,6 +117,56 @@ struct LoginFaultTests {
         }
     }
 
+    /// A server whose journey lets everybody in, and which shows a page before it gives a token.
+    private func askingServer() throws -> RawServer {
+        try RawServer { connection in
+            while let request = connection.request() {
+                let isPage = request.line.contains("/authorize")
+                connection.answer(
+                    isPage ? "302 Found" : "200 OK",
+                    headers: isPage ? ["Location: /consent"] : ["Content-Type: application/json"],
+                    request.line.contains("/authenticate") ? #"{"tokenId":"t"}"# : #"{"issuer":"http://127.0.0.1"}"#)
+            }
+        }
+    }
+
+    @Test("A server that wants something of the person before it gives a token: the session is kept, and --browser is named")
+    func interaction() async throws {
+        let server = try askingServer()
+        try await Workplace.with { place in
+            let settings = try place.write(
+                "url: http://127.0.0.1:\(server.port)/am\nissuer: http://127.0.0.1\nclient: {id: app}\n".utf8, to: "settings.yaml"
+            )
+            for _ in 0..<2 {
+                let login = try await place.signet("login", "--settings", settings, "--profile", "p")
+                #expect(login.status == 77 && login.output.contains("Logged in"), "\(login.errors)")
+                #expect(login.errors.contains("signet login --profile p --browser") && !login.errors.contains("nothing was kept"))
+            }
+            let token = try await place.signet("token", "--json")
+            token.fails(77, "lives", "signet login --profile p --browser")
+            #expect(token.jsonError?["code"]?.string == "token.interactionRequired")
+            #expect(try await place.signet("logout", "--json").json["session"]?.string == "done")
+        }
+    }
+
+    @Test("Which rules a server refused something by is said, a sentence each")
+    func policies() async throws {
+        let body = #"""
+            {"code":403,"reason":"Forbidden","message":"Policy validation failed","detail":{"failedPolicyRequirements":[
+            {"property":"userName","policyRequirements":[{"policyRequirement":"MIN_LENGTH","params":{"minLength":3}}]},
+            {"property":"mail","policyRequirements":[{"policyRequirement":"REQUIRED"},{"policyRequirement":"ODD"}]}],"result":false}}
+            """#
+        let server = try RawServer { connection in
+            while connection.request() != nil {
+                connection.answer("403 Forbidden", headers: ["Content-Type: application/json"], body)
+            }
+        }
+        try await Workplace.with { place in
+            let outcome = try await place.signet("login", "http://127.0.0.1:\(server.port)/am")
+            outcome.fails(77, "Policy validation failed (HTTP 403); userName: Use at least 3 characters.; mail: ", "ODD")
+        }
+    }
+
     @Test(
         "A server's address that is none, or that a password must not be sent to, is 65 and named",
         arguments: [

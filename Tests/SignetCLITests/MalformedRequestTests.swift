@@ -1,9 +1,10 @@
 #if os(Linux)
 import Foundation
 import SignetCore
-import SignetServer
 import SignetTesting
 import Testing
+
+@testable import SignetServer
 
 @Suite("Ten thousand malformed requests", .tags(.slow), .timeLimit(.minutes(20)))
 struct MalformedRequestTests {
@@ -21,7 +22,10 @@ struct MalformedRequestTests {
     func fuzz(seed: UInt64) async throws {
         try await Workplace.with(vault: false) { place in
             let tokenFile = place.directory.file("token")
-            let arguments = ["serve", "--port", "0", "--attached", "--json", "--admin-token-file", tokenFile]
+            let file = try place.write((ServerConfiguration.starterText + FuzzedDesk.front).utf8, to: "desk.yaml")
+            let arguments = [
+                "serve", "--config", file, "--port", "0", "--attached", "--json", "--admin-token-file", tokenFile,
+            ]
             // What scrypt works in, 16 MiB at a time, the C library would keep for the next time; here it gives all of it back. So
             // does the address sanitizer, which keeps 256 MiB of what was freed.
             let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? ""
@@ -69,6 +73,14 @@ private struct FuzzedDesk: Sendable {
     let token: String
     let password: String
     let console: String
+
+    /// The server is a push front as well.
+    static let front = """
+
+        push:
+          front: {keys: [{accessKey: AKIDFRONT, secret: secret-of-the-front}]}
+        """
+    private static let key = AWSCredentials(accessKey: "AKIDFRONT", secret: Secret("secret-of-the-front".utf8))
 
     struct Outcome: Sendable {
         var statuses: [Int: Int] = [:]
@@ -188,7 +200,7 @@ private struct FuzzedDesk: Sendable {
         let push =
             #"{"messageId":"AUTHENTICATE:1f1e-2","jwt":"eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJyZXNwb25zZSI6IngifQ.AAAA"}"#
         return journeys(first, answered, everything, typed) + devices(shown, session, push) + oauth(shown, session)
-            + pages(session)
+            + (try pages(session)) + (try sns())
     }
 
     private func journeys(_ first: String, _ answered: String, _ everything: String, _ typed: [String]) -> [ValidRequest] {
@@ -268,7 +280,7 @@ private struct FuzzedDesk: Sendable {
         ]
     }
 
-    private func pages(_ session: String) -> [ValidRequest] {
+    private func pages(_ session: String) throws -> [ValidRequest] {
         let cookie = ["Cookie: signet-browser=abc; iPlanetDirectoryPro=\(session); signet-console=abc"]
         let form = cookie + ["Content-Type: application/x-www-form-urlencoded"]
         let admin = ["Authorization: Bearer \(token)", "Content-Type: application/json"]
@@ -293,6 +305,68 @@ private struct FuzzedDesk: Sendable {
             call("POST", "users", #"{"name":"kim","password":"p","claims":{"email":"x"}}"#),
             call("PATCH", "users/demo", #"{"locked":false}"#),
             call("GET", "letters?user=demo"), call("GET", "pushes"), call("DELETE", "users/kim/devices/push/x"),
+            ValidRequest(
+                route: "admin", method: "PUT", target: "/am/admin/snapshot", headers: Array(admin.prefix(1)),
+                bytes: try snapshot()),
+        ]
+    }
+
+    /// The state of now, sealed.
+    private func snapshot() throws -> [UInt8] {
+        let socket = try ClientSocket(port: port, patience: 60)
+        socket.send("GET /am/admin/snapshot HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(token)\r\n\r\n")
+        socket.endSending()
+        var answer: [UInt8] = []
+        while let piece = socket.bytes(), !piece.isEmpty { answer += piece }
+        let head = try #require(answer.firstRange(of: Array("\r\n\r\n".utf8)))
+        try #require(answer.starts(with: Array("HTTP/1.1 200".utf8)))
+        return Array(answer[head.upperBound...])
+    }
+
+    // MARK: The push front
+
+    /// As the front asks, whatever the body is.
+    @Sendable private static func signed(_ body: [UInt8]) -> [String] {
+        let scope = AWSSignature.Scope(time: AWSTime.text(SystemWallClock().now), region: "us-east-1", service: "sns")
+        let signed = AWSSignature.Request(
+            method: "POST", path: "/sns", query: [], headers: [("host", "127.0.0.1"), ("x-amz-date", scope.time)], body: body)
+        return ["X-Amz-Date: \(scope.time)", "Authorization: \(AWSSignature.authorization(of: signed, scope, key))"]
+    }
+
+    /// Each action with a body that is damaged and then signed, and one that is signed and then damaged.
+    private func sns() throws -> [ValidRequest] {
+        let type = "Content-Type: application/x-www-form-urlencoded"
+        let mailbox = try PushMailbox(of: Secret("a secret of thirty-two bytes....".utf8))
+        func form(_ fields: [(name: String, value: String)]) -> ValidRequest {
+            ValidRequest(
+                route: "front", method: "POST", target: "/sns", headers: [type], body: FormCoding.encode(fields),
+                seal: Self.signed)
+        }
+        let create = form([
+            ("Action", "CreatePlatformEndpoint"), ("PlatformApplicationArn", "arn:aws:sns:us-east-1:123456789012:app/GCM/am"),
+            ("Token", mailbox.address), ("CustomUserData", "x"),
+        ])
+        let lines =
+            ["POST /sns HTTP/1.1", "Host: 127.0.0.1", type] + Self.signed(Array(create.body.utf8))
+            + ["Content-Length: \(create.body.utf8.count)", "", create.body]
+        let answer = try exchange(Array(lines.joined(separator: "\r\n").utf8))
+        let endpoint = try #require(SNSAnswer.element("EndpointArn", in: Array(answer.utf8)), "\(answer)")
+        let message = SNSEnvelope.wrap(PushDelivery(messageId: "AUTHENTICATE:1", message: "a.b.c"), text: "Login")
+        var tampered = create
+        tampered.headers += Self.signed(Array(create.body.utf8))
+        tampered.seal = nil
+        return [
+            create, tampered,
+            form([
+                ("Action", "SetEndpointAttributes"), ("EndpointArn", endpoint), ("Attributes.entry.1.key", "Enabled"),
+                ("Attributes.entry.1.value", "true"),
+            ]), form([("Action", "GetEndpointAttributes"), ("EndpointArn", endpoint)]),
+            form([
+                ("Action", "Publish"), ("TargetArn", endpoint), ("MessageStructure", "json"), ("Message", message),
+            ]), form([("Action", "DeleteEndpoint"), ("EndpointArn", "\(endpoint)x")]),
+            ValidRequest(
+                route: "front", target: "/sns",
+                headers: ["Authorization: \(PushMailbox.scheme) \(try mailbox.proof("nonce"))", "Last-Event-ID: 7"]),
         ]
     }
 }

@@ -50,6 +50,16 @@ struct MoveTests {
         }
     }
 
+    @Test("An account that is locked or comes under rules by an import is named, in a dry run too", arguments: [true, false])
+    func restrictions(dryRun: Bool) async throws {
+        try await Workplace.with { place in
+            let words = ["import", Self.fixture("forgerock-android.json")] + (dryRun ? ["--dry-run"] : [])
+            let report = try await place.run(words).succeeds().output
+            let line = try #require(report.split(separator: "\n").first { $0.hasPrefix("From now on, Harbor Bank: mira") })
+            #expect(line.contains("locked (deviceTampering)") && line.contains("biometricAvailable"))
+        }
+    }
+
     @Test("What is imported makes the right codes")
     func codes() async throws {
         try await Workplace.with { place in
@@ -114,7 +124,7 @@ struct MoveTests {
             let before = try place.vaultFiles()
             try await place.signet("import", place.directory.file("none")).fails(66, "No such file")
             try await place.signet("import").fails(64, "file")
-            try await place.signet("import", place.directory.path).fails(74, "directory")
+            try await place.signet("import", place.directory.path).fails(65, "directory")
             try await place.signet("import", "-", input: .text("hello")).fails(65, "none of these", "Aegis")
             try await place.signet("import", "-", "--format", "magic", input: .text("x")).fails(64, "magic")
             try await place.signet("import", "-", "--format", "aegis", input: .text("hello")).fails(65, "Aegis vault", "not JSON")
@@ -163,6 +173,20 @@ struct MoveTests {
         }
     }
 
+    @Test("An export says how many names of the person's own are not in it")
+    func exportedNames() async throws {
+        try await Workplace.with { place in
+            let service =
+                #"{"name":"My bank","secret":"JBSWY3DPEHPK3PXP","otp":{"issuer":"Harbor Bank","account":"mira","tokenType":"TOTP"}}"#
+            let backup = #"{"schemaVersion":4,"services":[\#(service)]}"#
+            try await place.signet("import", "-", input: .text(backup)).succeeds()
+            let report = try await place.signet("export", place.directory.file("list.txt"), "--yes", "--json").succeeds().json
+            #expect(report["leftOut"]?["display name"]?.wholeNumber == 1)
+            let piped = try await place.signet("export", "-", "--yes").succeeds()
+            #expect(piped.errors.contains("display name (1)"))
+        }
+    }
+
     @Test("An export takes the place of an ordinary file only, never of a link or a device")
     func exportedOverLink() async throws {
         try await Workplace.with { place in
@@ -190,8 +214,13 @@ struct MoveTests {
                 #expect(code["account"]?.string == name)
                 try await place.signet("accounts", "rename", name, "--issuer", "of \(name)").succeeds()
             }
-            try await place.signet("code", "MIRA").fails(65, "several")
+            try await place.signet("code", "MIRA").fails(65, "several", "Bank:mira, shown as 'of mira: mira'")
             try await place.signet("code", "OF MIRA").fails(65, "several")
+            // As `signet accounts` shows them, and as one would type it.
+            for name in ["of mira: mira", "of mira:mira", "Bank: mira"] {
+                let code = try await place.signet("code", name, "--json").succeeds().json
+                #expect(code["account"]?.string == "mira", "\(name)")
+            }
         }
     }
 
@@ -225,7 +254,7 @@ struct MoveTests {
             try await place.signet("import", Self.fixture("aegis-plain.json")).succeeds()
             let file = place.directory.file("accounts.signet")
             #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
-            try await place.signet("backup", "create", file, "--file-passphrase-fd", "0", input: .text("")).fails(78, "empty")
+            try await place.signet("backup", "create", file, "--file-passphrase-fd", "0", input: .text("")).fails(65, "empty")
             try await place.signet("backup", "create", file).fails(78, "--file-passphrase-fd")
             #expect(!FileManager.default.fileExists(atPath: file))
             let piped = try await place.signet(

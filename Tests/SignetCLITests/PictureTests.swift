@@ -137,7 +137,8 @@ struct PictureTests {
         try inTemporaryFolder { folder in
             let pipe = folder + "/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
-            for path in [folder, "/dev/null", pipe, folder + "/none", folder + "\0.png"] {
+            #expect(throws: PictureError.notThere) { try PictureReader.read(path: folder + "/none") }
+            for path in [folder, "/dev/null", pipe, folder + "\0.png"] {
                 let error = #expect(throws: PictureError.self) { try PictureReader.read(path: path) }
                 guard case .unreadable = error else {
                     Issue.record("\(path): \(String(describing: error))")

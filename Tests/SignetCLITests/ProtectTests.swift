@@ -78,7 +78,7 @@ struct ProtectTests {
             #expect(slots.map { $0["custodian"]?.string } == ["passphrase", "keyfile"])
             #expect(try await place.accounts().count == 1)
             try await place.signet("protect", "remove", "1").succeeds()
-            try await place.signet("protect", "remove", "2").fails(74, "only way")
+            try await place.signet("protect", "remove", "2").fails(65, "only way")
             try await place.signet("protect", "remove", "9").fails(66, "slot 9")
             try await place.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
             try await place.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("another one\n"))

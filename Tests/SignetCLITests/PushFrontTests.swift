@@ -73,9 +73,10 @@ struct PushFrontTests {
         try await Workplace.with(vault: false) { place in
             let file = try place.write(
                 "push: {sns: {googleEndpoint: \"arn:aws:sns:us-east-1:123456789012:app/GCM/desk\"}}".utf8, to: "am.yaml")
-            try await place.signet("serve", "--check", file).succeeds()
+            try await place.signet("serve", "--check", file).fails(65, ":1:13: push, sns: ", "no access key", "AWS_ACCESS_KEY_ID")
             try await place.signet("serve", "--config", file, "--port", "0").fails(65, "no access key", "AWS_ACCESS_KEY_ID")
             let environment = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]
+            try await place.signet("serve", "--check", file, environment: environment).succeeds()
             let server = try place.start(
                 ["serve", "--config", file, "--port", "0", "--attached", "--json"], input: .open, environment: environment)
             try await server.said { output, _ in output.hasSuffix("\n") }

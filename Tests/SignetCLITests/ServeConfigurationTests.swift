@@ -69,6 +69,20 @@ struct ServeConfigurationTests {
         }
     }
 
+    @Test("A certificate that is not there is told by --check and by serving, unless another one is shown")
+    func certificate() async throws {
+        try await Workplace.with(vault: false) { place in
+            let (certificate, key) = (place.directory.file("none.pem"), place.directory.file("none.key"))
+            let text = "server: {tls: {certificate: \(certificate), key: \(key)}}\n"
+            let path = try place.write(text.utf8, to: "desk.yaml")
+            for option in ["--check", "--config"] {
+                try await place.signet("serve", option, path, "--port", "0").fails(
+                    65, "\(path): 2 problems", "\(path):1:29: server, tls: `certificate`: there is no file \(certificate)")
+            }
+            try await place.signet("serve", "--check", path, "--tls", "--tls-directory", place.directory.file("tls")).succeeds()
+        }
+    }
+
     @Test("A file that is not there is 66, and options that exclude each other are 64")
     func misuse() async throws {
         try await Workplace.with(vault: false) { place in

@@ -74,8 +74,8 @@ struct ServeSecurityTests {
     func noFile() async throws {
         try await Workplace.with { place in
             try await place.signet("login", "https://127.0.0.1:1", "--ca-file", "/nowhere.pem").fails(
-                65, "--ca-file", "/nowhere.pem")
-            try await place.signet("push", "listen", environment: ["SIGNET_CA_FILE": "/nowhere.pem"]).fails(65, "SIGNET_CA_FILE")
+                66, "--ca-file", "/nowhere.pem")
+            try await place.signet("push", "listen", environment: ["SIGNET_CA_FILE": "/nowhere.pem"]).fails(66, "SIGNET_CA_FILE")
         }
     }
 

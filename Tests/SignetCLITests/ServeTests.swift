@@ -128,6 +128,17 @@ struct ServeTests {
         }
     }
 
+    @Test("Attached to an input that has ended already, it says what it has to say and ends in order, or says why it cannot")
+    func attachedToNothing() async throws {
+        try await Workplace.with(vault: false) { place in
+            let ended = try await place.signet("serve", "--port", "0", "--state", "memory", "--attached", "--json", "--admin")
+            #expect(try ended.succeeds().json["admin"]?["tokenFile"] != nil)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+            let elsewhere = ["serve", "--host", "192.0.2.1", "--exposed", "--state", "memory", "--attached"]
+            try await place.start(elsewhere).end().fails(69, "cannot listen")
+        }
+    }
+
     @Test("Attached, it ends when standard input does; otherwise it goes on")
     func attached() async throws {
         try await Workplace.with(vault: false) { place in
@@ -243,10 +254,72 @@ struct ServeTests {
             for host in ["0.0.0.0", "::", "192.0.2.1", "desk.example.test"] {
                 try await place.signet("serve", "--host", host, "--port", "0").fails(64, "--exposed")
             }
-            let process = try place.start(["serve", "--host", "0.0.0.0", "--exposed", "--port", "0", "--json"])
-            try await process.said { output, _ in output.hasSuffix("\n") }
+        }
+    }
+
+    /// Options, the address that is announced, and whether it is warned of.
+    static let addresses: [([String], String, Bool)] = [
+        (["--host", "0.0.0.0", "--exposed"], "http://127.0.0.1:", true), (["--host", "::", "--exposed"], "http://[::1]:", true),
+        (
+            ["--host", "0.0.0.0", "--exposed", "--public-url", "https://am.example.test/am"], "https://am.example.test/am", false
+        ), (["--public-url", "http://desk.test:81/sso/"], "http://desk.test:81/sso", false), ([], "http://127.0.0.1:", false),
+    ]
+
+    @Test("Who listens for other machines and does not say where they find the server is told", arguments: addresses)
+    func publicURL(options: [String], address: String, isWarnedOf: Bool) async throws {
+        try await Workplace.with(vault: false) { place in
+            let process = try place.start(["serve", "--port", "0", "--json", "--state", "memory"] + options)
+            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+            let url = try #require(ready["url"]?.string)
+            #expect(url.hasPrefix(address))
+            #expect(ready["console"]?.string?.hasPrefix("\(url)/console/open") == true)
             process.signal(SIGTERM)
-            try await process.end().succeeds()
+            let errors = try await process.end().succeeds().errors
+            #expect(errors.contains("\(url), where other machines find only themselves") == isWarnedOf)
+            #expect(errors.contains("--public-url") == isWarnedOf && (isWarnedOf || errors == ""))
+        }
+    }
+
+    @Test(
+        "A public address that is none is refused",
+        arguments: [
+            "am.example.test", "https://am.example.test/am?x=1", "ftp://am.example.test", "", "https://user@am.example.test",
+        ])
+    func badPublicURL(url: String) async throws {
+        try await Workplace.with(vault: false) { place in
+            try await place.signet("serve", "--public-url", url, "--port", "0").fails(64, "--public-url")
+        }
+    }
+
+    @Test("A file's public address counts unless the option says another")
+    func filesPublicURL() async throws {
+        try await Workplace.with(vault: false) { place in
+            let path = try place.write("server: {publicURL: \"https://file.test/am\"}\nusers: []\n".utf8, to: "desk.yaml")
+            for (options, url) in [
+                ([], "https://file.test/am"), (["--public-url", "https://option.test/am"], "https://option.test/am"),
+            ] {
+                let process = try place.start(
+                    ["serve", "--port", "0", "--json", "--state", "memory", "--config", path] + options)
+                let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+                #expect(ready["url"]?.string == url)
+                process.signal(SIGTERM)
+                try await process.end().succeeds()
+            }
+        }
+    }
+
+    @Test("The password that is made up is the same at every start from one state, and another one from another")
+    func madeUpPassword() async throws {
+        try await Workplace.with(vault: false) { place in
+            var passwords: [String?] = []
+            for state in ["one", "one", "two", "memory", "memory"] {
+                let file = state == "memory" ? state : place.directory.file("\(state)/server.sqlite")
+                let (ready, process) = try await start(place, "--json", "--state", file)
+                passwords.append(ready.json["users"]?.array?.first?["password"]?.string)
+                process.signal(SIGTERM)
+                try await process.end().succeeds()
+            }
+            #expect(passwords[0] == passwords[1] && Set(passwords).count == 4 && !passwords.contains(nil))
         }
     }
 }

@@ -1,6 +1,8 @@
 import Foundation
 import SignetCore
 import SignetJourney
+import SignetNetwork
+import SignetTesting
 import Testing
 
 /// One of each callback, as the servers send it (protocol/journey.md section 2.6).
@@ -36,7 +38,7 @@ struct CallbackTests {
 
     /// Each output and input left out, emptied, and of every wrong type.
     @Test("None of them makes the program stop, whatever a server leaves out or mixes up", arguments: Recorded.all.indices)
-    func hostile(index: Int) {
+    func hostile(index: Int) async throws {
         let callback = Recorded.all[index]
         let values: [JSONValue] = [
             .null, .bool(true), .integer(-1), .integer(.max), .number(1e300), .string(""), .string("\u{0}"), .array([.null]),
@@ -66,6 +68,88 @@ struct CallbackTests {
         for callback in broken {
             if let typed = callback.typed { everything(of: typed) }
             everything(of: JourneyStep(authId: "a", callbacks: [callback, callback]))
+        }
+        let all = JourneyStep(authId: "a", callbacks: broken)
+        let journeys = Journey(try profile(), transport: answering((200, JSON.text(of: all.json))))
+        #expect(try await journeys.start().step.callbacks.count == broken.count)
+    }
+
+    /// What a server proposes and has filled in, what a person is shown of it, and what goes back if they touch nothing.
+    struct Proposal: Sendable {
+        let type: String
+        var proposed: [String: JSONValue] = [:]
+        var input: JSONValue = .string("")
+        let sent: JSONValue
+
+        var callback: JourneyCallback {
+            JourneyCallback(
+                type: type, output: proposed.map { JourneyCallback.Field(name: $0.key, value: $0.value) },
+                input: [JourneyCallback.Field(name: "IDToken1", value: input)])
+        }
+    }
+
+    private static func choices(_ proposed: Int64) -> [String: JSONValue] {
+        ["choices": .array([.string("Email"), .string("SMS")]), "defaultChoice": .integer(proposed)]
+    }
+
+    static let proposals = [
+        Proposal(type: "TextInputCallback", proposed: ["defaultText": .string("none")], sent: .string("none")),
+        Proposal(type: "TextInputCallback", proposed: ["defaultText": .string("none")], input: .null, sent: .string("none")),
+        Proposal(
+            type: "TextInputCallback", proposed: ["defaultText": .string("none")], input: .string("mi"), sent: .string("mi")),
+        Proposal(type: "TextInputCallback", sent: .string("")),
+        Proposal(type: "ChoiceCallback", proposed: choices(1), input: .integer(0), sent: .integer(1)),
+        Proposal(type: "ChoiceCallback", proposed: choices(1), sent: .integer(1)),
+        Proposal(type: "ChoiceCallback", proposed: choices(1), input: .null, sent: .integer(1)),
+        Proposal(type: "ChoiceCallback", proposed: choices(-1), input: .integer(0), sent: .integer(0)),
+        Proposal(type: "ChoiceCallback", proposed: choices(7), input: .null, sent: .null),
+        Proposal(type: "StringAttributeInputCallback", proposed: ["value": .string("Bo")], sent: .string("Bo")),
+        Proposal(
+            type: "StringAttributeInputCallback", proposed: ["value": .string("Bo")], input: .string("Al"), sent: .string("Al")),
+        Proposal(type: "NumberAttributeInputCallback", proposed: ["value": .number(1.5)], input: .null, sent: .number(1.5)),
+        Proposal(type: "NumberAttributeInputCallback", proposed: ["value": .null], input: .null, sent: .null),
+        Proposal(type: "NumberAttributeInputCallback", proposed: ["value": .integer(3)], input: .integer(0), sent: .integer(0)),
+        Proposal(type: "BooleanAttributeInputCallback", proposed: ["value": .bool(true)], input: .null, sent: .bool(true)),
+        Proposal(type: "BooleanAttributeInputCallback", input: .null, sent: .bool(false)),
+        Proposal(
+            type: "BooleanAttributeInputCallback", proposed: ["value": .bool(true)], input: .bool(false), sent: .bool(false)),
+        // Nothing is pressed for anybody.
+        Proposal(
+            type: "ConfirmationCallback", proposed: ["options": .array([.string("Yes")]), "defaultOption": .integer(0)],
+            input: .integer(100), sent: .integer(100)),
+    ]
+
+    @Test("What nobody touches goes back as it was shown, and what somebody empties goes back empty", arguments: proposals)
+    func untouched(row: Proposal) async throws {
+        let given = JSON.text(of: JourneyStep(authId: "a", callbacks: [row.callback]).json)
+        let transport = answering((200, given), (200, given), (200, #"{"tokenId":"t"}"#))
+        let journeys = Journey(try profile(), transport: transport)
+        func sent() throws -> JSONValue? {
+            let step = try JourneyStep(json: try JSON.value(of: transport.requests.last?.body ?? []))
+            return step.callbacks.first?.inputs[""]
+        }
+        let step = try await journeys.start().step
+        #expect(shown(step.callbacks[0]) == row.sent)
+        var second = try await journeys.next(step).step
+        #expect(try sent() == row.sent)
+        guard row.type == "TextInputCallback" else { return }
+        try second.fill(TextInputCallback.self) { $0.text = "" }
+        #expect(second.first(TextInputCallback.self)?.text == "")
+        _ = try await journeys.next(second)
+        #expect(try sent() == .string(""))
+    }
+
+    /// What the view of a callback shows, as it would stand in the input.
+    private func shown(_ callback: JourneyCallback) -> JSONValue? {
+        switch callback.typed {
+        case let typed as TextInputCallback: .string(typed.text)
+        case let typed as ChoiceCallback: typed.selectedIndex.map { .integer(Int64($0)) } ?? .null
+        case let typed as StringAttributeInputCallback: .string(typed.value)
+        case let typed as NumberAttributeInputCallback:
+            typed.value.map { value in Int64(exactly: value).map { .integer($0) } ?? .number(value) } ?? .null
+        case let typed as BooleanAttributeInputCallback: .bool(typed.value)
+        case let typed as ConfirmationCallback: typed.selectedIndex == nil ? .integer(100) : nil
+        default: nil
         }
     }
 
@@ -105,7 +189,7 @@ struct CallbackTests {
         #expect(password.isFilled)
         #expect(password.callback.inputs == ["": .string("sésame")])
         var text = try #require(TextInputCallback(try Recorded.first("TextInputCallback")))
-        #expect(text.text == "none")
+        #expect(text.text == "" && text.defaultText == "none")
         text.text = "mi"
         #expect(text.callback.inputs == ["": .string("mi")])
     }

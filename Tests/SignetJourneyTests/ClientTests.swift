@@ -43,7 +43,7 @@ struct ClientTests {
     func life(realm: String, user: String) async throws {
         try await LiveServer.with(realm: Realm(realm), clients: [Self.registered(realm: realm)]) { server in
             let (store, log) = (try SessionStore.memory(), ExchangeLog())
-            let app = try Self.app(server, store: store, log: log) { $0.refreshThreshold = .seconds(3590) }
+            let app = try Self.app(server, store: store, log: log) { $0.refreshThreshold = .seconds(1700) }
             #expect(try await app.reader.session() == nil)
             let session = try await Self.logIn(app, as: user)
             #expect(try await app.reader.session() == session)
@@ -52,7 +52,7 @@ struct ClientTests {
             #expect(try await app.reader.token() == token)
             #expect(try await app.userInfo().subject?.isEmpty == false)
             // The profile's threshold is what counts.
-            server.clock.advance(by: 11)
+            server.clock.advance(by: 1901)
             let renewed = try await app.tokens.token()
             #expect(renewed.value != token.value)
 

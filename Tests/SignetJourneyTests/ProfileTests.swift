@@ -314,7 +314,9 @@ struct DiscoveryTests {
             (["issuer": nil], "discovery.issuer", .missing), (["token_endpoint": nil], "discovery.token_endpoint", .missing),
             (
                 ["issuer": "https://evil.example.test/am"], "discovery.issuer",
-                .value("is another server than the one that was asked")
+                .value(
+                    "is https://evil.example.test/am, another server than the one that was asked; ask it at the address it gives itself"
+                )
             ),
             (
                 ["token_endpoint": "http://am.example.test/t"], "discovery.token_endpoint",

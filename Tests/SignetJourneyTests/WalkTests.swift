@@ -79,6 +79,35 @@ struct WalkTests {
         await expect(.staleStep) { try await walk.next(step) }
     }
 
+    @Test("goes on waiting after a failure of the network, as long as before")
+    func waitsOn() async throws {
+        let answers = Mutex<[HTTPResponse?]>([
+            HTTPResponse(status: 200, body: Array(Self.wait.utf8)), nil, nil,
+            HTTPResponse(status: 200, body: Array(Self.end.utf8)),
+        ])
+        let transport = ScriptedTransport { request throws(TransportError) in
+            guard let answer = answers.withLock({ $0.removeFirst() }) else {
+                throw TransportError(.interrupted, host: "am.example.test", "cut")
+            }
+            return answer
+        }
+        let clock = GateClock()
+        let walk = JourneyWalk(Journey(try profile(), transport: transport), clock: clock)
+        _ = try await walk.start("Login")
+        for count in 2...3 {
+            let waiting = Task { try await walk.wait() }
+            await clock.sleeper()
+            #expect(transport.requests.count == count - 1)
+            clock.wake()
+            await #expect(throws: TransportError.self) { try await waiting.value }
+            #expect(transport.requests.count == count)
+        }
+        let waiting = Task { try await walk.wait() }
+        await clock.sleeper()
+        clock.wake()
+        guard case .loggedIn = try await waiting.value else { throw Unexpected() }
+    }
+
     @Test("tells every listener where it stands, each from where it began to listen")
     func listeners() async throws {
         let walk = try walk(answering((200, Self.login), (200, Self.wait), (200, Self.end)))

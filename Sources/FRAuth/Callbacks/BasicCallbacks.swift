@@ -172,8 +172,8 @@ public final class TermsAndConditionsCallback: SingleValueCallback {
 public final class KbaCreateCallback: MultipleValuesCallback {
     /// The questions that the server proposes.
     public var predefinedQuestions: [String] { wire.output("predefinedQuestions")?.array?.compactMap(\.string) ?? [] }
-    /// Whether a question of the person's own is taken.
-    public var allowUserDefinedQuestions: Bool { wire.output("allowUserDefinedQuestions")?.bool ?? false }
+    /// Whether a question of the person's own is taken. A server that does not say it takes any.
+    public var allowUserDefinedQuestions: Bool { SignetJourney.KbaCreateCallback(wire)?.allowsOwnQuestion ?? false }
     /// Enters the question.
     public func setQuestion(_ question: String) { set("question", question) }
     /// Enters the answer.

@@ -73,10 +73,11 @@ enum LegacyErrors {
         case .stateMismatch: return OAuth2Error.invalidPKCEState(words)
         case .notRedirected: return OAuth2Error.missingOrInvalidRedirectURI(words)
         case .noCode: return OAuth2Error.unknown(words)
-        case .loginRequired, .interactionRequired, .consentRequired: return AuthError.userAuthenticationRequired
         case .failed: return AuthApiError.apiRequestFailure(status: error.status ?? 0)
         case .unreadable: return NetworkError.invalidResponseDataType
         case .notConfigured, .notOffered: return ConfigError.invalidConfiguration(words)
+        // That nothing is left is the engine's to say: here the session lives, and the server wants the person all the same.
+        case .loginRequired, .interactionRequired, .consentRequired: return OAuth2Error.other(words)
         case .invalidToken, .authorizationPending, .slowDown, .expiredToken, .serverError, .temporarilyUnavailable, .other,
             .issuerMismatch:
             return OAuth2Error.other(words)

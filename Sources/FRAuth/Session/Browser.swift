@@ -3,6 +3,12 @@ import SignetJourney
 import SignetNetwork
 import Synchronization
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Which browser a login goes to, as the original has them. Where there is a desktop there is one: the person's own.
 public enum BrowserType: Int, Sendable, CaseIterable {
     /// A window of the system for logins; on Apple's mobile systems.
@@ -82,7 +88,7 @@ public final class Browser: Sendable {
     public var isInProgress: Bool { process.browser === self }
 
     /// Opens the browser, waits for the person to finish, and keeps the tokens.
-    /// - Throws: ``AuthError/userAlreadyAuthenticated(_:)``; ``BrowserError``; ``OAuth2Error``, with
+    /// - Throws: ``AuthError/userAlreadyAuthenticated(_:)`` where there is a token that has not ended; ``BrowserError``; ``OAuth2Error``, with
     ///   ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` for a redirect address that nobody here can listen at; ``NetworkError``;
     ///   ``ConfigError``.
     @discardableResult
@@ -130,6 +136,10 @@ public final class Browser: Sendable {
         return browser.attempt.withLock { $0.desk }?.leave(String(query)) ?? false
     }
 
+    /// The same for an address that is a `URL` already, as the original takes it.
+    @discardableResult
+    public static func validateBrowserLogin(url: URL) -> Bool { validateBrowserLogin(url: url.absoluteString) }
+
     private func logIn() async throws -> FRUser {
         // Given up before it began: no browser opens.
         guard !Task.isCancelled else { throw BrowserError.externalUserAgentCancelled }
@@ -140,7 +150,10 @@ public final class Browser: Sendable {
         guard let started = process.started else { throw ConfigError.invalidSDKState }
         if let missing = started.options.missingClient { throw missing }
         let kept = try await started.session.current()
-        guard kept.token == nil else { throw AuthError.userAlreadyAuthenticated(true) }
+        // One that has ended may be what the person is to be asked for: the server gives no other without.
+        guard kept.ownToken?.isExpired(at: process.settings.clock.now) ?? true else {
+            throw AuthError.userAlreadyAuthenticated(true)
+        }
         let tokens = try tokens(of: started.session.client)
         let open = process.settings.openBrowser
         let desk = Self.isAppsOwn(started.options.oauthRedirectUri) ? AnswerDesk() : nil

@@ -1,5 +1,11 @@
 public import SignetJourney
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The session of the server, and journeys for one.
 public struct FRSession: Sendable {
     private let process: FRAuthProcess
@@ -46,8 +52,7 @@ extension FRSession {
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, authIndexValue: String, authIndexType: String = "service"
     ) async throws -> sending NodeResult<T> {
-        guard let started = FRAuth.shared else { throw ConfigError.invalidSDKState }
-        return try await started.service(AuthenticationIndex(type: authIndexType, value: authIndexValue)).next(type)
+        try await service(AuthenticationIndex(type: authIndexType, value: authIndexValue)).next(type)
     }
 
     /// Begins what a policy asks for before it lets somebody in.
@@ -55,14 +60,52 @@ extension FRSession {
         begin(.advice(policyAdvice), completion)
     }
 
+    /// The same for who waits.
+    /// - Throws: as ``authenticate(_:authIndexValue:authIndexType:)``.
+    public static func authenticate<T: Sendable>(
+        _ type: T.Type = T.self, policyAdvice: PolicyAdvice
+    ) async throws -> sending NodeResult<T> {
+        try await service(.advice(policyAdvice)).next(type)
+    }
+
     /// Goes on with a journey that was suspended, at the link that its e-mail has.
     public static func authenticate<T: Sendable>(resumeURI: String, completion: @escaping NodeCompletion<T>) {
-        guard let started = FRAuth.shared else { return LegacyWalk.refuse(completion, ConfigError.invalidSDKState) }
-        started.service(.standard).resume(resumeURI, completion: completion)
+        with(.standard, completion) { $0.resume(resumeURI, completion: completion) }
+    }
+
+    /// The same with the link as a `URL`, as the original takes it.
+    public static func authenticate<T: Sendable>(resumeURI: URL, completion: @escaping NodeCompletion<T>) {
+        authenticate(resumeURI: resumeURI.absoluteString, completion: completion)
+    }
+
+    /// The same for who waits.
+    /// - Throws: ``AuthError/invalidResumeURI(_:)``; as ``authenticate(_:authIndexValue:authIndexType:)``.
+    public static func authenticate<T: Sendable>(
+        _ type: T.Type = T.self, resumeURI: String
+    ) async throws -> sending NodeResult<T> {
+        try await service(.standard).resume(type, link: resumeURI)
+    }
+
+    /// The same for who waits, with the link as a `URL`.
+    /// - Throws: ``AuthError/invalidResumeURI(_:)``; as ``authenticate(_:authIndexValue:authIndexType:)``.
+    public static func authenticate<T: Sendable>(
+        _ type: T.Type = T.self, resumeURI: URL
+    ) async throws -> sending NodeResult<T> {
+        try await authenticate(type, resumeURI: resumeURI.absoluteString)
     }
 
     private static func begin<T: Sendable>(_ index: AuthenticationIndex, _ completion: @escaping NodeCompletion<T>) {
-        guard let started = FRAuth.shared else { return LegacyWalk.refuse(completion, ConfigError.invalidSDKState) }
-        started.service(index).next(completion: completion)
+        with(index, completion) { $0.next(completion: completion) }
+    }
+
+    private static func with<T: Sendable>(
+        _ index: AuthenticationIndex, _ completion: @escaping NodeCompletion<T>, _ body: (AuthService) -> Void
+    ) {
+        do { body(try service(index)) } catch { LegacyWalk.refuse(completion, error) }
+    }
+
+    private static func service(_ index: AuthenticationIndex) throws -> AuthService {
+        guard let started = FRAuth.shared else { throw ConfigError.invalidSDKState }
+        return started.service(index)
     }
 }

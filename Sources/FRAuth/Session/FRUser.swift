@@ -8,19 +8,19 @@ public final class FRUser: Sendable {
 
     init(_ process: FRAuthProcess = .current) { self.process = process }
 
-    /// Who is logged in: somebody with a session or with tokens that are stored. Nil when nobody is, when the SDK is not started, and when
-    /// what is stored cannot be read, which ``FRAuth/lastStorageError`` tells then. The server is not asked.
+    /// Who is logged in: somebody with a session or with tokens that are stored, unless those came from a session that is stored no more.
+    /// Nil when nobody is, when the SDK is not started, and when what is stored cannot be read, which ``FRAuth/lastStorageError`` tells
+    /// then. The server is not asked.
     public static var currentUser: FRUser? {
-        guard let session = FRAuthProcess.current.started?.session, !session.kept.isEmpty else { return nil }
+        guard let session = FRAuthProcess.current.started?.session, !session.kept.isNobody else { return nil }
         return FRUser()
     }
 
-    /// The access token as it is stored, ended or not; nil when there is none, or it came from another session than the stored one. It
-    /// renews nothing and removes nothing: ``getAccessToken()-3l3ew`` does.
+    /// The access token as it is stored, ended or not; nil when there is none, or it came from another session than the stored one, or
+    /// from one that is stored no more. It renews nothing and removes nothing: ``getAccessToken()-3l3ew`` does.
     public var token: AccessToken? {
-        guard let kept = process.started?.session.kept, let token = kept.token else { return nil }
-        if let session = kept.session, token.session != SessionIdentity(session) { return nil }
-        return AccessToken(token, session: kept.session)
+        guard let kept = process.started?.session.kept else { return nil }
+        return kept.ownToken.map { AccessToken($0, session: kept.session) }
     }
 
     /// The value of the `Authorization` header that presents the stored token; empty when there is none.
@@ -70,7 +70,7 @@ extension FRUser {
     private static func service(_ name: KeyPath<ServerProfile, String>) async throws -> AuthService {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
         let kept = try await started.session.current()
-        guard kept.isEmpty else { throw AuthError.userAlreadyAuthenticated(kept.token != nil) }
+        guard kept.isNobody else { throw AuthError.userAlreadyAuthenticated(kept.ownToken != nil) }
         return started.service(.service(started.session.client.profile[keyPath: name]))
     }
 }
@@ -81,7 +81,9 @@ extension FRUser {
     /// Sees to it that there is a token that is good: renews it within the threshold, or gets one for the session.
     /// - Returns: this user, whose ``token`` it is.
     /// - Throws: ``TokenError/nullToken`` when nobody is logged in; ``AuthError/userAuthenticationRequired`` when what is stored gets no
-    ///   token any more; ``OAuth2Error``, ``NetworkError`` and ``AuthApiError`` with everything kept; ``ConfigError`` without an
+    ///   token any more; ``OAuth2Error``, ``NetworkError`` and ``AuthApiError`` with everything kept, of which
+    ///   ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` and ``OAuth2Error/other(_:)`` may mean that the session lives and the server
+    ///   wants something of the person first, a consent for example, which ``FRUser/browser()`` shows; ``ConfigError`` without an
     ///   OAuth 2.0 client; `StoreError`.
     @discardableResult
     public func getAccessToken() async throws -> FRUser {

@@ -27,6 +27,15 @@ final class LegacySession: Sendable {
         var session: SSOToken?
         var token: SignetCore.AccessToken?
         var isEmpty: Bool { session == nil && token == nil }
+
+        /// The token, unless it came from another session than the stored one, or from one that is stored no more: apps that share a
+        /// session log one another out.
+        var ownToken: SignetCore.AccessToken? {
+            token.flatMap { $0.session == session.map(SessionIdentity.init) ? $0 : nil }
+        }
+
+        /// Whether nobody is logged in.
+        var isNobody: Bool { session == nil && ownToken == nil }
     }
 
     private struct State {

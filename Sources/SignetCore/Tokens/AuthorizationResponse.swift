@@ -13,7 +13,7 @@ package enum AuthorizationResponse {
         location: String?, redirectURI: String, state: String, issuer: String? = nil, requiresIssuer: Bool = false
     ) throws(OAuthError) -> Secret {
         guard let location, isAnswer(location, to: redirectURI) else {
-            throw OAuthError(.notRedirected, explanation: "the server asks for a login instead of answering")
+            throw OAuthError(.notRedirected, explanation: "the server shows a page instead of answering")
         }
         return try code(query: FormCoding.query(of: location), state: state, issuer: issuer, requiresIssuer: requiresIssuer)
     }

@@ -12,7 +12,8 @@ package enum TokenDecision: String, Sendable, Hashable {
     case refresh
     /// The session gets a new one, by a new walk through the authorization endpoint.
     case authorize
-    /// The stored token came from another session: it is revoked and removed, and the question is asked again.
+    /// The stored token came from another session, or from one that is stored no more: it is removed and revoked, and the question
+    /// is asked again.
     case discardOrphan
     /// The stored token has ended and nothing can renew it: it is removed, and the person logs in again.
     case discardExpired
@@ -36,20 +37,32 @@ package enum RefreshFailure: String, Sendable, Hashable {
 package enum TokenRules {
     /// What to do with a stored token.
     /// - Parameters:
-    ///   - session: The session that is stored beside it.
-    ///   - threshold: How long before its end a token is renewed.
+    ///   - session: The session that is stored beside it; nil when it is known that there is none.
+    ///   - threshold: How long before its end a token is renewed; see ``lead(_:of:)``.
     ///   - isRefused: Whether the token counts as ended whatever its date says: a server did not take it, or the caller asks
     ///     for a new one.
     package static func decide(
         _ token: AccessToken?, session: SessionIdentity?, now: Date, threshold: Duration, isRefused: Bool = false
     ) -> TokenDecision {
         guard let token else { return session == nil ? .logIn : .authorize }
-        if let session, token.session != session { return .discardOrphan }
-        if !isRefused, !token.isExpiring(at: now, within: threshold) { return .use }
+        if token.session != session { return .discardOrphan }
+        if !isRefused, !isDue(token, now: now, threshold: threshold) { return .use }
         if token.refreshToken != nil, session == nil || !mayBeUsedUp(token) { return .refresh }
         if session != nil { return .authorize }
         if token.isExpired(at: now) { return .discardExpired }
         return isRefused ? .logIn : .use
+    }
+
+    /// How long before its end a token is renewed: `threshold`, and half of its life at most. One that lives no longer than the
+    /// threshold would be renewed at every call.
+    package static func lead(_ threshold: Duration, of token: AccessToken) -> Duration {
+        guard let end = token.expiresAt else { return threshold }
+        return min(threshold, .seconds(max(0, end.timeIntervalSince(token.issuedAt)) / 2))
+    }
+
+    /// Whether it is time to renew a token.
+    package static func isDue(_ token: AccessToken, now: Date, threshold: Duration) -> Bool {
+        token.isExpired(at: now) || token.isExpiring(at: now, within: lead(threshold, of: token))
     }
 
     /// Whether the server may have taken the refresh token already, and given the next one to somebody who never saved it.
@@ -79,18 +92,18 @@ package enum TokenRules {
 
 /// What happens when a journey delivers a session (protocol/journey.md section 3.2).
 package enum SessionUpgrade: String, Sendable, Hashable {
-    /// The session that is stored is ended at the server. Cookies stay: what delivered the new session has set its cookie.
-    case endStoredSession
+    /// The new session is stored, in the place of the one before.
+    case store
     /// The access token is removed and revoked.
     case revokeTokens
-    /// The new session is stored.
-    case store
+    /// The session that was stored is ended at the server. Cookies stay: what delivered the new session has set its cookie.
+    case endStoredSession
 
-    /// What to do, in order; whether the requests succeed changes nothing. An empty session is handed to the caller and changes
-    /// nothing that is stored.
+    /// What to do, in order: nothing is removed before the new session is stored. Whether the requests succeed changes nothing. An
+    /// empty session is handed to the caller and changes nothing that is stored.
     package static func steps(stored: SSOToken?, hasTokens: Bool, delivered: SSOToken) -> [SessionUpgrade] {
         guard delivered.value.count > 0 else { return [] }
         if let stored, stored.value == delivered.value { return [.store] }
-        return (stored == nil ? [] : [.endStoredSession]) + (hasTokens ? [.revokeTokens] : []) + [.store]
+        return [.store] + (hasTokens ? [.revokeTokens] : []) + (stored == nil ? [] : [.endStoredSession])
     }
 }

@@ -68,12 +68,12 @@ public struct TextInputCallback: TypedCallback {
 
     /// What to ask, in the person's language.
     public var prompt: String { callback.text("prompt") }
-    /// What to propose.
+    /// What the server proposes.
     public var defaultText: String { callback.text("defaultText") }
 
-    /// The text; what is proposed while nothing was entered.
+    /// The text that goes back. In a step of a ``Journey`` it begins as what is proposed.
     public var text: String {
-        get { callback.value()?.string.flatMap { $0.isEmpty ? nil : $0 } ?? defaultText }
+        get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
     }
 }
@@ -97,10 +97,9 @@ public struct ChoiceCallback: TypedCallback {
     public var choices: [String] { callback.texts("choices") }
     /// The position of the choice that is proposed; nil when none is.
     public var defaultChoice: Int? { callback.number("defaultChoice").flatMap { choices.indices.contains($0) ? $0 : nil } }
-    /// The position of what is chosen; before anything is, of what is proposed.
+    /// The position of the choice that goes back; nil while none is chosen. In a step of a ``Journey`` it begins as what is proposed.
     public var selectedIndex: Int? {
         callback.value()?.wholeNumber.flatMap { Int(exactly: $0) }.flatMap { choices.indices.contains($0) ? $0 : nil }
-            ?? defaultChoice
     }
 
     /// Chooses by position, from 0.

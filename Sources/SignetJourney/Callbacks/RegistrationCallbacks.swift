@@ -96,9 +96,9 @@ public struct StringAttributeInputCallback: AttributeInputCallback {
         self.callback = callback
     }
 
-    /// The text; before one is entered, what the server has.
+    /// The text that goes back. In a step of a ``Journey`` it begins as what the server has.
     public var value: String {
-        get { callback.value()?.string.flatMap { $0.isEmpty ? nil : $0 } ?? callback.text("value") }
+        get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
     }
 }
@@ -116,8 +116,8 @@ public struct NumberAttributeInputCallback: AttributeInputCallback {
         self.callback = callback
     }
 
-    /// The number; before one is entered, what the server has filled in; nil for none.
-    public var value: Double? { callback.value()?.double ?? callback.output("value")?.double }
+    /// The number that goes back; nil for none. In a step of a ``Journey`` it begins as what the server has.
+    public var value: Double? { callback.value()?.double }
 
     /// Enters a number.
     /// - Throws: ``CallbackError/Code/invalid`` for one that JSON cannot express.
@@ -140,9 +140,9 @@ public struct BooleanAttributeInputCallback: AttributeInputCallback {
         self.callback = callback
     }
 
-    /// Yes or no.
+    /// The yes or no that goes back. In a step of a ``Journey`` it begins as what the server has.
     public var value: Bool {
-        get { callback.value()?.truth ?? callback.truth("value") }
+        get { callback.value()?.truth ?? false }
         set { callback.set(.bool(newValue)) }
     }
 }

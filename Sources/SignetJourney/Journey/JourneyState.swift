@@ -29,7 +29,7 @@ extension JourneyState {
         }
         if members["authId"] != nil {
             do {
-                self = .step(try JourneyStep(json: json))
+                self = .step(try JourneyStep(json: json).proposing())
             } catch {
                 throw JourneyError(.serverMisbehaved, status: status, message: "the step cannot be read: \(error)")
             }

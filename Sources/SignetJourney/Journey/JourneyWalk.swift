@@ -109,14 +109,15 @@ public actor JourneyWalk {
     }
 
     /// Waits as long as the step says and sends it, again and again, until the server asks for something else. While it waits the walk
-    /// stands at the step, so that another answer to it can be sent: then this returns with where the walk stands.
+    /// stands at the step, so that another answer to it can be sent: then this returns with where the walk stands. After a failure it
+    /// may be called again, and goes on as before.
     /// - Parameter longest: more than this is not waited at once, whatever the server says.
-    /// - Throws: also `CancellationError`, when the task is cancelled; the walk stands at the step then.
+    /// - Throws: as ``next(_:)``; also `CancellationError`, when the task is cancelled; the walk stands at the step then.
     @discardableResult
     public func wait(longest: Duration = .seconds(60)) async throws -> State {
-        while case .step(let step) = state, let milliseconds = step.waitMilliseconds {
+        while let step = state.open, let milliseconds = step.waitMilliseconds {
             try await clock.sleep(for: min(.milliseconds(milliseconds), longest), tolerance: nil)
-            guard case .step(let current) = state, current.authId == step.authId else { return state }
+            guard state.open?.authId == step.authId else { return state }
             try await next(step)
         }
         return state
@@ -128,10 +129,8 @@ public actor JourneyWalk {
 
     private func check(_ step: JourneyStep) throws(JourneyError) {
         try claim()
-        switch state {
-        case .step(let current) where current.authId == step.authId: return
-        case .stalled(let current, _) where current.authId == step.authId: return
-        default: throw JourneyError(.staleStep, message: "the journey has left this step")
+        guard state.open?.authId == step.authId else {
+            throw JourneyError(.staleStep, message: "the journey has left this step")
         }
     }
 
@@ -159,6 +158,16 @@ public actor JourneyWalk {
         return switch error.code {
         case .loginFailed, .timedOut, .suspensionExpired, .refused: true
         case .policyFailed, .serverFailed, .serverMisbehaved, .staleStep, .busy, .invalidResumeURI, .invalidRequest: false
+        }
+    }
+}
+
+extension JourneyWalk.State {
+    /// The step that can be sent; nil when there is none.
+    fileprivate var open: JourneyStep? {
+        switch self {
+        case .step(let step), .stalled(let step, _): step
+        case .idle, .asking, .loggedIn, .passed, .failed: nil
         }
     }
 }

@@ -103,7 +103,11 @@ struct ProviderDescription: Sendable, Hashable {
         // compared is who is speaking.
         guard let issuer = try? Endpoint(unchecked: named), let source = try? Endpoint(unchecked: url),
             issuer.hasSameOrigin(as: source)
-        else { throw ProfileError("discovery.issuer", .value("is another server than the one that was asked")) }
+        else {
+            let reason =
+                "is \(named.prefix(200)), another server than the one that was asked; ask it at the address it gives itself"
+            throw ProfileError("discovery.issuer", .value(reason))
+        }
         self.issuer = named
         var addresses: [ServerEndpoint: String] = [:]
         for (endpoint, name) in Self.required {

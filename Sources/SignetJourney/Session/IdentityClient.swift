@@ -84,17 +84,23 @@ public struct IdentityClient: Sendable {
     public func deviceLogin() -> DeviceLogin { DeviceLogin(tokens) }
 
     /// The app's own requests with the access token, to these servers and to no others.
-    /// - Parameter origins: scheme, host and port of each.
-    public func authorized(for origins: [Endpoint]) -> AuthorizedTransport {
-        authorized(for: origins) {}
+    /// - Parameters:
+    ///   - origins: scheme, host and port of each. One that is the profile's own server must have a key of the profile's pins.
+    ///   - pins: the keys of which the others must have one; none for what each request insists on.
+    public func authorized(for origins: [Endpoint], pins: Set<PublicKeyPin> = []) -> AuthorizedTransport {
+        authorized(for: origins, pins: pins) {}
     }
 
     /// The same.
     /// - Parameter settle: what comes before each request; where it throws, no token is asked for.
     package func authorized(
-        for origins: [Endpoint], after settle: @escaping @Sendable () async throws -> Void
+        for origins: [Endpoint], pins: Set<PublicKeyPin>, after settle: @escaping @Sendable () async throws -> Void
     ) -> AuthorizedTransport {
-        AuthorizedTransport(transport, tokens: tokens, origins: origins, after: settle)
+        let origins = origins.map { origin in
+            let isOwn = !profile.pins.isEmpty && origin.hasSameOrigin(as: profile.url)
+            return AuthorizedTransport.Origin(address: origin, pins: isOwn ? profile.pins : pins)
+        }
+        return AuthorizedTransport(transport, tokens: tokens, origins: origins, after: settle)
     }
 
     /// What the server says about the person.

@@ -10,33 +10,38 @@ extension TokenSource {
     }
 
     /// Takes the session that a journey delivered, and does what that means for the one before it (protocol/journey.md section
-    /// 3.2): another session is ended at the server, tokens that came from it are revoked and removed, the new one is stored. The
+    /// 3.2): the new one is stored, tokens that came from another one are removed and revoked, and that one is ended at the server. The
     /// same session again changes nothing else. An empty one, of a journey that ends without a session, changes nothing at all.
     ///
     /// That the old session could not be ended or the old tokens not be revoked is told, and stops nothing.
     /// - Returns: What could not be done at the server; empty when all was.
-    /// - Throws: ``TokenError/Code/storage``; the old session may be removed then.
+    /// - Throws: ``TokenError/Code/storage``. Where the new session cannot be stored, the old one and its tokens stay as they were; where
+    ///   only the old tokens cannot be removed, the new session is stored, and nobody gets those tokens any more.
     @discardableResult
     public func adopt(_ delivered: SSOToken) async throws(TokenError) -> [TokenError] {
-        let leftovers = try await alone { () async throws(TokenError) in
+        let (leftovers, failure) = try await alone { () async throws(TokenError) -> (Leftovers, TokenError?) in
+            defer { forget() }
             let (token, session) = try await kept()
-            var leftovers = Leftovers()
+            var (leftovers, failure) = (Leftovers(), nil as TokenError?)
             for step in SessionUpgrade.steps(stored: session, hasTokens: token != nil, delivered: delivered) {
                 switch step {
-                case .endStoredSession:
-                    try await storing { () async throws(StoreError) in try await store.removeSession() }
-                    leftovers.session = session
+                case .store: try await storing { () async throws(StoreError) in try await store.save(delivered) }
                 case .revokeTokens:
-                    try await storing { () async throws(StoreError) in try await store.removeToken() }
-                    leftovers.token = token
-                case .store:
-                    try await storing { () async throws(StoreError) in try await store.save(delivered) }
+                    // The session before is replaced already, and has to be ended whatever becomes of its tokens.
+                    do throws(TokenError) {
+                        try await storing { () async throws(StoreError) in try await store.removeToken() }
+                        leftovers.token = token
+                    } catch {
+                        failure = error
+                    }
+                case .endStoredSession: leftovers.session = session
                 }
             }
-            forget()
-            return leftovers
+            return (leftovers, failure)
         }
-        return await end(leftovers)
+        let failures = await end(leftovers)
+        if let failure { throw failure }
+        return failures
     }
 
     /// The cookies that are stored; nil when none are kept.

@@ -8,20 +8,30 @@ public import SignetNetwork
 public struct AuthorizedTransport: Sendable {
     private let transport: any HTTPTransport
     private let tokens: TokenSource
-    private let origins: [Endpoint]
+    private let origins: [Origin]
     private let settle: @Sendable () async throws -> Void
+
+    /// A server that the token is meant for.
+    struct Origin: Sendable {
+        let address: Endpoint
+        /// The keys of which it must have one; none for what the request itself insists on.
+        let pins: Set<PublicKeyPin>
+    }
 
     /// A helper for the servers that the token is meant for.
     /// - Parameters:
     ///   - transport: How servers are reached.
     ///   - tokens: Where the token comes from.
     ///   - origins: Scheme, host and port of each. The token goes nowhere else.
-    public init(_ transport: any HTTPTransport, tokens: TokenSource, origins: [Endpoint]) {
-        self.init(transport, tokens: tokens, origins: origins) {}
+    ///   - pins: The keys of which each of them must have one, whatever the request says; none for what the request insists on.
+    public init(
+        _ transport: any HTTPTransport, tokens: TokenSource, origins: [Endpoint], pins: Set<PublicKeyPin> = []
+    ) {
+        self.init(transport, tokens: tokens, origins: origins.map { Origin(address: $0, pins: pins) }) {}
     }
 
     init(
-        _ transport: any HTTPTransport, tokens: TokenSource, origins: [Endpoint],
+        _ transport: any HTTPTransport, tokens: TokenSource, origins: [Origin],
         after settle: @escaping @Sendable () async throws -> Void
     ) {
         self.transport = transport
@@ -33,14 +43,18 @@ public struct AuthorizedTransport: Sendable {
     /// Sends a request with the token. After a 401 the token is renewed and the request sent once more; the second answer is
     /// the answer, whatever it is.
     /// - Throws: ``TokenError`` when there is no token to be had, or its renewal fails for a reason that is not the server's;
-    ///   `TransportError`, with `TransportError.Code.invalidRequest` for a server that the token is not meant for.
+    ///   `TransportError`, with `TransportError.Code.invalidRequest` for a server that the token is not meant for, and
+    ///   `TransportError.Code.cannotPin` where it must have a key that nobody would look at.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        guard let target = try? Endpoint(unchecked: request.url), origins.contains(where: { $0.hasSameOrigin(as: target) })
+        guard let target = try? Endpoint(unchecked: request.url),
+            let origin = origins.first(where: { $0.address.hasSameOrigin(as: target) })
         else {
             throw TransportError(
                 .invalidRequest, host: (try? Endpoint(unchecked: request.url))?.host ?? "?",
                 "the token is not meant for this server: name it among the origins")
         }
+        var request = request
+        if !origin.pins.isEmpty { request.pins = origin.pins }
         try await settle()
         let token = try await tokens.token()
         let response = try await transport.deliver(request.authorized(by: token))
@@ -50,7 +64,7 @@ public struct AuthorizedTransport: Sendable {
             renewed = try await tokens.renewed(insteadOf: token)
         } catch {
             // Nothing better can be sent. The server's own answer says more than ours would.
-            guard [.refused, .loginRequired, .unreachable].contains(error.code) else { throw error }
+            guard [.refused, .loginRequired, .interactionRequired, .unreachable].contains(error.code) else { throw error }
             return response
         }
         return try await transport.deliver(request.authorized(by: renewed))

@@ -8,6 +8,10 @@ public struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable, CaseIterable {
         /// Nothing that is stored gets a token any more: the person has to log in.
         case loginRequired
+        /// The server wants something of the person before it gives a token: a consent, for example, or a stronger login. The session
+        /// lives, or the server did not ask for another; what is stored was kept. A login in a browser (``BrowserLogin``) shows the
+        /// person what is wanted; another journey does not.
+        case interactionRequired
         /// The server refused; what is stored was kept. See ``TokenError/cause``.
         case refused
         /// What the server signed does not hold; it was not taken.
@@ -50,7 +54,7 @@ public struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether the same call may succeed later without anybody doing anything.
     public var isRetryable: Bool {
         switch (code, cause) {
-        case (.loginRequired, _): false
+        case (.loginRequired, _), (.interactionRequired, _): false
         case (_, .server(let error)): error.isRetryable
         case (_, .network(let error)): error.isRetryable
         case (_, .storage(let error)): error.isRetryable
@@ -99,6 +103,7 @@ extension TokenError {
         switch error.code {
         case .notConfigured, .notOffered: .notConfigured
         case .loginRequired, .notRedirected: .loginRequired
+        case .interactionRequired, .consentRequired: .interactionRequired
         case _ where error.isRetryable: .unreachable
         default: .refused
         }

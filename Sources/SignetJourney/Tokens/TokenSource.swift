@@ -18,10 +18,11 @@ import Foundation
 /// What holds, whoever asks, from however many tasks and processes at once:
 /// - A token that is good is answered from memory, without waiting for anything.
 /// - One that ends within the threshold is renewed, by **one** request, whose outcome goes to everybody who asked. It is stored
-///   before anybody gets it.
+///   before anybody gets it. One that lives shorter than twice the threshold is renewed when half of its life is over.
 /// - Where there is no refresh token, or the server ended it, the session (`SSOToken`) gets new tokens; where there is no
-///   session either, ``TokenError/Code/loginRequired`` says that a person has to log in.
-/// - Tokens that came from another session than the one that is stored are revoked and removed.
+///   session either, ``TokenError/Code/loginRequired`` says that a person has to log in. Where the session lives and the server
+///   wants something of the person all the same, ``TokenError/Code/interactionRequired`` does.
+/// - Tokens that came from another session than the one that is stored, or from one that is stored no more, are removed and revoked.
 /// - Only the server's own word, an `invalid_grant` from its token endpoint or its denial that the session exists, ends
 ///   anything. No failure of the network does, no 5xx and no page of HTML.
 public final class TokenSource: Sendable {
@@ -98,7 +99,8 @@ public final class TokenSource: Sendable {
     /// A token that is good for the threshold at least, unless the server's are shorter.
     ///
     /// If a renewal fails for a reason that may pass, a token that has not ended yet is answered all the same.
-    /// - Throws: ``TokenError``. What was stored is as it was, unless its ``TokenError/Code/loginRequired`` says otherwise.
+    /// - Throws: ``TokenError``. What was stored is as it was, unless its ``TokenError/Code/loginRequired`` says otherwise. Where tokens
+    ///   of another session could not be revoked, why: they are removed, and the next call does not come upon them any more.
     public func token() async throws(TokenError) -> AccessToken {
         if let token = remembered() { return token }
         return try await fly(nil)
@@ -136,7 +138,7 @@ public final class TokenSource: Sendable {
 
     /// Keeps a token in memory for as long as it need not be looked at.
     private func remember(_ token: AccessToken, count: Int64, until end: Date? = nil) {
-        let until = end ?? token.expiresAt.map { $0 - threshold.seconds } ?? .distantFuture
+        let until = end ?? token.expiresAt.map { $0 - TokenRules.lead(threshold, of: token).seconds } ?? .distantFuture
         memory.withLock { $0 = Memory(token: token, until: until, count: count) }
     }
 
@@ -150,7 +152,13 @@ public final class TokenSource: Sendable {
     private func obtain(_ refused: AccessToken?) async -> Result<AccessToken, TokenError> {
         do throws(TokenError) {
             if refused == nil, let token = try await stored() { return .success(token) }
-            return .success(try await alone { () async throws(TokenError) in try await self.renew(refused) })
+            while true {
+                switch try await alone({ () async throws(TokenError) in try await self.renew(refused) }) {
+                case .token(let token): return .success(token)
+                // Not in the turn, for which everybody else waits.
+                case .orphan(let token): try await revoke(orphan: token)
+                }
+            }
         } catch {
             return .failure(error)
         }
@@ -161,7 +169,9 @@ public final class TokenSource: Sendable {
         let count = store.count
         let (token, session) = try await kept()
         let decision = TokenRules.decide(token, session: session.map(SessionIdentity.init), now: clock.now, threshold: threshold)
-        guard let token, decision == .use, !token.isExpiring(at: clock.now, within: threshold) else { return nil }
+        guard let token, decision == .use, !TokenRules.isDue(token, now: clock.now, threshold: threshold) else {
+            return nil
+        }
         remember(token, count: count)
         return token
     }
@@ -187,8 +197,14 @@ public final class TokenSource: Sendable {
         }
     }
 
+    private enum Renewal {
+        case token(AccessToken)
+        /// A token of another session, which is removed and not revoked yet.
+        case orphan(AccessToken)
+    }
+
     /// Does what the rules say about what is stored, as it is now that nobody else changes it.
-    private func renew(_ refused: AccessToken?) async throws(TokenError) -> AccessToken {
+    private func renew(_ refused: AccessToken?) async throws(TokenError) -> Renewal {
         var (token, session) = try await kept()
         while true {
             let isRefused = refused != nil && token?.value == refused?.value
@@ -196,20 +212,21 @@ public final class TokenSource: Sendable {
                 token, session: session.map(SessionIdentity.init), now: clock.now, threshold: threshold, isRefused: isRefused)
             switch (decision, token, session) {
             case (.use, let token?, _):
-                remember(
-                    token, count: store.count, until: token.isExpiring(at: clock.now, within: threshold) ? token.expiresAt : nil)
-                return token
+                let isDue = TokenRules.isDue(token, now: clock.now, threshold: threshold)
+                remember(token, count: store.count, until: isDue ? token.expiresAt : nil)
+                return .token(token)
             case (.refresh, let old?, _):
                 switch try await refreshed(old, hasSession: session != nil, isRefused: isRefused) {
-                case .token(let token): return token
+                case .token(let token): return .token(token)
                 case .ended: token = nil
-                case .useSession: return try await authorized(session, replacing: old, isRefused: isRefused)
+                case .useSession: return .token(try await authorized(session, replacing: old, isRefused: isRefused))
                 }
             case (.authorize, let old, _):
-                return try await authorized(session, replacing: old, isRefused: isRefused)
+                return .token(try await authorized(session, replacing: old, isRefused: isRefused))
             case (.discardOrphan, let old?, _):
-                try await discard(old)
-                token = nil
+                try await storing { () async throws(StoreError) in try await store.removeToken() }
+                forget()
+                return .orphan(old)
             case (.discardExpired, _, _):
                 try await storing { () async throws(StoreError) in try await store.removeToken() }
                 forget()
@@ -220,11 +237,16 @@ public final class TokenSource: Sendable {
         }
     }
 
-    /// Tokens of another session: removed, and revoked as well as that goes.
-    private func discard(_ token: AccessToken) async throws(TokenError) {
-        try await storing { () async throws(StoreError) in try await store.removeToken() }
-        forget()
-        try? await server.revoke(token)
+    /// Revokes a token of another session. That it could not be done is told (protocol/journey.md section 4.4): it may be somebody
+    /// else's, and lives on.
+    private func revoke(orphan token: AccessToken) async throws(TokenError) {
+        do {
+            try await server.revoke(token)
+        } catch let error as OAuthError where error.code == .notOffered {
+            // A server without that endpoint revokes nothing.
+        } catch {
+            throw TokenError(error)
+        }
     }
 
     func storing(_ body: () async throws(StoreError) -> Void) async throws(TokenError) {
@@ -284,8 +306,8 @@ public final class TokenSource: Sendable {
     /// person again and does not say that the session is over.
     private func usable(_ old: AccessToken?, after failure: TokenError, isRefused: Bool) throws(TokenError) -> AccessToken {
         let now = clock.now
-        guard let old, failure.code == .unreachable || failure.code == .loginRequired, !isRefused, !old.isExpired(at: now)
-        else { throw failure }
+        let mayPass = [.unreachable, .loginRequired, .interactionRequired].contains(failure.code)
+        guard let old, mayPass, !isRefused, !old.isExpired(at: now) else { throw failure }
         let next = now + max(Self.pause, failure.retryAfter ?? .zero).seconds
         remember(old, count: store.count, until: min(next, old.expiresAt ?? next))
         return old
@@ -315,12 +337,14 @@ public final class TokenSource: Sendable {
     }
 
     /// A login page instead of a code may mean many things. Only when the server says of the session itself that it is over is
-    /// it removed, with what came from it. Where nothing of the server's answers there either, nobody has asked for a login.
+    /// it removed, with what came from it. One that lives does not help by being made anew: the server wants something else of the
+    /// person. Where nothing of the server's answers there either, nobody has asked for a login.
     private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) -> TokenError {
         let cookies = (try? await store.cookies()) ?? CookieJar()
         switch await server.state(of: session, cookies: cookies) {
         case .over: break
-        case .alive, .unknown(nil): return failure
+        case .alive: return TokenError(.interactionRequired, failure.cause)
+        case .unknown(nil): return failure
         case .unknown(let error?):
             let reason = TokenError(error)
             return reason.isRetryable ? reason : failure

@@ -85,6 +85,38 @@ package final class ClosedPort: Sendable {
     deinit { close(descriptor) }
 }
 
+/// A port of this machine at which somebody listens and takes nobody: who comes waits at the door.
+package final class FullPort: Sendable {
+    package let port: Int
+    private let descriptors: [Int32]
+
+    package init() throws {
+        let (descriptor, port) = try RawServer.bound(isShared: false)
+        self.port = port
+        guard listen(descriptor, 0) == 0 else { throw RawServer.CannotListen() }
+        // The first of them is the queue; the second sees to it that it is full.
+        descriptors = [descriptor] + (0..<2).map { _ in Self.waiting(at: port) }
+    }
+
+    deinit { for descriptor in descriptors { close(descriptor) } }
+
+    /// A connection that is begun, and not waited for.
+    private static func waiting(at port: Int) -> Int32 {
+        let descriptor = socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        _ = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return descriptor
+    }
+}
+
 /// A connection of a ``RawServer``.
 package struct RawConnection: Sendable, Equatable {
     fileprivate let descriptor: Int32

@@ -6,6 +6,7 @@ import SignetNetwork
 /// What the demo plays on: a fresh home, a server in a process of its own, and this program as the authenticator.
 struct DemoStage {
     let home: String
+    private let folder: TemporaryFolder
     let transport: any HTTPTransport
     private let program: String
     private let environment: [String: String]
@@ -16,18 +17,15 @@ struct DemoStage {
     init(transport: any HTTPTransport) throws {
         self.transport = transport
         program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        var template = Array(
-            (FileManager.default.temporaryDirectory.appending(path: "signet-demo-XXXXXX").path(percentEncoded: false)).utf8CString
-        )
-        guard mkdtemp(&template) != nil else { throw DemoFailure("cannot make a temporary directory") }
-        home = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        folder = try TemporaryFolder("signet-demo", in: FileManager.default.temporaryDirectory.path(percentEncoded: false))
+        home = folder.path
         environment = ProcessInfo.processInfo.environment.merging(["SIGNET_HOME": home + "/vault"]) { _, new in new }
     }
 
     /// Removes everything the demo made.
     func removeHome() throws {
         do {
-            try FileManager.default.removeItem(atPath: home)
+            try folder.remove()
         } catch {
             throw DemoFailure("\(home) could not be removed")
         }

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -47,7 +46,7 @@ enum Keyboard {
     static func hasEnter(within time: Duration) async throws -> Bool {
         let end = ContinuousClock.now + time
         let isPressed = await onThread { isOver in
-            guard isReadable(unless: { isOver() || ContinuousClock.now >= end }) else { return false }
+            guard isReadable(STDIN_FILENO, unless: { isOver() || ContinuousClock.now >= end }) else { return false }
             return if case .ended = read(isOver) { false } else { true }
         }
         try Task.checkCancellation()
@@ -59,7 +58,7 @@ enum Keyboard {
     private static func read(_ isOver: () -> Bool) -> Line {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while isReadable(unless: isOver) {
+        while isReadable(STDIN_FILENO, unless: isOver) {
             let count = systemRead(STDIN_FILENO, &byte)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count == 1 else { return bytes.isEmpty ? .ended : .whole(bytes) }
@@ -71,9 +70,9 @@ enum Keyboard {
     }
 
     /// Waits until there is something to read, or the input has ended. False when it is over first.
-    private static func isReadable(unless isOver: () -> Bool) -> Bool {
+    static func isReadable(_ descriptor: Int32, unless isOver: () -> Bool) -> Bool {
         while !isOver() {
-            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             if poll(&input, 1, 50) > 0 { return true }
         }
         return false
@@ -82,7 +81,7 @@ enum Keyboard {
     /// Runs what blocks on a thread where it may. It is told when nobody waits for it any more, and then waited for all the same:
     /// the terminal is not left as it was for a password.
     private static func onThread<R: Sendable>(_ body: @escaping @Sendable (_ isOver: () -> Bool) -> R) async -> R {
-        let flag = Flag()
+        let flag = Latch()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async { continuation.resume(returning: body { flag.isSet }) }
@@ -90,12 +89,6 @@ enum Keyboard {
         } onCancel: {
             flag.set()
         }
-    }
-
-    private final class Flag: Sendable {
-        private let value = Atomic(false)
-        var isSet: Bool { value.load(ordering: .relaxed) }
-        func set() { value.store(true, ordering: .relaxed) }
     }
 }
 

@@ -34,11 +34,15 @@ struct LoginAttempt {
         do {
             return try await outcome()
         } catch {
-            // Where there was no login before, none is left behind, here or at the server; nor by an interruption.
-            if plan.known == nil || plan.replacesClient { _ = await Task { [client] in await client.logOut() }.value }
-            throw error
+            // An interruption leaves nothing either.
+            if leavesNothing { _ = await Task { [client] in await client.logOut() }.value }
+            // What is said of a login that there is does not hold for one that is being made.
+            throw (error as? TokenError).map { Failure($0) } ?? error
         }
     }
+
+    /// Whether there was no login before in this place: then one that fails leaves none behind, here or at the server.
+    private var leavesNothing: Bool { plan.known == nil || plan.replacesClient }
 
     private func outcome() async throws -> Outcome {
         var outcome = Outcome()
@@ -53,10 +57,15 @@ struct LoginAttempt {
                 if plan.changesClient { try await client.tokens.revoke() }
                 outcome.token = try await client.tokens.token()
             } catch {
-                // After a long journey, a network that fails at its end costs no second one.
-                guard error.isRetryable else { throw Self.withoutToken(error) }
-                let failure = Failure(error)
-                outcome.failure = Failure(failure.exit, failure.code, "logged in, but there is no token yet: \(failure.message)")
+                // After a long journey, a network that fails at its end costs no second one; nor does a page that wants a browser.
+                let reason = "logged in, but there is no token yet"
+                if error.code == .interactionRequired {
+                    outcome.failure = plan.profile.interactionRequired(reason, error)
+                } else {
+                    guard error.isRetryable else { throw try await withoutToken(error) }
+                    let failure = Failure(error)
+                    outcome.failure = Failure(failure.exit, failure.code, "\(reason): \(failure.message)")
+                }
             }
         }
         outcome.subject = try await client.reader.identity()?["sub"]?.string
@@ -64,12 +73,13 @@ struct LoginAttempt {
     }
 
     /// The person was let in and the client was not.
-    private static func withoutToken(_ error: TokenError) -> Failure {
+    private func withoutToken(_ error: TokenError) async throws(TokenError) -> Failure {
         let failure = Failure(error)
+        let session = try await client.reader.session()
+        let kept = leavesNothing || session == nil ? "nothing was kept" : "only the session was kept"
+        let advice = error.code == .notConfigured ? "" : "; check --client, --redirect and --scope"
         return Failure(
-            failure.exit, failure.code,
-            "the journey let in, but there is no token, so nothing was kept: \(failure.message); check --client, --redirect and --scope"
-        )
+            failure.exit, failure.code, "the journey let in, but there is no token, and \(kept): \(failure.message)\(advice)")
     }
 
     /// Whether there is a session at the journey's end.

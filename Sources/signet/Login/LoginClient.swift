@@ -47,7 +47,17 @@ extension LoginProfile {
             }
         } catch let error as TokenError where error.code == .loginRequired {
             throw loginRequired("the login at \(url) has ended")
+        } catch let error as TokenError where error.code == .interactionRequired {
+            throw interactionRequired("the login at \(url) lives, but there is no token", error)
         }
+    }
+
+    /// That the server wants something of the person that a journey has not, and how to be asked for it.
+    func interactionRequired(_ reason: String, _ error: TokenError) -> Failure {
+        let failure = Failure(error)
+        return Failure(
+            failure.exit, failure.code,
+            "\(reason): the server wants something of you first (\(failure.message)): signet login --profile \(name) --browser")
     }
 
     /// That a person has to log in, and how.

@@ -2,6 +2,10 @@
 ///
 /// The text of a QR code is a secret (it enrols an account), so no case carries any of it.
 enum PictureError: Error, Equatable, CustomStringConvertible {
+    /// There is no such file.
+    case notThere
+    /// The system does not let it be read.
+    case denied
     /// The file, or what the code holds, cannot be read. The reason is a phrase for the user.
     case unreadable(String)
     /// More than we are ready to hold. The phrase names the size and the limit.
@@ -19,6 +23,8 @@ enum PictureError: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
+        case .notThere: "there is no such picture"
+        case .denied: "the system does not allow the picture to be read"
         case .unreadable(let reason): "the picture cannot be read: \(reason)"
         case .tooLarge(let size): "too large: \(size)"
         case .unknownFormat: "this is neither a PNG nor a JPEG picture"

@@ -39,6 +39,10 @@ enum PictureFile {
     }
 
     private static func failure() -> PictureError {
-        .unreadable(String(cString: strerror(errno)))
+        switch errno {
+        case ENOENT: .notThere
+        case EACCES, EPERM: .denied
+        default: .unreadable(String(cString: strerror(errno)))
+        }
     }
 }

@@ -7,18 +7,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The file that holds the token of a server's administration, for its owner only.
 struct AdminTokenFile {
     let path: String
     let token: Secret
     /// The folder that was made for it, to be removed when the server ends; nil for a file of somebody's own.
-    private let folder: String?
+    private let folder: TemporaryFolder?
 
     private static let largest = 4096
     private static let shortest = 16
@@ -46,23 +40,24 @@ struct AdminTokenFile {
         let environment = ProcessInfo.processInfo.environment
         let parent =
             [environment["XDG_RUNTIME_DIR"], environment["TMPDIR"]].compactMap { $0 }.first { $0.hasPrefix("/") } ?? "/tmp"
-        var template = Array("\(parent)/signet-admin-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            let reason = String(cString: strerror(errno))
-            throw Failure(
-                .notAllowed, "admin", "no folder can be made in \(parent): \(reason); name a file with --admin-token-file")
+        let folder: TemporaryFolder
+        do throws(Failure) {
+            folder = try TemporaryFolder("signet-admin", in: parent)
+        } catch {
+            throw Failure(error.exit, "admin", "\(error.message); name a file with --admin-token-file")
         }
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         self.folder = folder
-        path = "\(folder)/token"
+        path = "\(folder.path)/token"
         token = try Self.make(path)
     }
 
     /// Removes what was made for this run.
     func remove() {
-        guard let folder else { return }
-        PrivateFile.remove(path)
-        rmdir(folder)
+        do {
+            try folder?.remove()
+        } catch {
+            Console.error("signet: \(path) could not be removed")
+        }
     }
 
     private static func make(_ path: String) throws -> Secret {

@@ -8,6 +8,11 @@ import Darwin
 
 /// What a person or a program reads. Written straight to the descriptor, so that a line is there when the call returns.
 enum Console {
+    /// Whoever reads may go away (`| head -1`) without ending the process, which has something to tidy up.
+    static func outlivesReaders() {
+        signal(SIGPIPE, SIG_IGN)
+    }
+
     /// A line on standard output.
     static func line(_ text: String = "") {
         write(text + "\n", to: STDOUT_FILENO)

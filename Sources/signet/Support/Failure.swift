@@ -9,6 +9,8 @@ import SignetStorage
 struct Failure: Error {
     let exit: Exit
     var message: String
+    /// The end of the message that says what to do about it; empty where there is none.
+    private var advice = ""
     /// The name of the wrong part, where there is one.
     var part: String?
     /// What a program calls it.
@@ -37,6 +39,9 @@ struct Failure: Error {
         self.part = part
     }
 
+    /// The message without what to do about it, for somebody who cannot.
+    var reason: String { String(message.dropLast(advice.count)) }
+
     /// What any error of the layers below means here.
     init(_ error: any Error) {
         switch error {
@@ -59,7 +64,7 @@ struct Failure: Error {
                 case .staleStep, .busy: .software
                 case .loginFailed, .timedOut, .suspensionExpired, .policyFailed, .refused: .notAllowed
                 }
-            self.init(exit, "journey.\(error.code.rawValue)", error.description)
+            self.init(exit, "journey.\(error.code.rawValue)", ([error.description] + error.brokenRules).joined(separator: "; "))
         case let error as ProfileError:
             let way = if case .address(.plainHTTP(let host)) = error.fault { ": --allow-http \(host)" } else { "" }
             self.init(.badInput, "profile", error.description + way, part: error.key.isEmpty ? nil : error.key)
@@ -97,7 +102,9 @@ struct Failure: Error {
             case .connect, .tls, .timeout, .cancelled, .wrongKey: .unavailable
             case .invalidRequest, .cannotPin: .badInput
             }
-        self.init(exit, "network.\(error.code.rawValue)", error.description + (error.isRetryable ? "; try again" : ""))
+        let advice = error.isRetryable ? "; try again" : ""
+        self.init(exit, "network.\(error.code.rawValue)", error.description + advice)
+        self.advice = advice
     }
 
     private init(authenticator error: AuthenticatorError) {
@@ -122,7 +129,7 @@ struct Failure: Error {
         case let cause:
             let exit: Exit =
                 switch error.code {
-                case .loginRequired: .notAllowed
+                case .loginRequired, .interactionRequired: .notAllowed
                 case .refused: if case .server(let error) = cause, error.isForeign { .protocolBroken } else { .notAllowed }
                 case .idTokenRefused: .protocolBroken
                 case .unreachable: if case .server(let error) = cause, error.isForeign { .protocolBroken } else { .unavailable }
@@ -142,7 +149,13 @@ struct Failure: Error {
     }
 
     private init(picture error: PictureError) {
-        let exit: Exit = if case .libraryMissing = error { .unavailable } else { .badInput }
+        let exit: Exit =
+            switch error {
+            case .libraryMissing: .unavailable
+            case .notThere: .notFound
+            case .denied: .notAllowed
+            case .unreadable, .tooLarge, .unknownFormat, .damaged, .noCode, .severalCodes: .badInput
+            }
         self.init(exit, "picture", error.description)
     }
 
@@ -173,10 +186,17 @@ struct Failure: Error {
             Console.error(JSONText.line(.object(["error": .object(members)])))
         } else {
             // The terminal has written `^C`, and a prompt may stand before it.
-            if exit == .interrupted, Console.showsToPerson { Console.error("") }
+            if code == "interrupted", Console.showsToPerson { Console.error("") }
             Console.error("signet: \(message.shown)")
         }
         Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))
+    }
+}
+
+extension JourneyError {
+    /// What was entered and which rules it does not keep, a sentence each.
+    fileprivate var brokenRules: [String] {
+        failedPolicies.flatMap { policy in policy.requirements.map { "\(policy.property): \($0.message)" } }
     }
 }
 

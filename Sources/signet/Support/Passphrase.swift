@@ -49,14 +49,15 @@ struct PassphraseSource: Sendable {
                 .keyUnavailable, "read passphrase", "nobody can be asked here; give it on a descriptor: \(option)")
         }
         guard let first = try Terminal.hiddenLine(prompt) else {
-            throw StoreError(.keyUnavailable, "read passphrase", "given up")
+            throw Self.givenUp
         }
         guard isNew else { return Secret(first) }
-        guard let second = try Terminal.hiddenLine("The same again: "), second == first else {
-            throw StoreError(.keyUnavailable, "read passphrase", "the two are not the same")
-        }
+        guard let second = try Terminal.hiddenLine("The same again: ") else { throw Self.givenUp }
+        guard second == first else { throw StoreError(.invalid, "read passphrase", "the two are not the same") }
         return Secret(first)
     }
+
+    private static var givenUp: StoreError { StoreError(.givenUp, "read passphrase", "given up") }
 
     /// What stands before the first end of line.
     private static func line(of descriptor: Int32) throws(StoreError) -> [UInt8] {
@@ -104,29 +105,32 @@ enum Terminal {
         return true
     }
 
-    /// A line that a person types unseen; nil when they give up (Ctrl-C, Ctrl-D).
+    /// A line that a person types unseen; nil when they give up (Ctrl-C, Ctrl-D), or the process is asked to end.
     /// - Throws: `StoreError` for a terminal that would show it.
     static func hiddenLine(_ prompt: String) throws(StoreError) -> [UInt8]? {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        let quiet: QuietTerminal?
-        do throws(Failure) {
-            // Keys that would end the process are read like others, so that the echo comes back in every case.
-            quiet = try QuietTerminal(descriptor, keys: .single)
-        } catch {
-            throw StoreError(.keyUnavailable, "read passphrase", error.message)
+        let line = Interrupt.noting { isAskedToEnd in
+            Result { () throws(Failure) in
+                // Keys that would end the process are read like others, so that the echo comes back in every case.
+                let quiet = try QuietTerminal(descriptor, keys: .single)
+                defer { quiet?.restore() }
+                say(prompt, on: descriptor)
+                defer { say("\n", on: descriptor) }
+                return self.line(on: descriptor, unless: isAskedToEnd)
+            }
         }
-        defer { quiet?.restore() }
-        say(prompt, on: descriptor)
-        defer { say("\n", on: descriptor) }
-        return line(on: descriptor)
+        switch line {
+        case .success(let line): return line
+        case .failure(let failure): throw StoreError(.keyUnavailable, "read passphrase", failure.message)
+        }
     }
 
-    private static func line(on descriptor: Int32) -> [UInt8]? {
+    private static func line(on descriptor: Int32, unless isAskedToEnd: () -> Bool) -> [UInt8]? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while true {
+        while Keyboard.isReadable(descriptor, unless: isAskedToEnd) {
             let count = read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return nil }
@@ -137,6 +141,7 @@ enum Terminal {
             default: bytes.append(byte)
             }
         }
+        return nil
     }
 
     /// A character of UTF-8 may be several bytes: those that go on with one begin with the bits 10.

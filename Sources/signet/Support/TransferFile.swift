@@ -36,6 +36,7 @@ enum TransferFile {
     /// Says beforehand that a file is in the way, before anybody is asked for anything.
     static func checkIsFree(_ path: String, replacing: Bool) throws {
         guard path != standardStream else { return }
+        guard !path.isEmpty else { throw Failure(.usage, "file", "the name of the file is empty") }
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard replacing else { throw occupied(path) }
@@ -53,8 +54,7 @@ enum TransferFile {
         do throws(StoreError) {
             try PrivateFile.create(unfinished, containing: bytes)
         } catch {
-            // To a vault's own files this code means that there is no vault.
-            guard error.code == .noVault else { throw error }
+            guard error.code == .invalid else { throw error }
             throw Failure(.notFound, "file", "\(path) cannot be made: there is no such directory")
         }
         do throws(StoreError) {
@@ -99,6 +99,7 @@ enum TransferFile {
         let exit: Failure.Exit =
             switch errno {
             case ENOENT: .notFound
+            case EISDIR, ENOTDIR, ELOOP, ENAMETOOLONG: .badInput
             case EACCES, EPERM, EROFS: .notAllowed
             default: .store
             }

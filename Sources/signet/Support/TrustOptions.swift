@@ -19,7 +19,8 @@ struct TrustOptions: ParsableArguments {
     private static var variable: String { "SIGNET_CA_FILE" }
 
     /// The file that was named, as an absolute path; nil for the system's authorities.
-    /// - Throws: ``Failure`` when there is no such file: it would look like a server that cannot be trusted.
+    /// - Throws: ``Failure`` when there is no such file, or no certificate in it: it would look like a server that cannot be trusted,
+    ///   or reached.
     func authorityFile() throws -> String? {
         try file.map { try Self.path($0, "--ca-file") } ?? Self.environmentFile()
     }
@@ -32,11 +33,20 @@ struct TrustOptions: ParsableArguments {
 
     private static func path(_ named: String, _ source: String) throws -> String {
         let path = named.hasPrefix("/") ? named : "\(FileManager.default.currentDirectoryPath)/\(named)"
-        guard FileManager.default.isReadableFile(atPath: path) else {
-            throw Failure(.badInput, "caFile", "\(source): \(path) is no file that can be read")
+        let bytes: [UInt8]?
+        do {
+            bytes = try TransferFile.contents(of: path, limit: largest)
+        } catch {
+            let failure = Failure(error)
+            throw Failure(failure.exit, "caFile", "\(source): \(failure.message)")
+        }
+        guard let bytes, String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
+            throw Failure(.badInput, "caFile", "\(source): \(path) holds no certificate in PEM")
         }
         return path
     }
+
+    private static let largest = 4 << 20
 }
 
 extension AsyncHTTPTransport.Authorities {

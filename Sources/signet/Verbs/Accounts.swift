@@ -79,7 +79,7 @@ struct Accounts: AsyncParsableCommand {
 
 /// An account that is to be changed.
 struct AccountTarget: ParsableArguments {
-    @Argument(help: "The account: its name, its issuer, or issuer:account.")
+    @Argument(help: "The account: its name, its issuer, or issuer:account, as it was enrolled or is shown.")
     var name: String
 
     @OptionGroup var options: VaultOptions
@@ -100,8 +100,7 @@ struct AccountTarget: ParsableArguments {
 
 extension EnrolledAccount {
     fileprivate var text: String {
-        "\(account.displayIssuer ?? account.id.issuer): \(account.displayAccountName ?? account.id.accountName)"
-            + "  [\(mechanisms.map(\.kindName.rawValue).joined(separator: ", "))]"
+        shownName + "  [\(mechanisms.map(\.kindName.rawValue).joined(separator: ", "))]"
             + (lock.map { "  locked (\($0.policy))" } ?? "")
     }
 

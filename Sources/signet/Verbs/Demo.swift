@@ -8,6 +8,7 @@ struct Demo: AsyncParsableCommand {
         discussion: "Uses a fresh temporary directory and a free port, and leaves neither behind.")
 
     func run() async throws {
+        Console.outlivesReaders()
         do {
             try await Interrupt.ending { try await Self.play() }
         } catch is CancellationError {

@@ -64,8 +64,12 @@ struct Logout: AsyncParsableCommand {
         }
         guard let (name, error) = report.failures.first else { return nil }
         let failure = Failure(error)
-        let what = name == "local" ? "not logged out here" : "logged out here, but the server could not be told everything"
-        return Failure(failure.exit, failure.code, "\(what): \(failure.message)", part: name)
+        // Here there is nothing left that could be tried again.
+        let message =
+            name == "local"
+            ? "not logged out here: \(failure.message)"
+            : "logged out here, but the server could not be told everything: \(failure.reason)"
+        return Failure(failure.exit, failure.code, message, part: name)
     }
 }
 
@@ -116,7 +120,7 @@ extension LogOutReport.Outcome {
         switch self {
         case .done, .notNeeded: "ended"
         case .needsBrowser: "to be confirmed in the browser"
-        case .failed(let error): "not ended, and goes on until it ends by itself: \(Failure(error).message)"
+        case .failed(let error): "not ended, and goes on until it ends by itself: \(Failure(error).reason)"
         }
     }
 }

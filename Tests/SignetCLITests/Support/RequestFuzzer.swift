@@ -10,6 +10,12 @@ struct ValidRequest: Sendable {
     var target: String
     var headers: [String] = []
     var body = ""
+    /// The body when it is no text.
+    var bytes: [UInt8]?
+    /// Makes headers of the body as it is sent, a signature for example: what is damaged is understood all the same then.
+    var seal: (@Sendable (_ body: [UInt8]) -> [String])?
+
+    fileprivate var content: [UInt8] { bytes ?? Array(body.utf8) }
 }
 
 /// Makes malformed requests of valid ones.
@@ -46,7 +52,7 @@ struct RequestFuzzer {
             breaksHTTP ? [.head, .length, .cut, .headers] : [.body, .target, .header, .json, .form, .method, .headers]
         for _ in 0..<Int.random(in: 1...3, using: &dice) {
             switch damages.randomElement(using: &dice) ?? .body {
-            case .body: suffix = bytes(suffix ?? Array(request.body.utf8))
+            case .body: suffix = bytes(suffix ?? request.content)
             case .target: request.target = Self.visible(text(request.target))
             case .header:
                 guard let index = request.headers.indices.randomElement(using: &dice) else { continue }
@@ -60,10 +66,10 @@ struct RequestFuzzer {
             case .cut: cut = true
             }
         }
-        let body = suffix ?? Array(request.body.utf8)
+        let body = suffix ?? request.content
         let lines =
             ["\(request.method) \(request.target) HTTP/1.1", "Host: 127.0.0.1"]
-            + request.headers + ["Content-Length: \(length ?? String(body.count))", "", ""]
+            + request.headers + (request.seal?(body) ?? []) + ["Content-Length: \(length ?? String(body.count))", "", ""]
         var front = Array(lines.joined(separator: "\r\n").utf8)
         if let head { front = head(&self, front) }
         let whole = front + body

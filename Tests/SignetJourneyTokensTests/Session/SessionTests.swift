@@ -56,6 +56,51 @@ struct SessionTests {
         }
     }
 
+    /// A store whose records are put, or removed, only as long as nothing is wrong.
+    private func faulty(in directory: TemporaryDirectory) throws -> (SessionStore, FaultyStore) {
+        let records = FaultyStore(MemoryStore())
+        let keychain = Keychain { () throws(StoreError) in records }
+        return (try .keychain(account: "app", in: keychain, lockFile: directory.file("lock")), records)
+    }
+
+    @Test("A new session that cannot be stored costs nothing of the one before")
+    func noRoom() async throws {
+        try await TemporaryDirectory.with { directory in
+            let (store, records) = try faulty(in: directory)
+            try await Bench.with(token: Bench.old(left: 3600), store: store, .set { Bench.knowsOld(&$0) }) {
+                (bench: Bench) async throws in
+                let before = try await bench.kept()
+                records.inject(StoreFault(.full, at: .put))
+                #expect(await outcome { try await bench.tokens.adopt(Self.next) }.tokenError?.code == .storage)
+                records.heal()
+                #expect(try await bench.kept() == before && bench.provider.now.counts.isEmpty)
+                #expect(try await bench.tokens.token().text == "access-old")
+            }
+        }
+    }
+
+    @Test("Tokens that cannot be removed do not keep the old session alive, and nobody gets them any more")
+    func stuckTokens() async throws {
+        try await TemporaryDirectory.with { directory in
+            let (store, records) = try faulty(in: directory)
+            try await Bench.with(
+                token: Bench.old(left: 3600), store: store,
+                .set {
+                    Bench.knowsOld(&$0)
+                    $0.sessions = ["sso-1", "sso-2"]
+                }
+            ) { (bench: Bench) async throws in
+                records.inject(StoreFault(.failed, at: .remove))
+                #expect(await outcome { try await bench.tokens.adopt(Self.next) }.tokenError?.code == .storage)
+                records.heal()
+                #expect(bench.provider.now.sessions == ["sso-2"])
+                #expect(try await bench.store.session() == Self.next)
+                #expect(try await bench.tokens.token().text != "access-old")
+                #expect(bench.provider.now.revoked == ["refresh-old"])
+            }
+        }
+    }
+
     @Test("Logging out ends everything, here and at the server")
     func logOut() async throws {
         try await Bench.with(.set { $0.cookies = ["a=1; Path=/"] }) { bench in
@@ -236,6 +281,36 @@ struct SessionTests {
             #expect(try await api.send(request).status == 401)
             // And where the token is not meant for, it does not go.
             await #expect(throws: TransportError.self) { _ = try await api.send(HTTPRequest("GET", "http://127.0.0.1:1/api")) }
+        }
+    }
+
+    @Test(
+        "An app's request insists on the keys of the server that it goes to, and goes nowhere without them",
+        arguments: [true, false])
+    func authorizedPins(canPin: Bool) async throws {
+        let transport = ScriptedTransport(canPin: canPin) { _ in HTTPResponse(status: 200) }
+        let (own, others, named) = (PublicKeyPin(of: [1]), PublicKeyPin(of: [2]), PublicKeyPin(of: [3]))
+        try await Bench.with(token: Bench.old(left: 3600), transport: transport) { (bench: Bench) async throws in
+            let app = try bench.app(at: "https://am.example.test/am", pins: [own])
+            let origins = [try Endpoint("https://am.example.test"), try Endpoint("https://api.example.test")]
+            let rows: [(AuthorizedTransport, String, Set<PublicKeyPin>)] = [
+                (app.authorized(for: origins), "https://am.example.test/orders", [own]),
+                (app.authorized(for: origins, pins: [others]), "https://am.example.test/orders", [own]),
+                (app.authorized(for: origins, pins: [others]), "https://api.example.test/orders", [others]),
+                (app.authorized(for: origins), "https://api.example.test/orders", [named]),
+                (
+                    AuthorizedTransport(transport, tokens: app.tokens, origins: origins, pins: [others]),
+                    "https://am.example.test", [others]
+                ),
+            ]
+            for (api, url, pins) in rows {
+                let answer = await outcome { try await api.send(HTTPRequest("GET", url, pins: [named])) }
+                if canPin {
+                    #expect(try answer.get().status == 200 && transport.requests.last?.pins == pins)
+                } else {
+                    #expect(answer.error?.transportCode == .cannotPin && transport.requests.isEmpty)
+                }
+            }
         }
     }
 

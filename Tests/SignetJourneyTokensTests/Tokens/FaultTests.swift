@@ -66,8 +66,8 @@ struct FaultTests {
             let code = (error as? TokenError)?.code
             #expect(code == .refused || code == .unreachable, "\(error)")
         case .authorize where fault.fault == .page:
-            // A page where a code should be is how a server asks for a login; the session's own address denies nothing.
-            #expect((error as? TokenError)?.code == .loginRequired, "\(error)")
+            // A page where a code should be is how a server asks for the person; the session's own address says that it lives.
+            #expect((error as? TokenError)?.code == .interactionRequired, "\(error)")
         case .endSession where fault.fault == .page:
             #expect(error is NeedsBrowser, "\(error)")
         default:
@@ -98,6 +98,23 @@ struct FaultTests {
         try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
             let before = try await bench.kept()
             let app = try bench.app(at: "http://127.0.0.1:\(closed.port)")
+            let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+            #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
+            #expect(try await bench.kept() == operation.kept(before))
+            // The server saw nothing, so no refresh is noted as begun.
+            #expect(try await bench.store.token()?.renewalBegun == nil)
+        }
+    }
+
+    @Test("Somebody at the port who takes nobody, or who never speaks of TLS", arguments: Operation.allCases, ["http", "https"])
+    func noConnection(operation: Operation, scheme: String) async throws {
+        let full = try FullPort()
+        let silent = try RawServer { $0.waitForEnd() }
+        let port = scheme == "http" ? full.port : silent.port
+        try await Bench.with(session: operation.session, token: operation.token, silence: .seconds(1)) {
+            (bench: Bench) async throws in
+            let before = try await bench.kept()
+            let app = try bench.app(at: "\(scheme)://127.0.0.1:\(port)")
             let error = try #require(await outcome { try await operation.run(app, bench) }.error)
             #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
             #expect(try await bench.kept() == operation.kept(before))

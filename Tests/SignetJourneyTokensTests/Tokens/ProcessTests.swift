@@ -35,13 +35,14 @@ struct ProcessTests {
         }
     }
 
-    @Test("A hundred tasks in four processes ask for an ended token at once: one refresh", arguments: [true, false])
-    func oneRefresh(hasToken: Bool) async throws {
+    @Test("A hundred tasks in four processes ask for an ended token at once: one refresh", arguments: [true, false], [3600, 30])
+    func oneRefresh(hasToken: Bool, lifetime: Int) async throws {
         try await with(
             token: hasToken ? Bench.old() : nil,
             .set {
                 Bench.knowsOld(&$0)
                 $0.thought = 0.3
+                $0.lifetime = lifetime
             }
         ) { place in
             let workers = try (0..<4).map { _ in try place.start("ask") }

@@ -71,6 +71,25 @@ struct TokenSourceTests {
         }
     }
 
+    @Test("renews a token that lives no longer than the threshold when half of its life is over, and not at every call")
+    func shortLife() async throws {
+        try await Bench.with(.set { $0.lifetime = 30 }) { bench in
+            let token = try await bench.tokens.token()
+            let other = TokenSource(
+                bench.provider.endpoints(), client: Bench.client, store: bench.store, transport: bench.transport,
+                clock: bench.clock)
+            for _ in 0..<3 {
+                #expect(try await bench.tokens.token() == token)
+                #expect(try await other.token() == token)
+            }
+            bench.clock.advance(by: 14)
+            #expect(try await bench.tokens.token() == token)
+            bench.clock.advance(by: 2)
+            #expect(try await bench.tokens.token() != token)
+            #expect(bench.provider.count("token") == 2)
+        }
+    }
+
     @Test("stores a token before anybody gets it")
     func savedFirst() async throws {
         let storage = RefusingStorage()
@@ -243,8 +262,26 @@ struct TokenSourceTests {
         try await Bench.with(.set { $0.faults["authorize"] = .status(302, ["Location: /login"], "") }) {
             (bench: Bench) async throws in
             let outcome = await outcome { try await bench.tokens.token() }
-            #expect(outcome.tokenError?.code == .loginRequired)
+            #expect(outcome.tokenError?.code == .interactionRequired)
             #expect(try await bench.store.session() == Bench.session)
+        }
+    }
+
+    @Test(
+        "tells what the server wants of the person from that nothing is left: another login would come to the same end",
+        arguments: ["consent_required", "interaction_required", "login_required"])
+    func interaction(error: String) async throws {
+        try await Bench.with(.set { $0.authorizeError = error }) { (bench: Bench) async throws in
+            let failure = await outcome { try await bench.tokens.token() }.tokenError
+            #expect(failure?.code == .interactionRequired && failure?.isRetryable == false)
+            guard case .server(let said) = failure?.cause else { throw TokenError(.refused) }
+            #expect(said.code.rawValue == error)
+            #expect(try await bench.kept() == Bench.Kept(token: nil, session: Bench.session))
+        }
+        // A token that has not ended is used on.
+        try await Bench.with(token: Bench.old(left: 30, refreshToken: nil), .set { $0.authorizeError = error }) {
+            (bench: Bench) async throws in
+            #expect(try await bench.tokens.token().text == "access-old")
         }
     }
 
@@ -258,9 +295,9 @@ struct TokenSourceTests {
             for _ in 0..<3 { #expect(try await bench.tokens.token().text == "access-old") }
             #expect(bench.provider.count("authorize") == 1 && bench.provider.count("sessions") == 1)
             // One that is asked for in its place, or has ended, is another matter.
-            #expect(await outcome { try await bench.tokens.refresh() }.tokenError?.code == .loginRequired)
+            #expect(await outcome { try await bench.tokens.refresh() }.tokenError?.code == .interactionRequired)
             bench.clock.advance(by: 31)
-            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
+            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .interactionRequired)
             #expect(try await bench.kept() == before)
         }
     }
@@ -272,6 +309,69 @@ struct TokenSourceTests {
             let token = try await bench.tokens.token()
             #expect(token.text != "access-old")
             #expect(bench.provider.now.revoked == ["refresh-old"])
+        }
+    }
+
+    @Test("removes and revokes tokens of a session that is stored no more: who shares it has logged out")
+    func goneSession() async throws {
+        try await Bench.with(session: nil, token: Bench.old(left: 3600), .set { Bench.knowsOld(&$0) }) {
+            (bench: Bench) async throws in
+            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
+            #expect(try await bench.store.token() == nil && bench.provider.now.revoked == ["refresh-old"])
+        }
+    }
+
+    @Test("says that orphaned tokens could not be revoked, once, and gets new ones then", arguments: [true, false])
+    func unrevokedOrphans(isOffered: Bool) async throws {
+        let addresses = Bench.Addresses.from {
+            var endpoints = $0.endpoints()
+            if !isOffered { endpoints.revoke = nil }
+            return endpoints
+        }
+        let other = SSOToken(value: Secret("sso-2".utf8))
+        try await Bench.with(
+            token: Bench.old(left: 3600, session: other), endpoints: addresses,
+            .set {
+                Bench.knowsOld(&$0)
+                $0.faults["revoke"] = .busy
+            }
+        ) { (bench: Bench) async throws in
+            if isOffered {
+                let failure = await outcome { try await bench.tokens.token() }.tokenError
+                #expect(failure?.code == .unreachable && failure?.retryAfter == .seconds(7))
+                #expect(try await bench.kept() == Bench.Kept(token: nil, session: Bench.session))
+            }
+            #expect(try await bench.tokens.token().text != "access-old")
+            #expect(bench.provider.count("revoke") == (isOffered ? 1 : 0))
+        }
+    }
+
+    @Test("lets others have their turn while orphaned tokens are revoked")
+    func orphansHoldNobodyUp() async throws {
+        let store = try SessionStore.memory()
+        let network = AsyncHTTPTransport()
+        let turns = Counter()
+        let transport = ScriptedTransport { (request) throws(TransportError) in
+            if request.url.hasSuffix("/revoke") {
+                // Whoever changes what is stored takes a turn.
+                let other = TokenSource(OAuthEndpoints(), client: Bench.client, store: store, transport: network)
+                Task {
+                    _ = try await other.adopt(SSOToken(value: Secret("".utf8)))
+                    turns.add()
+                }
+                _ = try? await eventually(within: .seconds(20)) { turns.count == 1 }
+                #expect(turns.count == 1)
+            }
+            return try await network.send(request)
+        }
+        try await network.use { (_: AsyncHTTPTransport) async throws in
+            let other = SSOToken(value: Secret("sso-2".utf8))
+            try await Bench.with(
+                token: Bench.old(left: 3600, session: other), store: store, transport: transport, .set { Bench.knowsOld(&$0) }
+            ) { (bench: Bench) async throws in
+                #expect(try await bench.tokens.token().text != "access-old")
+                #expect(bench.provider.now.revoked == ["refresh-old"])
+            }
         }
     }
 

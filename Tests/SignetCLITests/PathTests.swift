@@ -1,0 +1,68 @@
+import Foundation
+import SignetTesting
+import Testing
+
+@Suite("A file that signet is given")
+struct PathTests {
+    /// What is said, with which exit code, when `%` in the arguments is a path: none, a directory, a text.
+    static let rows: [(arguments: [String], kind: Kind, status: Int32, words: String)] = [
+        (["enroll", "%.png"], .none, 66, "no such picture"),
+        (["backup", "verify", "%", "--file-passphrase-fd", "0"], .directory, 65, "directory"),
+        (["serve", "--port", "0", "--config", "%"], .directory, 65, "directory"),
+        (["login", "http://127.0.0.1:1/am", "--ca-file", "%"], .none, 66, "--ca-file"),
+        (["login", "http://127.0.0.1:1/am", "--ca-file", "%"], .directory, 65, "--ca-file"),
+        (["login", "http://127.0.0.1:1/am", "--ca-file", "%"], .text, 65, "no certificate in PEM"),
+        (["backup", "create", "", "--file-passphrase-fd", "0"], .none, 64, "empty"),
+        (["backup", "create", "%/b", "--file-passphrase-fd", "0"], .none, 66, "no such directory"),
+        (["serve", "--port", "0", "--state", "memory", "--admin-token-file", "%/token"], .none, 65, "no such directory"),
+    ]
+
+    enum Kind { case none, directory, text }
+
+    @Test("is named with the right exit code when it cannot be one, and nothing is made", arguments: rows)
+    func refused(arguments: [String], kind: Kind, status: Int32, words: String) async throws {
+        try await Workplace.with { place in
+            let path = place.directory.file("given")
+            switch kind {
+            case .none: break
+            case .directory: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            case .text: try Data("no certificate".utf8).write(to: URL(filePath: path))
+            }
+            let before = try FileManager.default.contentsOfDirectory(atPath: place.directory.path).sorted()
+            let outcome = try await place.start(
+                arguments.map { $0.replacing("%", with: path) }, input: .text("a passphrase\n")
+            ).end()
+            outcome.fails(status, words)
+            #expect(!outcome.errors.contains("signet init"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path).sorted() == before)
+        }
+    }
+
+    @Test("A directory above the vault that may not be looked into is not a vault that is absent", .enabled(if: geteuid() != 0))
+    func unreachable() async throws {
+        try await Workplace.with { place in
+            #expect(chmod(place.directory.path, 0) == 0)
+            defer { chmod(place.directory.path, 0o700) }
+            try await place.signet("accounts").fails(77, "does not allow")
+        }
+    }
+}
+
+@Suite("A folder for one run")
+struct TemporaryFolderTests {
+    @Test(
+        "goes also when what is printed cannot be written",
+        arguments: [
+            "signet demo >&-", "signet serve --state memory --port 0 --admin >/dev/full",
+        ])
+    func noReaders(command: String) async throws {
+        try await Workplace.with(vault: false) { place in
+            let shell = command.replacing("signet", with: "'\(Program.path)'", maxReplacements: 1)
+            let outcome = try await place.start(["-c", shell], program: "sh").end(within: .seconds(60))
+            #expect(outcome.status == 74, "\(outcome.errors)")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { $0.hasPrefix("signet-") } == []
+            )
+        }
+    }
+}
