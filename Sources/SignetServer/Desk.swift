@@ -53,8 +53,8 @@ final class Desk: Sendable {
         (self.streams, self.mailboxStreams) = (streams, mailboxStreams)
         house = StateHouse(
             StateHouse.Plan(
-                state: configuration.state, users: configuration.users, clients: clients, trees: trees,
-                clock: clock, broken: BrokenRows(logger: logger), logger: logger)
+                state: configuration.state, users: configuration.users, makesUpPasswords: configuration.makesUpPasswords,
+                clients: clients, trees: trees, clock: clock, broken: BrokenRows(logger: logger), logger: logger)
         )
         let signer = TokenSigner(configuration.signingKey, SigningKeys(house))
         self.signer = signer
@@ -74,7 +74,12 @@ final class Desk: Sendable {
         contextPath = configuration.normalContextPath
         let journal = Journal(contextPath: contextPath)
         self.journal = journal
-        faults = FaultTable(contextPath: contextPath, realms: realms, clock: clock)
+        let faults = FaultTable(
+            contextPath: contextPath, realms: realms, hasFront: configuration.pushFront != nil, clock: clock)
+        self.faults = faults
+        // A fault of deliveries may have something to send that no new message wakes a stream for, and so may a later hour.
+        faults.onDeliveryChange { [streams] in streams.hear(nil) }
+        clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.hear(nil) } }
         sns = configuration.sns.map { sns in
             SNSClient(configuration: sns, transport: AsyncHTTPTransport(), clock: machineClock) { action, status, duration in
                 journal.add(.sns(JournalEntry.SNSRequest(action, status, took: duration)), at: clock.now)

@@ -19,9 +19,15 @@ struct DeskConstants: Sendable {
     /// A secret that is nobody's, to do the work of a check with when there is no one to check.
     let decoy = Secret.random(byteCount: 32)
 
-    /// - Parameter key: the server's key, which all others are derived from: servers that share their state share it too.
-    init(users: [User], clients: ClientRegistry, trees: [String: JourneyTree], key: Secret) {
-        self.users = SeededUsers(users, key: Sealing.derive("signet server users", from: key))
+    /// - Parameters:
+    ///   - makesUpPasswords: whether users without a password get one.
+    ///   - key: the server's key, which all others are derived from: servers that share their state share it too.
+    init(
+        users: [User], makesUpPasswords: Bool = false, clients: ClientRegistry, trees: [String: JourneyTree], key: Secret
+    ) {
+        self.users = SeededUsers(
+            users, key: Sealing.derive("signet server users", from: key),
+            madeUp: makesUpPasswords ? MadeUpPasswords(key: key) : nil)
         self.clients = clients
         self.trees = trees
         authIDKey = Sealing.derive("signet server handles", from: key)
@@ -130,7 +136,7 @@ extension DeskState {
         return device
     }
 
-    /// Lets a device register. The device it replaces loses its streams and its messages.
+    /// Lets a device register. The device it replaces loses its streams, its messages and its recovery codes.
     /// - Parameter endpoint: Where SNS delivers to; nil for a device at the desk.
     mutating func register(
         _ body: PushRequestBody, realm: RealmPath, endpoint: String? = nil, at now: Date
@@ -141,9 +147,12 @@ extension DeskState {
             effects.append(.endStreams(old.mechanismUID))
             pushes.forget(mechanismUID: old.mechanismUID, at: now)
         }
+        // Recovery codes stand in for the device that they were made for, and for no later one.
+        devices.keep(nil, for: .push, of: device.owner)
         if var oath = registrations.entry(body.messageId, at: now)?.oathDevice {
             oath.registeredAt = now
             devices.save(oath, for: device.owner)
+            devices.keep(nil, for: .oath, of: device.owner)
         }
         registrations.complete(body.messageId, at: now)
         return device

@@ -15,6 +15,9 @@ public struct ServerConfiguration: Sendable {
     public var realms: [String] = ["/", "/alpha"]
     /// Who can log in. Of two users with the same name and realm the last one counts.
     public var users: [User] = []
+    /// Whether users without a password get one that is made of the key of the ``state``: the same at every start, and at every server of
+    /// it. ``DeskServer/madeUpPassword(of:realm:)`` tells it.
+    package var makesUpPasswords = false
     /// The OAuth 2.0 clients. Of two with the same id and realm the last one counts.
     public var clients: [RegisteredClient] = []
     /// The journeys that there are: those of the starter file, unless others are read from a file of one's own.
@@ -136,6 +139,12 @@ public struct Letter: Sendable, Hashable {
 }
 
 extension ServerConfiguration {
+    /// Whether ``host`` stands for all addresses of this machine, and so for none that anybody can ask for.
+    package var listensEverywhere: Bool { ["0.0.0.0", "::", ""].contains(host) }
+
+    /// Whether a text will do as ``publicURL``: an address of the web without query and fragment.
+    package static func isPublicURL(_ text: String) -> Bool { TextRule.isBase(text) }
+
     /// ``contextPath`` with one slash in front and none at the end; empty for the top.
     var normalContextPath: String {
         let path = contextPath.split(separator: "/").joined(separator: "/")
@@ -145,12 +154,8 @@ extension ServerConfiguration {
     /// The base URL of a socket that listens on `port`. An address that stands for all interfaces is replaced by the loopback.
     func baseURL(port: Int) -> String {
         if let publicURL { return String(publicURL.reversed().drop { $0 == "/" }.reversed()) }
-        let address =
-            switch host {
-            case "0.0.0.0", "": "127.0.0.1"
-            case "::": "[::1]"
-            default: host.contains(":") ? "[\(host)]" : host
-            }
+        let isOfSix = host.contains(":")
+        let address = listensEverywhere ? (isOfSix ? "[::1]" : "127.0.0.1") : isOfSix ? "[\(host)]" : host
         return "\(tls == nil ? "http" : "https")://\(address):\(port)\(normalContextPath)"
     }
 }

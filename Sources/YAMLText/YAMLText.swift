@@ -32,7 +32,7 @@ package enum YAMLText {
             // Anchors are the parser's: of a node that outlives it nobody knows any more that it had one.
             return try withExtendedLifetime(parser) { try parser.singleRoot().map { try value(of: $0, depth: 0) } }
         } catch let error as YamlError {
-            throw failure(error)
+            throw failure(error, in: text)
         } catch let error as Problem {
             throw error
         } catch {
@@ -91,6 +91,13 @@ package enum YAMLText {
         return nil
     }
 
+    /// Whether nothing but white space with a tab in it leads up to a place.
+    private static func isIndentedByTab(_ mark: Mark, in text: String) -> Bool {
+        let lines = text.split(maxSplits: mark.line, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let start = lines.dropFirst(mark.line - 1).first?.prefix(mark.column) ?? ""
+        return start.contains("\t") && start.allSatisfy(\.isWhitespace)
+    }
+
     private static func failure(_ place: FilePlace, _ message: String) -> Problem {
         Problem(place: place, message: message)
     }
@@ -102,8 +109,10 @@ package enum YAMLText {
     }
 
     /// The library's own words for what is not YAML; the text itself, which may have passwords in it, is not repeated.
-    private static func failure(_ error: YamlError) -> Problem {
+    private static func failure(_ error: YamlError, in text: String) -> Problem {
         switch error {
+        case .scanner(_, _, let mark, _) where isIndentedByTab(mark, in: text):
+            return failure(FilePlace(mark), "a tab stands here: indent with spaces")
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let about = context.map { " (\($0.text) in line \($0.mark.line))" } ?? ""

@@ -159,7 +159,7 @@ struct AdminResource: Sendable {
                     .object([
                         "faults": .array(desk.faults.entries.map { AdminJSON.fault($0) }),
                         "kinds": .array(FaultKind.examples.map { .string($0.name) }),
-                        "routes": .array(FaultRoute.names.map { .string($0) }),
+                        "routes": .array(desk.faults.routes.map { .string($0) }),
                     ]))
             }
         case (.post, 0):

@@ -12,6 +12,18 @@ extension ServerConfiguration {
         self = try ConfigurationReader.read(yaml, standardJourneys: { Journeys.starter })
     }
 
+    /// Reads a configuration file as ``init(yaml:)`` does, and looks at what it names outside of itself: the files of `server.tls`, and
+    /// for `push.sns` the access key, which may stand in AWS's variables.
+    /// - Parameters:
+    ///   - yaml: the file's text. Relative paths in it begin where the process is.
+    ///   - environment: the variables of the process that is to serve it.
+    ///   - usesTLS: whether the server is to show what `server.tls` names; false when it shows something else.
+    /// - Throws: ``ConfigurationError`` with everything that is wrong.
+    package init(yaml: String, environment: [String: String], usesTLS: Bool) throws(ConfigurationError) {
+        let outside = Outside(environment: environment, usesTLS: usesTLS)
+        self = try ConfigurationReader.read(yaml, outside, standardJourneys: { Journeys.starter })
+    }
+
     /// The text of a file to start from: everything that `signet serve` has without a file.
     public static var starterText: String { Starter.text }
 
@@ -19,14 +31,22 @@ extension ServerConfiguration {
     public static var starter: ServerConfiguration { Starter.configuration }
 }
 
+/// What a server finds beside its configuration file.
+struct Outside: Sendable {
+    let environment: [String: String]
+    let usesTLS: Bool
+}
+
 /// Reads a whole file.
 struct ConfigurationReader {
     private var problems: [ConfigurationProblem] = []
+    /// What the file refers to; nil when only the file itself is read.
+    private let outside: Outside?
     private var configuration: ServerConfiguration
     private var realms: Set<RealmPath> = []
 
     static func read(
-        _ yaml: String, standardJourneys: () -> Journeys
+        _ yaml: String, _ outside: Outside? = nil, standardJourneys: () -> Journeys
     ) throws(ConfigurationError) -> ServerConfiguration {
         let parsed: MarkedValue?
         do throws(YAMLText.Problem) {
@@ -39,14 +59,15 @@ struct ConfigurationReader {
                 ConfigurationProblem(.start, nil, "the file is empty: `signet serve --starter` prints one to start from")
             ])
         }
-        var reader = ConfigurationReader(configuration: ServerConfiguration(journeys: Journeys([])))
+        var reader = ConfigurationReader(ServerConfiguration(journeys: Journeys([])), outside)
         reader.read(value, standardJourneys)
         guard reader.problems.isEmpty else { throw ConfigurationError(reader.problems) }
         return reader.configuration
     }
 
-    private init(configuration: ServerConfiguration) {
+    private init(_ configuration: ServerConfiguration, _ outside: Outside?) {
         self.configuration = configuration
+        self.outside = outside
     }
 
     private mutating func read(_ value: MarkedValue, _ standardJourneys: () -> Journeys) {
@@ -109,11 +130,12 @@ struct ConfigurationReader {
         let polls = reader.optionalNumber("pollInterval", in: 0...86_400_000, standard: "AM's schedule")
         server.pollInterval = polls.map { .milliseconds($0) }
         server.webAuthnRelyingParty = reader.optionalText("webAuthnRelyingParty", standard: "the host, or `localhost`")
+        reader.check("webAuthnRelyingParty", server.webAuthnRelyingParty, "a domain, such as `example.test`", TextRule.isHost)
         server.webAuthnOrigins = reader.origins("webAuthnOrigins", ofApps: true)
         server.lifetimes = lifetimes(&reader, server.lifetimes)
         reader.limits(&server)
         server.corsOrigins = reader.origins("corsOrigins")
-        server.tls = reader.tls()
+        server.tls = reader.tls(isUsed: outside?.usesTLS == true)
         let names = server.journeys.names
         let first = names.contains(server.defaultJourney) ? server.defaultJourney : names.first ?? server.defaultJourney
         server.defaultJourney = journey("defaultJourney", first, &reader)
@@ -123,7 +145,7 @@ struct ConfigurationReader {
     }
 
     private mutating func readPush(_ value: MarkedValue?) {
-        var reader = PushReader()
+        var reader = PushReader(environment: outside?.environment)
         (configuration.sns, configuration.pushFront) = reader.read(value)
         problems += reader.problems
         guard let front = configuration.pushFront else { return }
@@ -144,8 +166,12 @@ struct ConfigurationReader {
         let given = reader.optionalText(name, kind: "the name of a journey", standard: "`\(standard)`")
         let names = configuration.journeys.names
         if let given, !names.contains(given) {
+            let isPart = configuration.journeys.trees.contains { $0.name == given }
             reader.note(
-                reader.place(of: name), "there is no journey `\(given.shortened)`" + names.advice(for: given, "there are"))
+                reader.place(of: name),
+                isPart
+                    ? "nobody can begin the journey `\(given.shortened)`: take `innerTreeOnly` out of it, or name another one"
+                    : "there is no journey `\(given.shortened)`" + names.advice(for: given, "there are"))
         }
         return given ?? standard
     }

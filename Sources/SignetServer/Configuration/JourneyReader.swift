@@ -16,6 +16,23 @@ struct JourneyReader {
         var isInner = false
         var realms: Set<RealmPath>?
         var nodes: [NodeDraft] = []
+
+        /// The nodes from which no way leads to an end, or to somebody who is asked something.
+        /// - Parameter silent: The journeys that ask nobody.
+        func endless(_ silent: Set<String>) -> [NodeDraft] {
+            let ids = Set(nodes.map(\.id))
+            var origins: [String: [String]] = [:]
+            var rests: [String] = []
+            for node in nodes {
+                // What is no node is an end, or a mistake that was told of already.
+                let targets = node.kind.outcomes.map { node.target(of: $0) ?? "" }
+                for target in targets { origins[target, default: []].append(node.id) }
+                let asks = node.kind.asking != .nothing || node.innerTree.map { !silent.contains($0) } == true
+                if asks || targets.isEmpty || !ids.isSuperset(of: targets) { rests.append(node.id) }
+            }
+            let restful = JourneyReader.reached(from: rests, origins)
+            return nodes.filter { !restful.contains($0.id) }
+        }
     }
 
     private struct NodeDraft {
@@ -23,8 +40,18 @@ struct JourneyReader {
         let place: FilePlace
         let type: NodeType
         let kind: any NodeKind
+        /// The journey that it walks, if it does.
+        var innerTree: String? { (kind as? InnerTreeEvaluatorNode)?.tree }
         var ways: [Way] = []
         var otherwise: Way?
+
+        /// Where the file lets the node lead, from outcomes that it never comes to as well.
+        var allWays: [Way] { ways + [otherwise].compactMap { $0 } }
+
+        /// Where an outcome leads; nil when the file does not say.
+        func target(of outcome: NodeOutcome) -> String? {
+            (ways.first { $0.outcome == outcome.rawValue } ?? otherwise)?.target
+        }
     }
 
     /// Where an outcome leads.
@@ -49,6 +76,7 @@ struct JourneyReader {
         }
         drafts = entries.map { draft($0) }
         checkInnerJourneys()
+        checkCircles()
         return drafts.map { tree($0) }
     }
 
@@ -84,11 +112,11 @@ struct JourneyReader {
 
     private mutating func node(_ entry: MarkedValue.Entry, _ journey: String) -> NodeDraft? {
         var reader = SectionReader(entry.value, subject: "\(journey), node `\(entry.key.shortened)`")
-        if ["success", "failure"].contains(entry.key) {
+        if NodeTarget.ends.contains(entry.key) {
             reader.note(entry.place, "`\(entry.key)` is an end that every journey has: give the node another name")
         }
         let outcomes = reader.value("outcomes", kind: "targets by outcomes")
-        guard let read = reader.nodeParts(surroundings, allowed: NodeType.all) else {
+        guard let read = reader.nodeParts(surroundings) else {
             problems += reader.finished()
             return nil
         }
@@ -123,12 +151,12 @@ struct JourneyReader {
 
     /// - Parameter ids: the names of all nodes, of those too that could not be read.
     private mutating func checkWays(_ draft: Draft, ids: [String], _ subject: String) {
-        var arrivals: Set<String> = [draft.entry]
         for node in draft.nodes {
             let subject = "\(subject), node `\(node.id.shortened)`"
             let outcomes = node.kind.outcomes.map(\.rawValue)
-            for way in node.ways where !outcomes.contains(way.outcome) {
-                note(way.place, subject, "\(node.type.title) has no outcome `\(way.outcome.shortened)`", outcomes, way.outcome)
+            let accepted = outcomes + node.kind.spareOutcomes.map(\.rawValue)
+            for way in node.ways where !accepted.contains(way.outcome) {
+                note(way.place, subject, "\(node.type.title) has no outcome `\(way.outcome.shortened)`", accepted, way.outcome)
             }
             let given = node.ways.map(\.outcome)
             for outcome in outcomes where !given.contains(outcome) && node.otherwise == nil {
@@ -137,25 +165,36 @@ struct JourneyReader {
                         node.place, subject,
                         "outcome `\(outcome)` leads nowhere: name a node, `success` or `failure` for it, or one for `otherwise`"))
             }
-            if let otherwise = node.otherwise, outcomes.allSatisfy(given.contains) {
+            if let otherwise = node.otherwise, accepted.allSatisfy(given.contains) {
                 problems.append(
                     ConfigurationProblem(otherwise.place, subject, "every outcome has a target: `otherwise` means nothing here"))
             }
-            for way in node.ways + [node.otherwise].compactMap({ $0 }) {
-                arrivals.insert(way.target)
-                guard !ids.contains(way.target), !["success", "failure"].contains(way.target) else { continue }
+            for way in node.allWays where !ids.contains(way.target) && !NodeTarget.ends.contains(way.target) {
                 let message = "outcome `\(way.outcome.shortened)` leads to `\(way.target.shortened)`, which is no node"
-                note(way.targetPlace, subject, message, ids + ["success", "failure"], way.target, "there are")
+                note(way.targetPlace, subject, message, ids + NodeTarget.ends, way.target, "there are")
             }
         }
         // A node that could not be read leads somewhere, but nobody knows where.
-        guard draft.nodes.count == ids.count else { return }
+        guard draft.nodes.count == ids.count, ids.contains(draft.entry) else { return }
+        let ways = Dictionary(draft.nodes.map { ($0.id, $0.allWays.map(\.target)) }, uniquingKeysWith: { first, _ in first })
+        let arrivals = Self.reached(from: [draft.entry], ways)
         for node in draft.nodes where !arrivals.contains(node.id) {
             problems.append(
                 ConfigurationProblem(
                     node.place, "\(subject), node `\(node.id.shortened)`",
-                    "no outcome leads here: let one lead here, or take the node out"))
+                    "no way leads here from `\(draft.entry.shortened)`, where the journey begins: let an outcome of a node on the way lead here, or take the node out"
+                ))
         }
+    }
+
+    /// What ways lead to, from node to node or from journey to journey; the starts are part of it.
+    private static func reached(from starts: [String], _ ways: [String: [String]]) -> Set<String> {
+        var reached: Set<String> = []
+        var open = starts
+        while let next = open.popLast() {
+            if reached.insert(next).inserted { open += ways[next] ?? [] }
+        }
+        return reached
     }
 
     private mutating func note(
@@ -173,7 +212,7 @@ struct JourneyReader {
         var inner: [String: [String]] = [:]
         for draft in drafts {
             for node in draft.nodes {
-                guard let tree = (node.kind as? InnerTreeEvaluatorNode)?.tree, !tree.isEmpty else { continue }
+                guard let tree = node.innerTree, !tree.isEmpty else { continue }
                 let subject = "journey `\(draft.name.shortened)`, node `\(node.id.shortened)`"
                 if names.contains(tree) {
                     inner[draft.name, default: []].append(tree)
@@ -182,7 +221,7 @@ struct JourneyReader {
                 }
             }
         }
-        for draft in drafts where Self.reaches(draft.name, from: draft.name, inner) {
+        for draft in drafts where Self.reached(from: inner[draft.name] ?? [], inner).contains(draft.name) {
             problems.append(
                 ConfigurationProblem(
                     draft.place, "journey `\(draft.name.shortened)`",
@@ -190,23 +229,37 @@ struct JourneyReader {
         }
     }
 
-    private static func reaches(_ name: String, from start: String, _ inner: [String: [String]]) -> Bool {
-        var seen: Set<String> = []
-        var open = inner[start] ?? []
-        while let next = open.popLast() {
-            if next == name { return true }
-            if seen.insert(next).inserted { open += inner[next] ?? [] }
+    /// Notes where a journey goes round without an end and asks nobody: the server would give it up.
+    private mutating func checkCircles() {
+        let silent = silentJourneys()
+        for draft in drafts {
+            let circle = draft.endless(silent)
+            guard let first = circle.first else { continue }
+            let names = circle.map { "`\($0.id.shortened)`" }.joined(separator: ", ")
+            problems.append(
+                ConfigurationProblem(
+                    first.place, "journey `\(draft.name.shortened)`, node `\(first.id.shortened)`",
+                    "from here the journey goes round for ever and asks nobody (\(names)): let an outcome lead out, to `success`, `failure` or a node that asks"
+                ))
         }
-        return false
+    }
+
+    /// The journeys that ask nobody anything, neither themselves nor by an inner journey.
+    private func silentJourneys() -> Set<String> {
+        let asking = drafts.filter { $0.nodes.contains { $0.kind.asking != .nothing } }.map(\.name)
+        var outer: [String: [String]] = [:]
+        for draft in drafts {
+            for tree in draft.nodes.compactMap(\.innerTree) { outer[tree, default: []].append(draft.name) }
+        }
+        return Set(drafts.map(\.name)).subtracting(Self.reached(from: asking, outer))
     }
 
     // MARK: The whole
 
     private func tree(_ draft: Draft) -> JourneyTree {
         let nodes = draft.nodes.map { node in
-            let given = Dictionary(node.ways.map { ($0.outcome, $0.target) }, uniquingKeysWith: { first, _ in first })
-            let targets = node.kind.outcomes.compactMap { outcome -> (NodeOutcome, NodeTarget)? in
-                (given[outcome.rawValue] ?? node.otherwise?.target).map { (outcome, NodeTarget($0)) }
+            let targets = node.kind.outcomes.compactMap { outcome in
+                node.target(of: outcome).map { (outcome, NodeTarget($0)) }
             }
             return (
                 node.id,
@@ -222,6 +275,9 @@ struct JourneyReader {
 }
 
 extension NodeTarget {
+    /// The targets that are no nodes, as a file names them.
+    fileprivate static let ends = ["success", "failure"]
+
     /// A target as a file names it.
     fileprivate init(_ name: String) {
         switch name {

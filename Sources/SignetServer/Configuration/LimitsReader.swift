@@ -100,7 +100,8 @@ extension SectionReader {
     }
 
     /// What makes the server speak https.
-    mutating func tls() -> ServerTLS? {
+    /// - Parameter isUsed: Whether it is to do so now: then the files must be there.
+    mutating func tls(isUsed: Bool) -> ServerTLS? {
         let kind = "`{certificate: file, key: file}`, or `{directory: path}` for an authority of the server's own"
         guard let value = value("tls", kind: kind, standard: "none") else { return nil }
         guard value.mapping != nil else {
@@ -110,12 +111,30 @@ extension SectionReader {
         var part = SectionReader(value, subject: "server, tls")
         let directory = part.optionalText("directory")
         let (certificate, key) = (part.optionalText("certificate"), part.optionalText("key"))
+        if isUsed, directory == nil, let certificate, let key { part.checkIdentity(certificate, key) }
         note(part.finished())
         switch (directory, certificate, key) {
         case (let directory?, nil, nil): return .ownAuthority(directory: directory)
         case (nil, let certificate?, let key?): return .files(certificate: certificate, key: key)
         default:
             note(value.place, "`tls` is \(kind)")
+            return nil
+        }
+    }
+
+    /// Notes why a server could not show what is in two files.
+    private mutating func checkIdentity(_ certificate: String, _ key: String) {
+        let chain = found("certificate") { () throws(ServerTLSError) in try TLSIdentity.certificates(in: certificate) }
+        let secret = found("key") { () throws(ServerTLSError) in try TLSIdentity.privateKey(in: key) }
+        guard let chain, let secret else { return }
+        _ = found("key") { () throws(ServerTLSError) in try TLSIdentity.context(chain, secret, certificate, key) }
+    }
+
+    private mutating func found<Value>(_ name: String, _ read: () throws(ServerTLSError) -> Value) -> Value? {
+        do throws(ServerTLSError) {
+            return try read()
+        } catch {
+            note(place(of: name), "`\(name)`: \(error)")
             return nil
         }
     }

@@ -113,12 +113,15 @@ extension SectionReader {
             let pair = element.mapping.flatMap { $0.count == 1 ? $0.first : nil }
             let id = pair?.key ?? element.text ?? ""
             if let policy = AttributePolicy(id: id, limit: pair?.value.wholeNumber) { return policy }
-            let isKnown = AttributePolicy.ids.contains(id)
-            note(
-                element.place,
-                isKnown
-                    ? "the policy `\(id)` is written `\(id)` or `\(id): NUMBER`, as it has a limit or not"
-                    : "there is no policy `\(id.shortened)`" + AttributePolicy.ids.advice(for: id, "there are"))
+            let message =
+                if !AttributePolicy.ids.contains(id) {
+                    "there is no policy `\(id.shortened)`" + AttributePolicy.ids.advice(for: id, "there are")
+                } else if AttributePolicy(id: id, limit: nil) != nil {
+                    "the policy `\(id)` has no limit: write `\(id)` alone"
+                } else {
+                    "the policy `\(id)` needs a whole number, without quotes: `\(id): 8`"
+                }
+            note(element.place, message)
             return nil
         }
     }

@@ -4,6 +4,12 @@ import YAMLText
 /// Reads the section `push` of a configuration file (docs/configuration.md): how messages travel.
 struct PushReader {
     private(set) var problems: [ConfigurationProblem] = []
+    /// Where a key may be that the file has not; nil when only the file is read.
+    private let environment: [String: String]?
+
+    init(environment: [String: String]?) {
+        self.environment = environment
+    }
 
     /// What the section says; nothing where it says nothing.
     mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, front: PushFrontConfiguration?) {
@@ -35,7 +41,7 @@ struct PushReader {
             reader.note(
                 reader.place(of: name), "`\(name)` is in the region `\(found)`, and requests go to `\(region.shortened)`")
         }
-        sns.credentials = credentials(&reader, areNeeded: false)
+        sns.credentials = credentials(&reader, areNeeded: false) ?? credentialsOutside(&reader)
         sns.endpoint = address("endpoint", &reader)
         sns.timeout = reader.number("timeout", sns.timeout, in: 1...60)
         problems += reader.finished()
@@ -83,6 +89,18 @@ struct PushReader {
             let missing = id == nil ? "accessKey" : "secret"
             reader.note(reader.place, "`\(missing)` is missing: an access key is an `accessKey` and a `secret`, in quotes")
         }
+        return nil
+    }
+
+    /// The key that AWS's own variables have, when the file has none: secrets do not stand in arguments.
+    private func credentialsOutside(_ reader: inout SectionReader) -> AWSCredentials? {
+        let isInFile = ["accessKey", "secret", "sessionToken"].contains { reader.isGiven($0) }
+        guard let environment, !isInFile else { return nil }
+        if let found = AWSCredentials(environment: environment) { return found }
+        reader.note(
+            reader.place,
+            "there is no access key: say `accessKey` and `secret` here, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment"
+        )
         return nil
     }
 

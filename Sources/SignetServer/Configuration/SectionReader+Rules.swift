@@ -27,6 +27,9 @@ enum TextRule {
         }
     }
 
+    /// The domain of a server: WebAuthn's credentials are made for one.
+    static func isHost(_ text: String) -> Bool { isDomain(text) && !text.hasPrefix(".") }
+
     /// Where a login may end (RFC 6749 section 3.1.2): an address with a scheme, of the web or of an app, and without a fragment. What a
     /// browser would run is none.
     static func isRedirect(_ text: String) -> Bool {

@@ -123,7 +123,8 @@ struct SectionReader {
     mutating func truth(_ name: String, _ standard: Bool) -> Bool {
         guard let value = value(name, kind: "`true` or `false`", standard: "`\(standard)`") else { return standard }
         if let truth = value.truth { return truth }
-        note(value.place, "`\(name)` is `true` or `false`, not \(value.description)")
+        let isQuoted = value.isQuoted { ["true", "false"].contains($0.lowercased()) }
+        note(value.place, "`\(name)` is `true` or `false`, " + (isQuoted ? "without quotes" : "not \(value.description)"))
         return standard
     }
 
@@ -137,7 +138,8 @@ struct SectionReader {
             + (range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)")
         guard let value = value(name, kind: kind, standard: standard) else { return nil }
         if let number = value.wholeNumber, range.contains(number) { return number }
-        note(value.place, "`\(name)` is \(kind), not \(value.description)")
+        let isQuoted = value.isQuoted { Int($0).map(range.contains) == true }
+        note(value.place, "`\(name)` is \(kind), " + (isQuoted ? "without quotes" : "not \(value.description)"))
         return nil
     }
 
@@ -197,6 +199,11 @@ struct SectionReader {
 extension MarkedValue {
     /// The value as a message repeats it.
     fileprivate var description: String { text.map { "`\($0.shortened)`" } ?? kind }
+
+    /// Whether only quotes make a text of what is meant for something else.
+    fileprivate func isQuoted(_ isMeant: (String) -> Bool) -> Bool {
+        if case .scalar(let text, isQuoted: true) = content { isMeant(text) } else { false }
+    }
 }
 
 extension String {

@@ -11,6 +11,7 @@ struct FaultInjector: Sendable {
     let desk: Desk
     let context: DeskContext
     let notes: RequestNotes
+    let route: RouteName
 
     /// Answers a request, with the faults that are meant for it.
     /// - Parameters:
@@ -31,26 +32,21 @@ struct FaultInjector: Sendable {
             try await Task.sleep(for: duration)
         }
         if let spoilt = entries.first(where: { !$0.rule.carriesOut && take($0) }) {
-            let answer = Answer(response: Response(status: .ok), isOAuth: isOAuth(request))
+            let answer = Response(status: .ok)
             // Each that is not carried out replaces the answer as a whole.
-            return try await spoil(answer, spoilt.rule) ?? answer.response
+            return try await spoil(answer, spoilt.rule, request.method) ?? answer
         }
-        var answer = Answer(response: try await handle(request), isOAuth: isOAuth(request))
+        var answer = try await handle(request)
         for entry in entries where entry.rule.carriesOut && !entry.rule.kind.isLatency {
             guard desk.faults.take(entry) else { continue }
-            if let response = try await spoil(answer, entry.rule) {
-                answer.response = response
+            if let spoilt = try await spoil(answer, entry.rule, request.method) {
+                answer = spoilt
                 notes.note { $0.faults.append(entry.rule.name) }
             } else {
                 desk.faults.giveBack(entry)
             }
         }
-        return answer.response
-    }
-
-    struct Answer {
-        var response: Response
-        let isOAuth: Bool
+        return answer
     }
 
     private func take(_ entry: FaultTable.Entry) -> Bool {
@@ -63,14 +59,11 @@ struct FaultInjector: Sendable {
 
     private func meant(for request: inout Request) async throws -> [FaultTable.Entry] {
         let path = belowContext(request)
-        let resource = ResourceAddress(path: path, realmParameter: nil)?.resource
-        // A request that is not carried out comes no further.
-        notes.note { $0.resource = resource }
-        let entries = desk.faults.candidates { !$0.kind.isOfDeliveries && $0.route.matches(resource, path) }
-            .filter { $0.rule.kind.home == nil || $0.rule.kind.home == resource }
+        let entries = desk.faults.candidates { !$0.kind.isOfDeliveries && $0.route.matches(route.name, path) }
+            .filter { $0.rule.kind.home == nil || $0.rule.kind.home == route.resource }
         let clients = entries.compactMap(\.rule.client)
         guard !clients.isEmpty else { return entries }
-        let client = try await client(of: &request, resource, for: clients)
+        let client = try await client(of: &request, for: clients)
         notes.note { $0.client = client }
         return entries.filter { $0.rule.client?.matches(client) ?? true }
     }
@@ -80,18 +73,14 @@ struct FaultInjector: Sendable {
         return path.hasPrefix("\(desk.contextPath)/") ? path.dropFirst(desk.contextPath.count) : path[...]
     }
 
-    private func isOAuth(_ request: Request) -> Bool { belowContext(request).hasPrefix("/oauth2/") }
-
     /// Who asks, as far as `matches` want to know. A body that is read for it is put back.
-    private func client(
-        of request: inout Request, _ resource: ResourceAddress.Resource?, for matches: [ClientMatch]
-    ) async throws -> JournalEntry.Client {
+    private func client(of request: inout Request, for matches: [ClientMatch]) async throws -> JournalEntry.Client {
         var client = JournalEntry.Client()
         client.address = context.address
         client.userAgent = RequestReader(request: request, largestBody: 0, telemetry: desk.telemetry).header("user-agent")
         let kinds = Set(matches.map(\.kind))
         if kinds.contains("oauth") { client.oauth = try await oauthClient(of: &request) }
-        if kinds.contains("device") { client.device = try await device(of: &request, resource) }
+        if kinds.contains("device") { client.device = try await device(of: &request) }
         return client
     }
 
@@ -112,8 +101,8 @@ struct FaultInjector: Sendable {
     }
 
     /// The mechanism that a device names. Whether it is the one shows later: a fault harms nobody.
-    private func device(of request: inout Request, _ resource: ResourceAddress.Resource?) async throws -> String? {
-        switch resource {
+    private func device(of request: inout Request) async throws -> String? {
+        switch route.resource {
         case .pushDesk:
             let reader = RequestReader(request: request, largestBody: 0, telemetry: desk.telemetry)
             return reader.credentials(DeskProof.scheme).flatMap(Self.mechanismUID)
@@ -135,33 +124,30 @@ struct FaultInjector: Sendable {
 
 extension FaultInjector {
     /// The answer with a fault; nil when it is not of the kind that the fault is about.
-    private func spoil(_ answer: Answer, _ rule: FaultRule) async throws -> Response? {
+    private func spoil(_ answer: Response, _ rule: FaultRule, _ method: HTTPRequest.Method) async throws -> Response? {
         switch rule.kind {
-        case .status(let status, let retryAfter): return try Self.failure(status, retryAfter, isOAuth: answer.isOAuth)
+        case .status(let status, let retryAfter): return try failure(status, retryAfter, method)
         case .html: return Self.portal
         case .cut(nil):
             notes.note { $0.isCut = true }
             if context.address != nil { try? await context.channel.close() }
             return Response(status: .ok, body: ResponseBody { _ in throw ConnectionCut() })
-        case .cut(let bytes?): return Self.cut(answer.response, after: bytes)
-        case .truncated(let bytes): return try await Self.truncated(answer.response, to: bytes)
-        case .wrongState: return Self.changed(answer.response, "state") { _ in RandomID.token() }
-        case .expiredCode: return try await expired(answer.response)
-        case .wrongNonce: return try await withIDToken(answer.response) { try await otherNonce($0) }
-        case .wrongSignature: return try await withIDToken(answer.response) { Self.otherSignature($0) }
+        case .cut(let bytes?): return Self.cut(answer, after: bytes)
+        case .truncated(let bytes): return try await Self.truncated(answer, to: bytes)
+        case .wrongState: return Self.changed(answer, "state") { _ in RandomID.token() }
+        case .expiredCode: return try await expired(answer)
+        case .wrongNonce: return try await withIDToken(answer) { try await otherNonce($0) }
+        case .wrongSignature: return try await withIDToken(answer) { Self.otherSignature($0) }
         case .latency, .replayedPush, .duplicateDelivery, .reordering: return nil
         }
     }
 
-    private static func failure(_ code: Int, _ retryAfter: Int?, isOAuth: Bool) throws -> Response {
+    private func failure(_ code: Int, _ retryAfter: Int?, _ method: HTTPRequest.Method) throws -> Response {
         // With the phrase that belongs to it, as every other refusal has.
         let status = HTTPResponse.Status(code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
         var headers: HTTPFields = [:]
         if let retryAfter { headers.set("Retry-After", String(retryAfter)) }
-        let message = "A fault is switched on."
-        guard isOAuth else { return try JSONReply.make(Refusal(status, message, headers: headers), version: nil) }
-        let error = code == 503 || code == 429 ? "temporarily_unavailable" : "server_error"
-        return try OAuthRefusal(status, error, message, headers: headers).response
+        return try Refusal(status, "A fault is switched on.", headers: headers).response(for: route, method, at: desk)
     }
 
     private static var portal: Response {

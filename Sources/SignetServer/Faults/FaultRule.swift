@@ -60,7 +60,7 @@ public struct FaultRule: Sendable, Hashable {
     var carriesOut: Bool { isCarriedOut ?? kind.carriesOut }
 
     /// - Throws: what is wrong with it.
-    func check(contextPath: String, realms: Set<RealmPath>, at now: Date) throws(FaultError) {
+    func check(contextPath: String, realms: Set<RealmPath>, hasFront: Bool, at now: Date) throws(FaultError) {
         guard !name.isEmpty, name.count <= Self.longestName, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x2F })
         else {
             throw .parameter("name", "is up to \(Self.longestName) characters of ASCII without spaces and slashes")
@@ -74,13 +74,15 @@ public struct FaultRule: Sendable, Hashable {
         }
         if isCarriedOut != nil, !kind.leavesChoice { throw .parameter("carriedOut", "cannot be chosen for \(kind.name)") }
         try route.check(contextPath: contextPath, realms: realms)
+        if route.text == FaultRoute.front, !hasFront { throw .parameter("route", "is the push front, and this server is none") }
         if let home = kind.home, !route.reaches(home, below: contextPath) {
             throw .wrongRoute(kind: kind.name, route: route.text)
         }
     }
 }
 
-/// Where a fault happens: everywhere, at a resource by its name (`authenticate`, `accessToken`, …), or at paths.
+/// Where a fault happens: everywhere, at a resource by its name (`authenticate`, `accessToken`, …), at the `pages`, at `health`, at the push
+/// `front`, or at paths.
 ///
 /// In a path `*` stands for one segment, and `**` at the end for any number of them; the context path may be left out:
 /// `/json/realms/root/realms/alpha/authenticate`, `/oauth2/**`, `/json/*/authenticate`.
@@ -98,23 +100,19 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
     public static let everywhere = FaultRoute("")
 
     /// The names of the resources, and of what else can be meant by name.
-    public static let names: [String] = ResourceAddress.Resource.allCases.map(\.rawValue) + [pages, health]
+    public static let names: [String] = ResourceAddress.Resource.allCases.map(\.rawValue) + [pages, health, front]
 
-    private static let pages = "pages"
-    private static let health = "health"
-
-    /// What is not a resource, but can break.
-    private static func place(_ path: Substring) -> String? {
-        path == "/health" || path.hasPrefix("/health/") ? health : path == "/XUI" || path.hasPrefix("/XUI/") ? pages : nil
-    }
+    static let pages = "pages"
+    static let health = "health"
+    static let front = "front"
 
     /// - Parameters:
-    ///   - resource: what the path leads to.
+    ///   - name: what the path leads to (``RouteName/name``).
     ///   - path: the path below the context path.
-    func matches(_ resource: ResourceAddress.Resource?, _ path: Substring) -> Bool {
+    func matches(_ name: String?, _ path: Substring) -> Bool {
         if text.isEmpty { return true }
         if text.hasPrefix("/") { return PathPattern(text).matches(path) }
-        return text == resource?.rawValue ?? Self.place(path)
+        return text == name
     }
 
     /// The same, without the context path.
@@ -133,7 +131,7 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
             }
             return
         }
-        if Self.place(path[...]) != nil { return }
+        if ["/health", "/XUI"].contains(where: { path == $0 || path.hasPrefix("\($0)/") }) { return }
         guard let address = ResourceAddress(path: path, realmParameter: nil) else { throw .unknownRoute(text) }
         guard address.realm.names.contains("*") || realms.contains(address.realm) else { throw .unknownRoute(text) }
     }

@@ -28,17 +28,37 @@ public final class FaultTable: Sendable {
     private struct Table: Sendable {
         var entries: [Entry] = []
         var lastID = 0
+
+        var deliveryIDs: [Int] { entries.filter(\.rule.kind.isOfDeliveries).map(\.id) }
     }
 
     private let contextPath: String
     private let realms: Set<RealmPath>
+    private let hasFront: Bool
     private let clock: any WallClock
     private let table = Mutex(Table())
+    private let listener = Mutex<@Sendable () -> Void>({})
 
-    init(contextPath: String, realms: Set<RealmPath>, clock: any WallClock) {
+    init(contextPath: String, realms: Set<RealmPath>, hasFront: Bool, clock: any WallClock) {
         self.contextPath = contextPath
         self.realms = realms
+        self.hasFront = hasFront
         self.clock = clock
+    }
+
+    /// Has `tell` called whenever a fault of deliveries is switched on or off.
+    func onDeliveryChange(_ tell: @escaping @Sendable () -> Void) { listener.withLock { $0 = tell } }
+
+    private func change<R>(_ body: (inout Table) -> R) -> R {
+        let (result, concernsDeliveries) = table.withLock { table in
+            let before = table.deliveryIDs
+            return (body(&table), table.deliveryIDs != before)
+        }
+        if concernsDeliveries {
+            let tell = listener.withLock { $0 }
+            tell()
+        }
+        return result
     }
 
     /// The faults that are on, in the order in which they were switched on. Those whose time or number is over are not among them.
@@ -47,14 +67,17 @@ public final class FaultTable: Sendable {
         return table.withLock { table in table.entries.filter { $0.isOn(at: now) } }
     }
 
+    /// The names of what faults can happen at here.
+    var routes: [String] { FaultRoute.names.filter { hasFront || $0 != FaultRoute.front } }
+
     /// Switches a fault on, in the place of one of the same name.
     /// - Throws: What is wrong with it, for example ``FaultError/unknownRoute(_:)``.
     public func switchOn(_ rule: FaultRule) throws(FaultError) {
         let now = clock.now
-        try rule.check(contextPath: contextPath, realms: realms, at: now)
+        try rule.check(contextPath: contextPath, realms: realms, hasFront: hasFront, at: now)
         var rule = rule
         rule.route = rule.route.below(contextPath)
-        let isFull = table.withLock { table in
+        let isFull = change { table in
             table.entries.removeAll { !$0.isOn(at: now) || $0.rule.name == rule.name }
             guard table.entries.count < Self.size else { return true }
             table.lastID += 1
@@ -70,7 +93,7 @@ public final class FaultTable: Sendable {
     @discardableResult
     public func switchOff(_ name: String) -> Bool {
         let now = clock.now
-        return table.withLock { table in
+        return change { table in
             let wasOn = table.entries.contains { $0.rule.name == name && $0.isOn(at: now) }
             table.entries.removeAll { $0.rule.name == name }
             return wasOn
@@ -78,7 +101,7 @@ public final class FaultTable: Sendable {
     }
 
     /// Switches all faults off.
-    public func switchAllOff() { table.withLock { $0.entries = [] } }
+    public func switchAllOff() { change { $0.entries = [] } }
 
     /// Whether nothing is on: so a server without faults has no work with them.
     var isIdle: Bool { table.withLock { $0.entries.isEmpty } }

@@ -14,19 +14,25 @@ struct FaultedDelivery: Sendable {
     private static let memory = 16
 
     private let desk: Desk
+    private let mechanismUID: String
     private let path: String
     private let client: JournalEntry.Client
     /// The message that waits for the next one, and the fault that holds it back.
     private var held: (push: PendingPush, fault: FaultTable.Entry)?
     private var delivered: [PendingPush] = []
+    private var knowsEarlier = false
     private var replayed: Set<String> = []
-    private var lastID: UInt64 = 0
+    private var lastID: UInt64
 
     /// - Parameters:
+    ///   - mechanismUID: whose messages the stream carries.
+    ///   - last: the last event that the device has seen, before the stream was opened.
     ///   - path: the path of the stream's request.
     ///   - client: who holds the stream open.
-    init(desk: Desk, path: String, client: JournalEntry.Client) {
+    init(desk: Desk, mechanismUID: String, after last: UInt64?, path: String, client: JournalEntry.Client) {
         self.desk = desk
+        self.mechanismUID = mechanismUID
+        lastID = last ?? 0
         self.path = String(path.hasPrefix("\(desk.contextPath)/") ? path.dropFirst(desk.contextPath.count) : path[...])
         self.client = client
     }
@@ -37,8 +43,10 @@ struct FaultedDelivery: Sendable {
             remember(pushes)
             return pushes.map { Event(push: $0, id: $0.eventID) }
         }
-        let faults = desk.faults.candidates { $0.kind.isOfDeliveries && $0.route.matches(.pushDesk, path[...]) }
-            .filter { $0.rule.client?.matches(client) ?? true }
+        let faults = desk.faults.candidates {
+            $0.kind.isOfDeliveries && $0.route.matches(ResourceAddress.Resource.pushDesk.rawValue, path[...])
+        }
+        .filter { $0.rule.client?.matches(client) ?? true }
         var events = try await ordered(pushes.map { Event(push: $0, id: $0.eventID) }, faults)
         for fault in faults where fault.rule.kind == .duplicateDelivery {
             events = events.flatMap { event in
@@ -56,6 +64,17 @@ struct FaultedDelivery: Sendable {
         delivered = (delivered + pushes).suffix(Self.memory)
         replayed.formIntersection(delivered.map(\.messageID))
         lastID = max(lastID, pushes.map(\.eventID).max() ?? 0)
+    }
+
+    /// Those that the device had before this stream was opened count as well.
+    private mutating func rememberEarlier() async throws {
+        guard !knowsEarlier else { return }
+        let known = Set(delivered.map(\.messageID))
+        let earlier = try await desk.transact { [mechanismUID] state, moment in
+            state.pushes.settled(for: mechanismUID, Self.memory, at: moment.now)
+        }
+        delivered = (earlier.filter { !known.contains($0.messageID) } + delivered).suffix(Self.memory)
+        knowsEarlier = true
     }
 
     /// Of two messages the second one comes first.
@@ -85,6 +104,7 @@ struct FaultedDelivery: Sendable {
 
     /// Messages that nobody has to answer any more, each once.
     private mutating func replays(_ fault: FaultTable.Entry) async throws -> [Event] {
+        try await rememberEarlier()
         var events: [Event] = []
         for push in delivered where !replayed.contains(push.messageID) {
             if try await isWaiting(push) { continue }

@@ -12,6 +12,9 @@ struct DeskResponder: HTTPResponder {
     func respond(to request: Request, context: DeskContext) async throws -> Response {
         let (began, moment, notes) = (ContinuousClock.now, desk.clock.now, RequestNotes())
         let path = journalPath(request.uri.path)
+        let route = RouteName(request.uri.path, below: desk.contextPath, front: desk.configuration.pushFront)
+        // Whatever becomes of it: also what is refused at the door was for something.
+        notes.note { $0.resource = route.name }
         // Who looks at the journal does not want to see that, unless it went wrong, nor be kept from switching a fault off.
         let isTesters = isTesters(path)
         func record(_ status: HTTPResponse.Status) {
@@ -21,8 +24,8 @@ struct DeskResponder: HTTPResponder {
         }
         let response: Response
         do {
-            response = try await DeskGuards(desk: desk).pass(request, context) {
-                isTesters ? try await answer($0, context, notes) : try await faulty($0, context, notes)
+            response = try await DeskGuards(desk: desk).pass(request, for: route, context, notes) {
+                isTesters ? try await answer($0, context, notes) : try await faulty($0, for: route, context, notes)
             }
         } catch let error as HTTPParserError {
             // What is no HTTP, the layer below has an answer for.
@@ -34,9 +37,11 @@ struct DeskResponder: HTTPResponder {
         return response.createHeadResponse()
     }
 
-    private func faulty(_ request: Request, _ context: DeskContext, _ notes: RequestNotes) async throws -> Response {
+    private func faulty(
+        _ request: Request, for route: RouteName, _ context: DeskContext, _ notes: RequestNotes
+    ) async throws -> Response {
         guard !desk.faults.isIdle else { return try await answer(request, context, notes) }
-        return try await FaultInjector(desk: desk, context: context, notes: notes).respond(to: request) {
+        return try await FaultInjector(desk: desk, context: context, notes: notes, route: route).respond(to: request) {
             try await answer($0, context, notes)
         } refuse: {
             try refusal($0, request, nil, notes)
@@ -127,7 +132,6 @@ struct DeskResponder: HTTPResponder {
         guard let address = ResourceAddress(path: path, realmParameter: reader.query("realm")) else {
             throw Refusal.resourceNotFound
         }
-        reader.notes.note { $0.resource = address.resource }
         guard desk.has(address.realm) else { throw Refusal.unknownRealm(address.realm) }
         switch address.resource.family {
         case .json:

@@ -18,10 +18,10 @@ struct PushDeskResource: Sendable {
             throw try await challenge()
         }
         reader.notes.note { $0.client.device = mechanismUID }
-        let delivery = FaultedDelivery(desk: desk, path: reader.request.uri.path, client: reader.notes.all.client)
-        let mailbox = DeskMailbox(
-            desk: desk, mechanismUID: mechanismUID, last: reader.header("last-event-id").flatMap { UInt64($0) },
-            delivery: delivery)
+        let last = reader.header("last-event-id").flatMap { UInt64($0) }
+        let delivery = FaultedDelivery(
+            desk: desk, mechanismUID: mechanismUID, after: last, path: reader.request.uri.path, client: reader.notes.all.client)
+        let mailbox = DeskMailbox(desk: desk, mechanismUID: mechanismUID, last: last, delivery: delivery)
         return EventStream(desk: desk, streams: desk.streams, name: mechanismUID, request: reader.request, mailbox: mailbox)
             .response
     }

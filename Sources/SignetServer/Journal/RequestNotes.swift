@@ -16,7 +16,8 @@ final class RequestNotes: Sendable {
         var parameters: [JournalEntry.Parameter] = []
         var problem: String?
         var faults: [String] = []
-        var resource: ResourceAddress.Resource?
+        /// As ``FaultRoute`` names it.
+        var resource: String?
         /// Whether the client gets no answer at all.
         var isCut = false
     }
@@ -109,7 +110,7 @@ extension Journal {
         record.client.userAgent = agent
         let entry = JournalEntry.Request(
             method: String(request.method.rawValue.prefix(Self.longestMethod)), path: String(path.prefix(Self.longestPath)),
-            resource: record.resource?.rawValue, status: record.isCut ? 0 : status.code, duration: duration,
+            resource: record.resource, status: record.isCut ? 0 : status.code, duration: duration,
             parameters: record.parameters, problem: record.problem.map { String($0.prefix(Self.longestPath)) },
             client: record.client)
         add(.request(entry), at: moment, faults: record.faults)

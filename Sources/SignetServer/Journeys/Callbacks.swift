@@ -92,8 +92,11 @@ struct Answers: Sendable {
         self.inputs = Array(inputs)
     }
 
-    /// The answers to the callbacks from the one at `offset` on, `count` of them.
-    func part(from offset: Int, count: Int) -> Answers {
+    /// Whether there was nothing to answer.
+    var isEmpty: Bool { inputs.isEmpty }
+
+    /// The answers to the callbacks from the one at `offset` on, `count` of them or all.
+    func part(from offset: Int, count: Int = .max) -> Answers {
         Answers(inputs: inputs.dropFirst(offset).prefix(count))
     }
 

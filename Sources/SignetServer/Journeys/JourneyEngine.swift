@@ -187,11 +187,6 @@ extension Moment {
     var journeyEnd: Date { now.addingTimeInterval(Double(max(1, configuration.journeyTimeout))) }
 }
 
-extension Secret {
-    /// The bytes as text.
-    var text: String { String(decoding: bytes, as: UTF8.self) }
-}
-
 extension DeskState {
     /// Sends a letter: it is kept for who looks, and told to who listens.
     mutating func send(_ link: String, to user: UserKey, at now: Date) {

@@ -73,6 +73,7 @@ struct NodeOutcome: RawRepresentable, Sendable, Hashable {
 
     // Push.
     static let sent = NodeOutcome("SENT")
+    static let skipped = NodeOutcome("SKIPPED")
     static let notRegistered = NodeOutcome("NOT_REGISTERED")
     static let done = NodeOutcome("DONE")
     static let exited = NodeOutcome("EXITED")
@@ -108,9 +109,27 @@ protocol NodeKind: Sendable {
     var name: String { get }
     /// Every outcome the node can have, in the order of its documentation.
     var outcomes: [NodeOutcome] { get }
+    /// Those that AM's node has and this one never comes to: a tree may lead them somewhere or not.
+    var spareOutcomes: [NodeOutcome] { get }
+    /// How the node asks a person.
+    var asking: NodeAsking { get }
     /// One visit: without answers when the journey comes to the node, with answers when the client has filled in what the node
     /// asked for last.
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction
+}
+
+extension NodeKind {
+    var spareOutcomes: [NodeOutcome] { [] }
+    var asking: NodeAsking { .nothing }
+}
+
+/// Whether a node asks a person something, and what room it needs for that.
+enum NodeAsking: Sendable {
+    case nothing
+    /// In one step, so that it can be the last on a page.
+    case once
+    /// On a page of its own: it waits, or has more to show than questions.
+    case alone
 }
 
 /// What a node is told on a visit.

@@ -21,8 +21,8 @@ struct OAuthRefusal: Error, Sendable, Hashable {
         let code =
             switch refusal.status {
             case .notFound: "not_found"
-            case .internalServerError: "server_error"
-            case .tooManyRequests: "temporarily_unavailable"
+            case .tooManyRequests, .serviceUnavailable: "temporarily_unavailable"
+            case let status where status.kind == .serverError: "server_error"
             default: "invalid_request"
             }
         self.init(refusal.status, code, refusal.message, headers: refusal.headers)

@@ -23,11 +23,21 @@ extension ConsolePages {
         default: break
         }
         let extent = try number("times").map { FaultRule.Extent.times($0) } ?? .untilSwitchedOff
+        let route = FaultRoute(form["route"] ?? "")
         do {
-            try AdminOperations(desk: desk).switchOn(FaultRule(kind, at: FaultRoute(form["route"] ?? ""), extent))
+            try AdminOperations(desk: desk).switchOn(FaultRule(kind, name: unusedName(kind, at: route), at: route, extent))
         } catch {
             throw Refusal(.badRequest, "\(error)")
         }
+    }
+
+    /// A name that no fault has: under one that is in use it would take the other's place, which nobody asked for here.
+    private func unusedName(_ kind: FaultKind, at route: FaultRoute) -> String {
+        let used = Set(desk.faults.entries.map(\.rule.name))
+        // A path is no part of a name.
+        let base = FaultRoute.names.contains(route.text) ? "\(kind.name)-\(route.text)" : kind.name
+        let names = [kind.name, base] + (2...FaultTable.size + 1).map { "\(base)-\($0)" }
+        return names.first { !used.contains($0) } ?? kind.name
     }
 }
 
@@ -50,7 +60,7 @@ extension ConsoleView {
             + section("Switch a fault on") {
                 form("fault") {
                     list("Kind", "kind", FaultKind.examples.map { ($0.name, $0.name) })
-                    list("Where", "route", [("", "everywhere")] + FaultRoute.names.map { ($0, $0) })
+                    list("Where", "route", [("", "everywhere")] + facts.routes.map { ($0, $0) })
                     field("Times", "times")
                     field("Value", "value")
                     PagePart.button("Switch on", isMain: false)

@@ -47,6 +47,12 @@ struct ConsoleFacts: Sendable {
         let link: String
     }
 
+    /// The journeys that a realm offers.
+    struct RealmJourneys: Sendable {
+        let realm: RealmPath
+        let names: [String]
+    }
+
     let now: Date
     let offset: Double
     let isStopped: Bool
@@ -55,9 +61,11 @@ struct ConsoleFacts: Sendable {
     let sessions: TablePage<SessionRow>
     let pushes: TablePage<PushRow>
     let letters: TablePage<LetterRow>
-    let journeys: [String]
+    let journeys: [RealmJourneys]
     let entries: TablePage<JournalEntry>
     let faults: TablePage<FaultTable.Entry>
+    /// Where faults can be switched on.
+    let routes: [String]
 
     /// Sessions, messages and the journal's entries come newest first.
     init(_ desk: Desk, at place: ConsolePlace) async throws {
@@ -65,7 +73,10 @@ struct ConsoleFacts: Sendable {
         isStopped = desk.clock.isStopped
         entries = TablePage(desk.journal.entries.reversed(), place[.journal])
         faults = TablePage(desk.faults.entries, place[.faults])
-        (now, baseURL, users, sessions, pushes, letters, journeys) = try await desk.survey {
+        routes = desk.faults.routes
+        journeys = desk.realms.sorted { $0.description < $1.description }
+            .map { RealmJourneys(realm: $0, names: desk.trees.names(offeredIn: $0)) }
+        (now, baseURL, users, sessions, pushes, letters) = try await desk.survey {
             [streams = desk.streams] state, moment in
             let userCount = state.directory.count(at: moment.now, limit: Self.mostCounted)
             let users = TablePage(state.directory.users(Self.rows, at: moment.now), of: userCount, place[.users]) { user in
@@ -87,8 +98,7 @@ struct ConsoleFacts: Sendable {
                 },
                 TablePage(state.outbox.newest(Self.rows, at: moment.now), place[.letters]) {
                     LetterRow(user: $0.user, link: $0.link)
-                },
-                state.trees.names(offeredIn: .root)
+                }
             )
         }
     }
@@ -210,20 +220,18 @@ struct ConsoleView: Sendable {
 
     private var journeys: Markup {
         section("Journeys") {
-            tag("ul", ["class": "columns"]) {
-                for name in facts.journeys {
-                    tag("li") {
-                        tag(
-                            "a",
-                            [
-                                "href":
-                                    "\(contextPath)/XUI/?realm=/&authIndexType=service&authIndexValue=\(name.percentEncoded())&ForceAuth=true"
-                            ]
-                        ) { name }
-                    }
+            for offered in facts.journeys where !offered.names.isEmpty {
+                if facts.journeys.count > 1 { tag("h3") { "Realm \(offered.realm)" } }
+                tag("ul", ["class": "columns"]) {
+                    for name in offered.names { tag("li") { tag("a", ["href": address(name, in: offered.realm)]) { name } } }
                 }
             }
         }
+    }
+
+    private func address(_ journey: String, in realm: RealmPath) -> String {
+        "\(contextPath)/XUI/?realm=\(realm.description.percentEncoded())&authIndexType=service"
+            + "&authIndexValue=\(journey.percentEncoded())&ForceAuth=true"
     }
 
     private var others: Markup {

@@ -67,6 +67,17 @@ struct PushLedger {
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
     }
 
+    /// How many messages are looked through for those that nobody has to answer any more.
+    private static let settledLookedThrough = 1000
+
+    /// Messages that were answered or are too old, oldest first, as far as they are remembered: the newest ones, at most `limit`. They are
+    /// in no mailbox any more and have to be looked for: it is for faults.
+    func settled(for mechanismUID: String, _ limit: Int, at now: Date) -> [PendingPush] {
+        newest(Self.settledLookedThrough, at: now)
+            .filter { $0.mechanismUID == mechanismUID && !($0.state == .waiting && now < $0.deadline) }
+            .sorted { $0.eventID < $1.eventID }.suffix(limit)
+    }
+
     /// The messages that a mailbox names, whether they can be read or not.
     func named(for mechanismUID: String, at now: Date) -> [String] {
         mailboxes.value(for: mechanismUID, at: now)?.messageIDs ?? []

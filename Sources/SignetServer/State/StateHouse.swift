@@ -21,6 +21,7 @@ final class StateHouse: Sendable {
     struct Plan: Sendable {
         let state: ServerState
         let users: [User]
+        let makesUpPasswords: Bool
         let clients: ClientRegistry
         let trees: [String: JourneyTree]
         let clock: DeskClock
@@ -111,7 +112,8 @@ final class StateHouse: Sendable {
         Opened(
             engine: StateEngine(
                 store, RowCoder(Sealing.derive("signet server rows", from: key)), clock: plan.clock, broken: plan.broken),
-            constants: DeskConstants(users: plan.users, clients: plan.clients, trees: plan.trees, key: key))
+            constants: DeskConstants(
+                users: plan.users, makesUpPasswords: plan.makesUpPasswords, clients: plan.clients, trees: plan.trees, key: key))
     }
 
     private static func open(_ plan: Plan, _ receive: @escaping @Sendable (String?) -> Void) async throws -> Opened {
@@ -124,11 +126,51 @@ final class StateHouse: Sendable {
             opened.engine.close()
             throw error
         }
-        store.listen { [weak engine = opened.engine] signal in
-            if signal == nil || signal == DeskSignal.clock.text { Task { [weak engine] in try? await engine?.readClock() } }
+        let clocks = ClockReader(opened.engine, plan.logger)
+        store.listen { signal in
+            if signal == nil || signal == DeskSignal.clock.text { clocks.read() }
             receive(signal)
         }
         return opened
+    }
+}
+
+/// Reads the clock when another server has set it: what it says is lost if nobody reads it.
+final class ClockReader: Sendable {
+    /// The pauses between attempts that fail: from the first, twice as long each time, to the longest.
+    private static let pauses = (first: Duration.milliseconds(100), longest: Duration.seconds(30))
+
+    /// Nil when the state is closed: the engine is nobody's any more then.
+    private let engine: @Sendable () -> StateEngine?
+    private let logger: Logger
+    /// Which call of ``read()`` is the newest: the attempts of those before it end.
+    private let newest = Mutex(0)
+
+    init(_ engine: StateEngine, _ logger: Logger) {
+        self.engine = { [weak engine] in engine }
+        self.logger = logger
+    }
+
+    /// Reads it, again and again if that fails, until it could be read.
+    func read() {
+        let number = newest.withLock { newest in
+            newest += 1
+            return newest
+        }
+        Task { await attempt(number) }
+    }
+
+    private func attempt(_ number: Int) async {
+        var pause = Self.pauses.first
+        while newest.withLock({ $0 }) == number, let engine = engine() {
+            do throws(StoreError) {
+                return try await engine.readClock()
+            } catch {
+                logger.error("the clock that another server has set could not be read", metadata: ["error": "\(error)"])
+            }
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+            pause = min(pause * 2, Self.pauses.longest)
+        }
     }
 }
 

@@ -68,6 +68,7 @@ public final class DeskClock: WallClock {
     private let base: any WallClock
     private let memory = Mutex(Memory())
     private let listener = Mutex<@Sendable () -> Void>({})
+    private let onlooker = Mutex<@Sendable () -> Void>({})
 
     init(_ base: any WallClock) { self.base = base }
 
@@ -77,14 +78,31 @@ public final class DeskClock: WallClock {
     var unwritten: [Change] { memory.withLock { $0.unwritten } }
 
     /// Goes by what the state says. What is not written yet stays.
-    func adopt(_ setting: Setting) { memory.withLock { $0.kept = setting } }
+    func adopt(_ setting: Setting) { update { $0.kept = setting } }
 
     /// Says that a change is in the state, and what that is then; or nil when it could not be written: it is taken back.
     func settle(_ change: Change, as setting: Setting?) {
-        memory.withLock { memory in
+        update { memory in
             memory.unwritten.removeAll { $0.number == change.number }
             if let setting { memory.kept = setting }
         }
+    }
+
+    /// Has `tell` called whenever it says another time than it would have said, whoever did that.
+    func onMove(_ tell: @escaping @Sendable () -> Void) {
+        onlooker.withLock { $0 = tell }
+    }
+
+    private func update<R>(_ body: (inout Memory) -> R) -> R {
+        let (result, hasMoved) = memory.withLock { memory in
+            let before = memory.setting
+            return (body(&memory), memory.setting != before)
+        }
+        if hasMoved {
+            let tell = onlooker.withLock { $0 }
+            tell()
+        }
+        return result
     }
 
     /// Has `tell` called after each change, which is then to be taken and written.
@@ -106,7 +124,7 @@ public final class DeskClock: WallClock {
     func begin(_ kind: Change.Kind) -> Change { note(kind, isTaken: true) }
 
     private func note(_ kind: Change.Kind, isTaken: Bool) -> Change {
-        memory.withLock { memory in
+        update { memory in
             memory.changes += 1
             let change = Change(kind: kind, base: base.now, number: memory.changes, isTaken: isTaken)
             memory.unwritten.append(change)

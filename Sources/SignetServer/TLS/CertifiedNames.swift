@@ -31,8 +31,7 @@ struct CertifiedNames: Sendable, Hashable {
     /// This machine, as it calls itself and as its own programs call it, and what a configuration says.
     init(of configuration: ServerConfiguration) {
         var texts = ["localhost", "127.0.0.1", "::1", Self.machine]
-        // An address that stands for all of them is not one that anybody asks for.
-        if !["0.0.0.0", "::", ""].contains(configuration.host) { texts.append(configuration.host) }
+        if !configuration.listensEverywhere { texts.append(configuration.host) }
         if let url = configuration.publicURL, let endpoint = try? Endpoint(url) { texts.append(endpoint.host) }
         self.init(texts)
     }

@@ -74,7 +74,9 @@ enum PrivateFiles {
         guard let status = FileStatus(at: directory) else { throw failure(directory, "cannot be used") }
         guard status.isDirectory else { throw ServerTLSError("\(directory) is no directory") }
         guard status.isOwn, status.permissions & 0o022 == 0 else {
-            throw ServerTLSError("\(directory) is not this user's alone, and keys must not lie there: chmod 700 \(directory)")
+            throw ServerTLSError(
+                "\(directory) is not this user's alone, and keys must not lie there: name another, or chmod 700 it if nobody else needs it"
+            )
         }
         let lock = open("\(directory)/.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
         guard lock >= 0 else { throw failure(directory, "cannot be used") }

@@ -31,7 +31,8 @@ final class TLSIdentity: Sendable {
         switch tls {
         case .files(let certificate, let key):
             authority = nil
-            state = Mutex(State(context: try Self.context(certificateFile: certificate, keyFile: key)))
+            let (chain, privateKey) = (try Self.certificates(in: certificate), try Self.privateKey(in: key))
+            state = Mutex(State(context: try Self.context(chain, privateKey, certificate, key)))
         case .ownAuthority(let directory):
             let authority = AuthorityDirectory(path: directory, names: CertifiedNames(of: configuration))
             self.authority = authority
@@ -73,29 +74,47 @@ final class TLSIdentity: Sendable {
     }
 
     private static func context(_ identity: AuthorityDirectory.Identity) throws(ServerTLSError) -> NIOSSLContext {
-        try context(
-            certificates: Array(identity.certificate.utf8), key: Array(identity.key.utf8), "the server's certificate", "its key")
+        let (certificateName, keyName) = ("the server's certificate", "its key")
+        return try context(
+            certificates(Array(identity.certificate.utf8), certificateName), privateKey(Array(identity.key.utf8), keyName),
+            certificateName, keyName)
     }
 
-    private static func context(certificateFile: String, keyFile: String) throws(ServerTLSError) -> NIOSSLContext {
-        guard let certificates = try PrivateFiles.bytes(of: certificateFile, forbidden: 0) else {
-            throw ServerTLSError("there is no file \(certificateFile)")
-        }
-        guard let key = try PrivateFiles.bytes(of: keyFile, forbidden: 0o027) else {
-            throw ServerTLSError("there is no file \(keyFile)")
-        }
-        return try context(certificates: certificates, key: key, certificateFile, keyFile)
+    /// The certificates in a file.
+    static func certificates(in file: String) throws(ServerTLSError) -> [NIOSSLCertificate] {
+        try certificates(bytes(of: file, forbidden: 0), file)
     }
 
-    private static func context(
-        certificates: [UInt8], key: [UInt8], _ certificateName: String, _ keyName: String
+    /// The key in a file, which others cannot read.
+    static func privateKey(in file: String) throws(ServerTLSError) -> NIOSSLPrivateKey {
+        try privateKey(bytes(of: file, forbidden: 0o027), file)
+    }
+
+    private static func bytes(of file: String, forbidden: UInt32) throws(ServerTLSError) -> [UInt8] {
+        guard let bytes = try PrivateFiles.bytes(of: file, forbidden: forbidden) else {
+            throw ServerTLSError("there is no file \(file)")
+        }
+        return bytes
+    }
+
+    private static func certificates(_ bytes: [UInt8], _ name: String) throws(ServerTLSError) -> [NIOSSLCertificate] {
+        guard let chain = try? NIOSSLCertificate.fromPEMBytes(bytes), !chain.isEmpty else {
+            throw ServerTLSError("\(name) is no certificate in PEM")
+        }
+        return chain
+    }
+
+    private static func privateKey(_ bytes: [UInt8], _ name: String) throws(ServerTLSError) -> NIOSSLPrivateKey {
+        guard let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) else {
+            throw ServerTLSError("\(name) is no key in PEM, or has a passphrase, which a server cannot be asked for")
+        }
+        return key
+    }
+
+    /// What a certificate and its key make a server show. The names are for messages.
+    static func context(
+        _ chain: [NIOSSLCertificate], _ privateKey: NIOSSLPrivateKey, _ certificateName: String, _ keyName: String
     ) throws(ServerTLSError) -> NIOSSLContext {
-        guard let chain = try? NIOSSLCertificate.fromPEMBytes(certificates), !chain.isEmpty else {
-            throw ServerTLSError("\(certificateName) is no certificate in PEM")
-        }
-        guard let privateKey = try? NIOSSLPrivateKey(bytes: key, format: .pem) else {
-            throw ServerTLSError("\(keyName) is no key in PEM, or has a passphrase, which a server cannot be asked for")
-        }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
         configuration.minimumTLSVersion = .tlsv12

@@ -69,23 +69,32 @@ struct SeededUsers: Sendable {
         let claims: [String: JSONValue]
         let isLocked: Bool
         let answers: [String: HMAC<SHA256>.MAC]
+        /// What was made up because there was none: it is to be told to somebody.
+        let madeUpPassword: Secret?
     }
 
     fileprivate let seeds: [UserKey: Seed]
     private let key: Secret
     fileprivate let nobody: HMAC<SHA256>.MAC
 
-    /// - Parameter key: what passwords are digested with; the same at every start, so that it can be told whether an entry has changed.
-    init(_ users: [User], key: Secret) {
+    /// - Parameters:
+    ///   - key: what passwords are digested with; the same at every start, so that it can be told whether an entry has changed.
+    ///   - madeUp: passwords for those who have none; nil when none will do for them.
+    init(_ users: [User], key: Secret, madeUp: MadeUpPasswords? = nil) {
         self.key = key
         seeds = Dictionary(
             users.map { user in
+                let place = UserKey(realm: RealmPath(user.realm), name: user.name)
+                let hasNone = user.password == nil && user.passwordHash == nil
+                let madeUpPassword = hasNone ? madeUp?.password(of: place) : nil
                 let password: Seed.Password =
-                    user.password.map { .digest(Self.digest($0, key: key)) } ?? user.passwordHash.map { .hash($0) } ?? .missing
+                    (user.password ?? madeUpPassword).map { .digest(Self.digest($0, key: key)) }
+                    ?? user.passwordHash.map { .hash($0) } ?? .missing
                 let seed = Seed(
                     password: password, claims: user.claims, isLocked: user.isLocked,
-                    answers: user.securityAnswers.mapValues { Self.digest($0.folded, key: key) })
-                return (UserKey(realm: RealmPath(user.realm), name: user.name), seed)
+                    answers: user.securityAnswers.mapValues { Self.digest($0.folded, key: key) },
+                    madeUpPassword: madeUpPassword)
+                return (place, seed)
             }, uniquingKeysWith: { _, last in last })
         nobody = Self.digest(Secret.random(byteCount: 32), key: key)
     }
@@ -194,6 +203,12 @@ struct Directory {
             }
         case .missing, nil: return refuse(offered)
         }
+    }
+
+    /// The password that was made up for a user; nil when they have another one by now, or had one from the start.
+    func madeUpPassword(of user: UserKey) -> Secret? {
+        guard case .configured? = self[user]?.password else { return nil }
+        return seeded.seeds[user]?.madeUpPassword
     }
 
     private func refuse(_ offered: HMAC<SHA256>.MAC) -> Bool {

@@ -45,6 +45,12 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Allow a --host that other machines can reach. Passwords travel in plain http then, unless it speaks https.")
     var exposed = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The address that clients reach the server at, with its path, such as https://am.example.test/am. Otherwise the host and port.",
+            valueName: "url"))
+    var publicURL: String?
+
     @OptionGroup var tlsOptions: ServeTLSOptions
 
     @Option(help: "The port to listen on; 0 for any that is free.")
@@ -109,6 +115,9 @@ struct Serve: AsyncParsableCommand {
         guard config == nil || users == nil else {
             throw ValidationError("--users and --config exclude each other: the configuration has users.")
         }
+        guard publicURL.map(ServerConfiguration.isPublicURL) ?? true else {
+            throw ValidationError("--public-url is an address of the web, such as https://am.example.test/am.")
+        }
         guard pushTimeout ?? 1 > 0 else { throw ValidationError("--push-timeout is a number of seconds, 1 or more.") }
     }
 
@@ -117,49 +126,47 @@ struct Serve: AsyncParsableCommand {
             Console.bytes(Array(ServerConfiguration.starterText.utf8))
             return
         }
+        let tls = try tlsOptions.tls()
         if let check {
-            Console.line("\(check): " + ConfigurationFile.summary(try ConfigurationFile.read(check)))
+            Console.line("\(check): " + ConfigurationFile.summary(try ConfigurationFile.read(check, usesTLS: tls == nil)))
             return
         }
-        var configuration = try config.map { try ConfigurationFile.read($0) } ?? ServerConfiguration.starter
+        var configuration =
+            try config.map { try ConfigurationFile.read($0, usesTLS: tls == nil) } ?? ServerConfiguration.starter
         if let users { configuration.users = try UserFile.users(users) }
-        let users = Self.entries(&configuration.users)
+        configuration.makesUpPasswords = true
         configuration.host = host
         configuration.port = port
-        configuration.tls = try tlsOptions.tls() ?? configuration.tls
+        configuration.publicURL = publicURL ?? configuration.publicURL
+        configuration.tls = tls ?? configuration.tls
         configuration.pushTimeout = pushTimeout ?? configuration.pushTimeout
-        // Secrets do not stand in arguments; AWS's own variables are where its programs look for them.
-        if configuration.sns?.credentials == nil {
-            configuration.sns?.credentials = AWSCredentials(environment: ProcessInfo.processInfo.environment)
-        }
-        if configuration.sns != nil, configuration.sns?.credentials == nil {
-            throw Failure(
-                .badInput, "configuration",
-                "push messages go to SNS, and there is no access key: say `accessKey` and `secret` in the configuration, or in "
-                    + "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-        }
         configuration.state = try StatePlace.read(state, keyPath: stateKey)
         configuration.onLetter = { [json] letter in Self.announce(letter, json: json) }
         let token = try adminTokenFile.map { try AdminTokenFile(at: $0) } ?? (admin ? AdminTokenFile() : nil)
         defer { token?.remove() }
         configuration.adminToken = token?.token
-        try await serve(configuration, users, admin: token?.path)
+        try await serve(configuration, admin: token?.path)
     }
 
-    private func serve(_ configuration: ServerConfiguration, _ users: [UserEntry], admin: String?) async throws {
+    private func serve(_ configuration: ServerConfiguration, admin: String?) async throws {
         var logger = Logger(label: "signet.serve", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = logLevel
         OpenFiles.allowMost()
+        Console.outlivesReaders()
         let server = DeskServer(configuration: configuration, logger: logger)
 
-        let watch = attached ? Task { await Self.stopWhenInputEnds() } : nil
-        defer { watch?.cancel() }
+        let watch = Mutex<Task<Void, Never>?>(nil)
+        defer { watch.withLock { $0?.cancel() } }
         let isListening = Atomic(false)
         do {
+            let users = try await Self.entries(configuration.users, server)
             try await server.run(gracefulShutdownSignals: true) { [logger] url in
                 isListening.store(true, ordering: .relaxed)
+                warn(url, configuration)
                 let console = await Self.consoleLink(server, logger)
                 announce(url, users, configuration, console: console, pushFront: server.pushFrontURL, admin: admin)
+                // Not before there is a server that can end in order, and has said what it has to say.
+                if attached { watch.withLock { $0 = Task { await Self.stopWhenInputEnds() } } }
             }
         } catch let error as StoreError {
             throw error
@@ -196,21 +203,26 @@ struct Serve: AsyncParsableCommand {
     private struct UserEntry {
         let name: String
         let realm: String
-        /// In clear only when it was made up here.
+        /// In clear only when the server made it up.
         let madeUpPassword: String?
     }
 
-    /// Makes up passwords for those who have none.
-    private static func entries(_ users: inout [User]) -> [UserEntry] {
-        users.indices.map { index in
-            var madeUp: String?
-            if users[index].password == nil, users[index].passwordHash == nil {
-                let password = Secret.random(byteCount: 10).withUnsafeBytes { Base32.encode($0).lowercased() }
-                users[index].password = Secret(password.utf8)
-                madeUp = password
-            }
-            return UserEntry(name: users[index].name, realm: users[index].realm, madeUpPassword: madeUp)
+    private static func entries(_ users: [User], _ server: DeskServer) async throws -> [UserEntry] {
+        var entries: [UserEntry] = []
+        for user in users {
+            let hasNone = user.password == nil && user.passwordHash == nil
+            let madeUp = hasNone ? try await server.madeUpPassword(of: user.name, realm: user.realm) : nil
+            entries.append(UserEntry(name: user.name, realm: user.realm, madeUpPassword: madeUp?.text))
         }
+        return entries
+    }
+
+    /// Other machines find only themselves at the address that this one calls itself.
+    private func warn(_ url: String, _ configuration: ServerConfiguration) {
+        guard configuration.listensEverywhere, configuration.publicURL == nil else { return }
+        Console.error(
+            "Enrolment URIs, letters and OAuth 2.0 name \(url), where other machines find only themselves: "
+                + "say with --public-url where they reach this server.")
     }
 
     private static func announce(_ letter: Letter, json: Bool) {

@@ -25,11 +25,16 @@ struct ConfigurationDocumentationTests {
         let table = properties.isEmpty ? "" : "| property | what it is | otherwise |\n| --- | --- | --- |\n\(properties)\n"
         let outcomes = kind.outcomes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
         let named = [
-            "ChoiceCollectorNode": "each of the `choices`", "ScriptedDecisionNode": "those of the `table`, and the `default`",
+            "PageNode": "those of its last node", "ChoiceCollectorNode": "each of the `choices`",
+            "ScriptedDecisionNode": "those of the `table`, and the `default`",
         ]
-        let page = NodeType.collectors.contains { $0.name == type.name } ? " Can be on a page." : ""
+        let spare = kind.spareOutcomes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+        let ported = spare.isEmpty ? "" : " A journey from AM can keep \(spare)."
+        let isCollector = NodeType.collectors.contains { $0.name == type.name }
+        let page = isCollector ? " Can be on a page." : kind.asking == .once ? " Can be the last on a page." : ""
         let last =
-            kind is SuccessNode || kind is FailureNode ? "Outcomes: none." : "Outcomes: \(named[type.name] ?? outcomes).\(page)"
+            kind is SuccessNode || kind is FailureNode
+            ? "Outcomes: none." : "Outcomes: \(named[type.name] ?? outcomes).\(ported)\(page)"
         return "### \(type.title): `\(type.name)`\n\n\(type.about)\n\n\(table)\(last)\n\n"
     }
 

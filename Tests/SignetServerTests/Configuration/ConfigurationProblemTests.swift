@@ -50,7 +50,9 @@ struct ConfigurationProblemTests {
         BadFile("a word", "hello\n", "1:1: settings belong here, each with a name and a colon, not a single value"),
         BadFile(
             "a tab", "realms:\n\t- /\n",
-            "2:1: this is no YAML: found character that cannot start any token (while scanning for the next token in line 2)"),
+            "2:1: a tab stands here: indent with spaces"),
+        BadFile("a tab behind spaces", "server:\r\n  issuer: x\r\n  \t- 5\r\n", "3:3: a tab stands here: indent with spaces"),
+        BadFile("a tab behind a text", "server:\n  issuer: x\n\tpushTimeout: 5\n", "3:1: a tab stands here: indent with spaces"),
         BadFile(
             "an open bracket", "realms: [/\n",
             "2:1: this is no YAML: did not find expected ',' or ']' (while parsing a flow sequence in line 1)"),
@@ -87,6 +89,34 @@ struct ConfigurationProblemTests {
             "4:20: server: `sessionIdleTime` is a whole number, 1 to 3153600000, not `0`",
             "5:21: server: `cookieIsHTTPOnly` is `true` or `false`, not `maybe`",
             "6:20: server: `backgroundColor` is six hexadecimal digits, `519387`, in quotes if it begins with `#`; not `blue`"),
+        BadFile(
+            "numbers and truth values in quotes",
+            """
+            server:
+              pushTimeout: "30"
+              sessionIdleTime: "0"
+              cookieIsHTTPOnly: "false"
+            users:
+              - {name: mira, locked: 'true'}
+            """,
+            "2:16: server: `pushTimeout` is a whole number, 1 to 86400, without quotes",
+            "3:20: server: `sessionIdleTime` is a whole number, 1 to 3153600000, not `0`",
+            "4:21: server: `cookieIsHTTPOnly` is `true` or `false`, without quotes",
+            "6:26: users: `locked` is `true` or `false`, without quotes"),
+        BadFile(
+            "a journey that is only a part of others",
+            """
+            server: {defaultJourney: Inner, transactionJourney: J}
+            journeys:
+              J:
+                nodes:
+                  inner: {type: InnerTreeEvaluatorNode, tree: Inner, outcomes: {true: success, false: failure}}
+              Inner:
+                innerTreeOnly: true
+                nodes:
+                  name: {type: UsernameCollectorNode, outcomes: {outcome: success}}
+            """,
+            "1:26: server: nobody can begin the journey `Inner`: take `innerTreeOnly` out of it, or name another one"),
         BadFile(
             "a journey that there is not", "server: {defaultJourney: Logn}\n",
             "1:26: server: there is no journey `Logn`: is `Login` meant? (there are \(Journeys.starter.names.map { "`\($0)`" }.joined(separator: ", ")))"
@@ -137,6 +167,7 @@ struct ConfigurationProblemTests {
               cookieName: a b;c
               cookieDomain: x y;z
               webAuthnOrigins: [foo, "android:apk-key-hash:abc"]
+              webAuthnRelyingParty: "http://x y"
             users:
               - {name: a/b}
             clients:
@@ -148,11 +179,12 @@ struct ConfigurationProblemTests {
             "5:15: server: `cookieName` is the name of a cookie, without spaces and separators, not `a b;c`",
             "6:17: server: `cookieDomain` is a domain, such as `example.test`, not `x y;z`",
             "7:20: server: `foo` is no origin: that is a scheme, a host and perhaps a port, such as `https://app.example`, without a path; there is no `*`, because browsers send cookies to named servers only",
-            "9:12: users: `name` is a text without slashes, and not empty, not `a/b`",
-            "11:10: clients: `id` is a text, and not empty, not ``",
-            "11:28: clients: `foo` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment",
-            "11:28: clients: `javascript:alert(1)` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment",
-            "11:28: clients: `https://app.example/cb#x` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment"
+            "8:25: server: `webAuthnRelyingParty` is a domain, such as `example.test`, not `http://x y`",
+            "10:12: users: `name` is a text without slashes, and not empty, not `a/b`",
+            "12:10: clients: `id` is a text, and not empty, not ``",
+            "12:28: clients: `foo` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment",
+            "12:28: clients: `javascript:alert(1)` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment",
+            "12:28: clients: `https://app.example/cb#x` is no address that a login can end at: it has a scheme, of the web or of an app, and no fragment"
         ),
         BadFile(
             "attributes",
@@ -162,8 +194,8 @@ struct ConfigurationProblemTests {
               age: {type: numeric}
             """,
             "2:21: attribute `mail`: there is no policy `not-empt`: is `not-empty` meant? (there are `not-empty`, `unique`, `valid-email-address-format`, `minimum-length`, `maximum-length`, `at-least-X-capitals`, `at-least-X-numbers`, `minimum-number-value`, `maximum-number-value`)",
-            "2:31: attribute `mail`: the policy `minimum-length` is written `minimum-length` or `minimum-length: NUMBER`, as it has a limit or not",
-            "2:68: attribute `mail`: the policy `unique` is written `unique` or `unique: NUMBER`, as it has a limit or not",
+            "2:31: attribute `mail`: the policy `minimum-length` needs a whole number, without quotes: `minimum-length: 8`",
+            "2:68: attribute `mail`: the policy `unique` has no limit: write `unique` alone",
             "3:15: attribute `age`: `type` is one of `string`, `number`, `boolean`, not `numeric`"),
         BadFile("journeys in a list", "journeys: [a]\n", "1:11: journeys: journeys stand here by their names, not a list"),
         BadFile(
@@ -187,7 +219,56 @@ struct ConfigurationProblemTests {
             "a node without outcomes, and one that nothing leads to",
             "name: {type: UsernameCollectorNode}\nlost: {type: PasswordCollectorNode, outcomes: {otherwise: success}}",
             "4:7: journey `J`, node `name`: outcome `outcome` leads nowhere: name a node, `success` or `failure` for it, or one for `otherwise`",
-            "5:7: journey `J`, node `lost`: no outcome leads here: let one lead here, or take the node out"),
+            "5:7: journey `J`, node `lost`: no way leads here from `name`, where the journey begins: let an outcome of a node on the way lead here, or take the node out"
+        ),
+        .journey(
+            "nodes that lead to each other, and nothing to them",
+            "name: {type: UsernameCollectorNode, outcomes: {outcome: success}}\none: {type: PasswordCollectorNode, outcomes: {outcome: two}}\ntwo: {type: PasswordCollectorNode, outcomes: {outcome: one}}",
+            "5:7: journey `J`, node `one`: no way leads here from `name`, where the journey begins: let an outcome of a node on the way lead here, or take the node out",
+            "6:7: journey `J`, node `two`: no way leads here from `name`, where the journey begins: let an outcome of a node on the way lead here, or take the node out"
+        ),
+        BadFile(
+            "a journey that begins nowhere: of its nodes nothing more is told",
+            "journeys: {J: {entry: nam, nodes: {name: {type: UsernameCollectorNode, outcomes: {outcome: success}}}}}",
+            "1:23: journey `J`: there is no node `nam` to begin with: is `name` meant? (there are `name`)"),
+        .journey(
+            "a circle that asks nobody",
+            "name: {type: UsernameCollectorNode, outcomes: {outcome: check}}\ncheck: {type: DataStoreDecisionNode, outcomes: {otherwise: lock}}\nlock: {type: AccountLockoutNode, outcomes: {outcome: check}}",
+            "5:7: journey `J`, node `check`: from here the journey goes round for ever and asks nobody (`check`, `lock`): let an outcome lead out, to `success`, `failure` or a node that asks"
+        ),
+        BadFile(
+            "a circle by way of an inner journey that asks nobody; one that asks is none",
+            """
+            journeys:
+              J:
+                nodes:
+                  quiet: {type: InnerTreeEvaluatorNode, tree: Quiet, outcomes: {otherwise: quiet}}
+              K:
+                nodes:
+                  asking: {type: InnerTreeEvaluatorNode, tree: Outer, outcomes: {otherwise: asking}}
+              Quiet:
+                nodes:
+                  check: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
+              Outer:
+                nodes:
+                  ask: {type: InnerTreeEvaluatorNode, tree: Asking, outcomes: {true: success, false: failure}}
+              Asking:
+                nodes:
+                  name: {type: UsernameCollectorNode, outcomes: {outcome: success}}
+            """,
+            "4:7: journey `J`, node `quiet`: from here the journey goes round for ever and asks nobody (`quiet`): let an outcome lead out, to `success`, `failure` or a node that asks"
+        ),
+        .journey(
+            "an outcome that neither this node has nor AM's",
+            "send: {type: PushAuthenticationSenderNode, outcomes: {SENT: success, NOT_REGISTERED: failure, SKIPED: failure}}",
+            "4:101: journey `J`, node `send`: Push Sender has no outcome `SKIPED`: is `SKIPPED` meant? (it has `SENT`, `NOT_REGISTERED`, `SKIPPED`)"
+        ),
+        .journey(
+            "addresses of a passkey that no browser has",
+            "key: {type: WebAuthnAuthenticationNode, relyingPartyDomain: \"http://x y\", origins: [\"nonsense\"], outcomes: {otherwise: failure}}",
+            "4:67: journey `J`, node `key`: `relyingPartyDomain` is a domain, such as `example.test`, not `http://x y`",
+            "4:90: journey `J`, node `key`: `nonsense` is no origin: that is a scheme, a host and perhaps a port, such as `https://app.example`, without a path; there is no `*`, because browsers send cookies to named servers only"
+        ),
         .journey(
             "an outcome without a target, and one target too many",
             "check: {type: DataStoreDecisionNode, outcomes: {true: , false: failure, otherwise: failure}}\n",
@@ -222,8 +303,21 @@ struct ConfigurationProblemTests {
         .journey(
             "what cannot be on a page",
             "page:\n  type: PageNode\n  nodes: [{type: DataStoreDecisionNode}, {type: UsernameCollectorNode, prompt: x}]\n  outcomes: {outcome: success}",
-            "6:24: journey `J`, node `page`, on the page: `DataStoreDecisionNode` cannot be on a page; these can: \(NodeType.collectors.map { "`\($0.name)`" }.joined(separator: ", "))",
+            "6:24: journey `J`, node `page`, on the page: `DataStoreDecisionNode` asks nothing, and cannot be on a page: let an outcome of the page lead to it",
             "6:78: journey `J`, node `page`, on the page: there is no setting `prompt`; here are `type`"),
+        .journey(
+            "what can only be the last on a page, and what needs one of its own",
+            "page:\n  type: PageNode\n  nodes:\n    - {type: ChoiceCollectorNode, choices: [a, b]}\n    - {type: UsernameCollectorNode}\n    - {type: PushWaitNode}\n    - {type: PageNode, nodes: [{type: PasswordCollectorNode}]}\n    - {type: ScriptedDecisionNode}\n  outcomes: {outcome: success}",
+            "7:20: journey `J`, node `page`, on the page: `ChoiceCollectorNode` gives the page its outcomes, and only the last node can: move it to the end of `nodes`",
+            "9:20: journey `J`, node `page`, on the page: `PushWaitNode` needs a page of its own: let an outcome of this page lead to it",
+            "10:20: journey `J`, node `page`, on the page: `PageNode` needs a page of its own: let an outcome of this page lead to it",
+            "11:20: journey `J`, node `page`, on the page: `ScriptedDecisionNode` asks nothing, and cannot be on a page: let an outcome of the page lead to it"
+        ),
+        .journey(
+            "outcomes of a page that are not those of its last node",
+            "page:\n  type: PageNode\n  nodes: [{type: UsernameCollectorNode}, {type: ChoiceCollectorNode, choices: [a, b]}]\n  outcomes: {outcome: success, b: failure}",
+            "4:7: journey `J`, node `page`: outcome `a` leads nowhere: name a node, `success` or `failure` for it, or one for `otherwise`",
+            "7:20: journey `J`, node `page`: Page has no outcome `outcome`; it has `a`, `b`"),
         .journey(
             "a page with nothing on it", "page: {type: PageNode, outcomes: {outcome: success}}",
             "4:13: journey `J`, node `page`: a page without `nodes` shows nothing: list the collectors that are on it"),

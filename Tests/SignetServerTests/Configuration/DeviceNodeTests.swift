@@ -151,6 +151,78 @@ struct CodeNodeTests {
         }
     }
 
+    @Test("Who registers again without recovery codes has none: the old ones were another device's", arguments: [false, true])
+    func noMoreCodes(isCombined: Bool) async throws {
+        let type = isCombined ? "CombinedMultiFactorRegistrationNode" : "PushRegistrationNode"
+        func journey(_ name: String, _ kind: String, then next: String) -> String {
+            """
+            \(name):
+              nodes:
+                \(Self.login)
+                next: {type: \(kind), generateRecoveryCodes: \(next == "codes"), outcomes: {successOutcome: \(next), otherwise: failure}}
+
+            """
+        }
+        let codes = "    codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}\n"
+        let journeys =
+            journey("Codes", "OathRegistrationNode", then: "codes") + codes + journey("PushCodes", type, then: "codes") + codes
+            + journey("Again", type, then: "success")
+        try await TestDesk.run(journeys: journeys) { desk in
+            func code(_ shown: JourneyStep) throws -> String {
+                let script = try #require(shown.callbacks[1].output("message")?.string)
+                return String(try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1)
+            }
+            var old: [DeviceKind: String] = [:]
+            if isCombined {
+                let shown = try await desk.next(try await desk.logIn("Codes").step).step
+                old[.oath] = try code(shown)
+                #expect(try await desk.next(shown).isLoggedIn)
+            }
+            let registration = try await desk.logIn("PushCodes").step
+            let phone = try Phone(uri: try registration.registrationURI, uid: "old")
+            #expect(try await phone.register(at: desk).status == 200)
+            let shown = try await desk.poll(registration).step
+            old[.push] = try code(shown)
+            if isCombined { old[.oath] = old[.push] }
+            #expect(try await desk.next(shown).isLoggedIn)
+
+            // Also when nobody looks whether the new device has registered.
+            let again = try await desk.logIn("Again").step
+            #expect(try await Phone(uri: try again.registrationURI, uid: "new").register(at: desk).status == 200)
+            let redeemed = try await desk.server.desk.transact { [old] state, _ in
+                old.map { state.devices.redeem($0.value, for: $0.key, of: Self.mira) }
+            }
+            #expect(redeemed == old.map { _ in false })
+            #expect(try await desk.poll(again).isLoggedIn)
+        }
+    }
+
+    @Test(
+        "What AM's push nodes can come to and these cannot may be named, or left out",
+        arguments: [(", SKIPPED: failure", ", EXITED: other"), ("", ""), (", otherwise: failure", ", otherwise: other")])
+    func spareOutcomes(sender: String, wait: String) async throws {
+        let journeys = """
+            PushRegistration:
+              nodes:
+                \(Self.login)
+                next: {type: PushRegistrationNode, generateRecoveryCodes: false, outcomes: {successOutcome: success, otherwise: failure}}
+            PushLogin:
+              nodes:
+                \(Self.login)
+                next: {type: PushAuthenticationSenderNode, outcomes: {SENT: wait, NOT_REGISTERED: failure\(sender)}}
+                wait: {type: PushWaitNode, outcomes: {DONE: verify\(wait)}}
+                verify: {type: PushResultVerifierNode, outcomes: {TRUE: success, WAITING: wait, otherwise: failure}}
+                \(wait.isEmpty ? "" : "other: {type: ChoiceCollectorNode, choices: [a, b], outcomes: {otherwise: failure}}")
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let phone = try await desk.registeredPhone()
+            let login = try await desk.waitingLogin(phone: phone)
+            #expect(login.step.callbacks.map(\.type) == ["PollingWaitCallback"])
+            #expect(try await phone.answer(login.push, at: desk).status == 200)
+            #expect(try await desk.poll(login.step).isLoggedIn)
+        }
+    }
+
     @Test("A message says what the file says, and waits as long")
     func message() async throws {
         let journeys = """
@@ -193,7 +265,7 @@ struct CodeNodeTests {
             let number = try #require(login.push.number)
             #expect(
                 login.step.callbacks.map(\.type) == [
-                    "PollingWaitCallback", "HiddenValueCallback", "TextOutputCallback", "ConfirmationCallback",
+                    "PollingWaitCallback", "HiddenValueCallback", "ConfirmationCallback",
                 ])
             #expect(login.step.callbacks[0].output("message") == .string("Press \(number)"))
             #expect(login.step.waitMilliseconds == 7000)

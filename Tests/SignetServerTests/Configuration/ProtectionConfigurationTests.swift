@@ -1,4 +1,6 @@
+import Foundation
 import SignetCore
+import SignetTesting
 import Testing
 
 @testable import SignetServer
@@ -48,6 +50,38 @@ struct ProtectionConfigurationTests {
         #expect(file.limits == limits)
         #expect(file.corsOrigins == ["https://app.example", "http://localhost:3000", "http://[::1]:8080"])
         #expect(file.tls == .files(certificate: "cert.pem", key: "key.pem"))
+    }
+
+    @Test("Files of a certificate that cannot be shown are told by the line that names them, to who is to show them")
+    func identity() async throws {
+        try await TemporaryDirectory.with { directory in
+            for name in ["a", "b"] {
+                _ = try AuthorityDirectory(path: directory.file(name), names: CertifiedNames(["localhost"]))
+                    .identity(at: SystemWallClock().now)
+            }
+            try Data("nothing".utf8).write(to: URL(filePath: directory.file("text")))
+            func problems(_ certificate: String, _ key: String, usesTLS: Bool = true) -> [String] {
+                let yaml = "server:\n  tls:\n    certificate: \(directory.file(certificate))\n    key: \(directory.file(key))\n"
+                do {
+                    _ = try ServerConfiguration(yaml: yaml, environment: [:], usesTLS: usesTLS)
+                    return []
+                } catch {
+                    return error.problems.map { $0.description.replacing(directory.path, with: "") }
+                }
+            }
+            #expect(problems("a/server.pem", "a/server.key") == [])
+            #expect(problems("none.pem", "none.key", usesTLS: false) == [])
+            #expect(
+                problems("none.pem", "none.key") == [
+                    "3:18: server, tls: `certificate`: there is no file /none.pem",
+                    "4:10: server, tls: `key`: there is no file /none.key",
+                ])
+            #expect(problems("text", "a/server.key") == ["3:18: server, tls: `certificate`: /text is no certificate in PEM"])
+            #expect(
+                problems("a/server.pem", "b/server.key") == [
+                    "4:10: server, tls: `key`: /b/server.key is not the key of /a/server.pem"
+                ])
+        }
     }
 
     @Test("Without a word everything is as standard; `none` and `never` are that")

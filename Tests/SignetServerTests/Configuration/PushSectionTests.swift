@@ -44,6 +44,30 @@ struct PushSectionTests {
 
     static let google = "googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/GCM/desk"
 
+    @Test("Who is to serve it looks for the key where AWS's programs do, and is told by line when there is none")
+    func credentials() throws {
+        let yaml = "push:\n  sns:\n    \(Self.google)\n"
+        #expect(try ServerConfiguration(yaml: yaml).sns?.credentials == nil)
+        let environment = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]
+        let found = try ServerConfiguration(yaml: yaml, environment: environment, usesTLS: true)
+        #expect(found.sns?.credentials == AWSCredentials(accessKey: "A", secret: Secret("s".utf8)))
+        let own = try ServerConfiguration(
+            yaml: yaml + "    accessKey: B\n    secret: t\n", environment: environment, usesTLS: true)
+        #expect(own.sns?.credentials?.accessKey == "B")
+        let error = try #require(throws: ConfigurationError.self) {
+            _ = try ServerConfiguration(yaml: yaml, environment: [:], usesTLS: true)
+        }
+        #expect(
+            error.description
+                == "3:5: push, sns: there is no access key: say `accessKey` and `secret` here, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment"
+        )
+        // Half a key in the file is not made whole from elsewhere.
+        let half = try #require(throws: ConfigurationError.self) {
+            _ = try ServerConfiguration(yaml: yaml + "    accessKey: B\n", environment: environment, usesTLS: true)
+        }
+        #expect(half.problems.count == 1 && half.description.contains("`secret` is missing"))
+    }
+
     static let wrong: [(String, String)] = [
         ("push: sns", "1:7: push: settings belong here, each with a name and a colon, not a single value"),
         ("push: {sms: {}}", "1:8: push: there is no setting `sms`: is `sns` meant? (here are `sns`, `front`)"),

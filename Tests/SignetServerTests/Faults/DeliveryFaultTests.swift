@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetTesting
 import Testing
 
 @testable import SignetServer
@@ -73,6 +74,68 @@ struct DeliveryFaultTests {
             #expect(deliveries(desk) == [[], ["replayed-push"]])
             let steps = desk.server.journal(matching: JournalFilter { $0.kind = .push }).compactMap { $0.push?.step }
             #expect(steps.sorted { $0.rawValue < $1.rawValue } == [.approved, .delivered, .delivered, .made, .refused])
+        }
+    }
+
+    /// Nothing goes out but what something other than the time has a reason for.
+    private static let withoutSigns = ServerConfiguration.sample {
+        $0.port = 0
+        $0.deskKeepAlive = .seconds(600)
+    }
+
+    @Test("One that was answered before the stream was opened comes again, as soon as the fault is on", arguments: [false, true])
+    func replayedEarlier(isOnFirst: Bool) async throws {
+        try await TestDesk.run(Self.withoutSigns) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let (_, push) = try await desk.waitingLogin(phone: phone)
+                #expect(try await phone.answer(push, at: desk).status == 200)
+                // The next one pushes the answered one out of the mailbox.
+                let (_, next) = try await desk.waitingLogin(phone: phone)
+                let fault = FaultRule(.replayedPush, .times(1))
+                if isOnFirst { try desk.server.faults.switchOn(fault) }
+                let stream = try await phone.listen(at: desk, port: port)
+                if !isOnFirst {
+                    #expect(try ids(try await stream.events(1)) == [next.messageID])
+                    try desk.server.faults.switchOn(fault)
+                }
+                let events = try await stream.events(isOnFirst ? 2 : 1)
+                #expect(try ids(events) == (isOnFirst ? [next.messageID, push.messageID] : [push.messageID]))
+                stream.vanish()
+            }
+        }
+    }
+
+    @Test("One that is too old comes again as soon as the clock says so")
+    func replayedLate() async throws {
+        try await TestDesk.run(Self.withoutSigns) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                let (_, push) = try await desk.waitingLogin(phone: phone)
+                try desk.server.faults.switchOn(FaultRule(.replayedPush))
+                let stream = try await phone.listen(at: desk, port: port)
+                #expect(try ids(try await stream.events(1)) == [push.messageID])
+                // Another server of the state may have moved it as well: both come to the same.
+                try await desk.server.desk.change(clock: .move(121))
+                #expect(try ids(try await stream.events(1)) == [push.messageID])
+                stream.vanish()
+            }
+        }
+    }
+
+    @Test("One that is held back goes as soon as the fault is switched off")
+    func released() async throws {
+        try await TestDesk.run(Self.withoutSigns) { desk in
+            try await desk.serve { port in
+                let phone = try await desk.registeredPhone()
+                try desk.server.faults.switchOn(FaultRule(.reordering))
+                let stream = try await phone.listen(at: desk, port: port)
+                let (_, push) = try await desk.waitingLogin(phone: phone)
+                #expect(try await eventually { desk.server.faults.entries.first?.applied == 1 })
+                desk.server.faults.switchAllOff()
+                #expect(try ids(try await stream.events(1)) == [push.messageID])
+                stream.vanish()
+            }
         }
     }
 

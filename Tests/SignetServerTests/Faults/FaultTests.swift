@@ -37,6 +37,40 @@ struct FaultTests {
         }
     }
 
+    /// What is asked, and the type and a part of the answer.
+    static let languages: [(HTTPRequest.Method, String, String, String)] = [
+        (.get, "/am/XUI/", "text/html", "<h1>"), (.post, "/am/XUI/?realm=/alpha", "text/html", "<h1>"),
+        (.post, "/sns", "text/xml", "<Type>Receiver</Type><Code>ServiceUnavailable</Code>"),
+        (.get, "/sns", "application/json", #""code":503"#), (.get, "/am/health", "application/json", #""code":503"#),
+        (.get, "/am/nothing", "application/json", #""code":503"#),
+        (.get, "/am/oauth2/connect/jwk_uri", "application/json", #""error":"temporarily_unavailable""#),
+    ]
+
+    @Test("An error is told in the language of its address: JSON, OAuth 2.0, a page, or the XML of SNS", arguments: languages)
+    func language(method: HTTPRequest.Method, path: String, type: String, part: String) async throws {
+        try await Sender.run { desk in
+            try faults(desk).switchOn(FaultRule(.status(503, retryAfter: 7)))
+            let reply = try await desk.send(method, path, headers: [:], body: "")
+            #expect(reply.status == 503 && reply.header("Retry-After") == "7")
+            #expect(reply.header("Content-Type")?.hasPrefix(type) == true)
+            #expect(reply.text.contains(part) && reply.text.contains("A fault is switched on."), "\(reply.text)")
+        }
+    }
+
+    @Test("A fault at the push front is for what servers send and devices fetch there, and for nothing else")
+    func front() async throws {
+        try await Sender.run { desk in
+            let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
+            #expect(faults(desk).routes == FaultRoute.names)
+            try faults(desk).switchOn(FaultRule(.status(429), at: "front", .times(2)))
+            #expect(try await desk.start("Login").status == 200)
+            #expect(try await desk.send(.get, "/sns", headers: [:]).status == 429)
+            let refused = try await sender.create(mailbox.address, at: desk)
+            #expect(refused.status == 429 && refused.text.contains("<Code>Throttled</Code>"))
+            #expect(try await sender.create(mailbox.address, at: desk).status == 200)
+        }
+    }
+
     @Test("A fault that carries the request out spoils the answer only")
     func carriedOut() async throws {
         try await TestDesk.run { desk in
@@ -285,6 +319,7 @@ struct FaultTests {
     /// Rules that are none, and what is said of them.
     static let wrong: [(FaultRule, FaultError)] = [
         (FaultRule(.html, at: "autenticate"), .unknownRoute("autenticate")),
+        (FaultRule(.html, at: "front"), .parameter("route", "is the push front, and this server is none")),
         (FaultRule(.html, at: "/json/autenticate"), .unknownRoute("/json/autenticate")),
         (
             FaultRule(.html, at: "/json/realms/root/realms/none/authenticate"),
@@ -308,6 +343,7 @@ struct FaultTests {
     @Test("A fault that cannot be is an error that says what can", arguments: wrong)
     func errors(rule: FaultRule, error: FaultError) async throws {
         try await TestDesk.run { desk in
+            #expect(!faults(desk).routes.contains("front"))
             #expect(throws: error) { try faults(desk).switchOn(rule) }
             #expect(faults(desk).entries.isEmpty)
             #expect(!error.description.isEmpty)

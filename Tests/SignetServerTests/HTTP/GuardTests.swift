@@ -156,19 +156,22 @@ struct CrossOriginTests {
 struct AddressRateTests {
     private static let one = RateLimit(perMinute: 1, burst: 2)
 
-    /// What is asked, the limit for it, and the member that names the refusal.
-    static let requests: [(path: String, body: String, limits: RateLimits, refusal: String)] = [
-        ("/json/authenticate", "{}", RateLimits(authenticate: one), #""reason":"Too Many Requests""#),
-        ("/XUI/", "walk=x", RateLimits(authenticate: one), "<h1>"),
-        ("/oauth2/access_token", "grant_type=x", RateLimits(token: one), #""error":"temporarily_unavailable""#),
-        ("/oauth2/device/code", "client_id=app", RateLimits(token: one), #""error":"temporarily_unavailable""#),
-        ("/json/push/sns/message?_action=authenticate", "{}", RateLimits(push: one), #""reason":"Too Many Requests""#),
+    /// What is asked, its name, the limit for it, and the member that names the refusal.
+    static let requests: [(path: String, name: String, body: String, limits: RateLimits, refusal: String)] = [
+        ("/json/authenticate", "authenticate", "{}", RateLimits(authenticate: one), #""reason":"Too Many Requests""#),
+        ("/XUI/", "pages", "walk=x", RateLimits(authenticate: one), "<h1>"),
+        ("/oauth2/access_token", "accessToken", "grant_type=x", RateLimits(token: one), #""error":"temporarily_unavailable""#),
+        ("/oauth2/device/code", "deviceCode", "client_id=app", RateLimits(token: one), #""error":"temporarily_unavailable""#),
+        (
+            "/json/push/sns/message?_action=authenticate", "pushMessage", "{}", RateLimits(push: one),
+            #""reason":"Too Many Requests""#
+        ),
     ]
 
     @Test(
         "Too many of one kind are 429 in the words of their address, until the time comes; other kinds go on", arguments: requests
     )
-    func limited(path: String, body: String, limits: RateLimits, refusal: String) async throws {
+    func limited(path: String, name: String, body: String, limits: RateLimits, refusal: String) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
             $0.limits.rates = limits
@@ -187,6 +190,12 @@ struct AddressRateTests {
                     let reply = try await ask()
                     #expect(reply.status == 429)
                     #expect(String(decoding: reply.body, as: UTF8.self).contains(refusal))
+                    let noted = desk.server.journal(
+                        matching: JournalFilter {
+                            $0.resource = name
+                            $0.status = 429
+                        })
+                    #expect(noted.map { $0.request?.problem } == ["Too many requests. Try again later."])
                     let wait = try #require(reply.headers["Retry-After"].flatMap { Int($0) })
                     let health = try await transport.send(SignetNetwork.HTTPRequest("GET", "http://127.0.0.1:\(port)/am/health"))
                     #expect(health.status == 200)

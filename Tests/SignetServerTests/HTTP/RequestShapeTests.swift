@@ -99,6 +99,91 @@ struct RequestShapeTests {
         }
     }
 
+    /// Journeys whose steps AM's clients know by their layout: the callbacks with their kind of text, and the names of their inputs
+    /// (2.6, 2.8).
+    static let layouts: [(journey: String, callbacks: [String], inputs: [String])] = [
+        (
+            "OATHRegistration",
+            [
+                "TextOutputCallback 0", "TextOutputCallback 4", "HiddenValueCallback mfaDeviceRegistration",
+                "ConfirmationCallback 0",
+            ],
+            ["IDToken3", "IDToken4"]
+        ),
+        (
+            "PushRegistration",
+            ["TextOutputCallback 0", "TextOutputCallback 4", "HiddenValueCallback mfaDeviceRegistration", "PollingWaitCallback"],
+            ["IDToken3"]
+        ),
+        (
+            "CombinedRegistration",
+            ["TextOutputCallback 0", "TextOutputCallback 4", "HiddenValueCallback mfaDeviceRegistration", "PollingWaitCallback"],
+            ["IDToken3"]
+        ), ("Push", ["PollingWaitCallback", "ConfirmationCallback 0"], ["IDToken2"]),
+        (
+            "Number", ["PollingWaitCallback", "HiddenValueCallback pushChallengeNumber", "ConfirmationCallback 0"],
+            ["IDToken2", "IDToken3"]
+        ),
+    ]
+
+    /// Journeys with an exit from the wait, which is a success here, beside those of the starter file.
+    private static func withExits() throws -> ServerConfiguration {
+        let waits = [("Push", "DEFAULT"), ("Number", "CHALLENGE")].map { name, type in
+            """
+              \(name):
+                nodes:
+                  login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: send, false: failure}}
+                  send: {type: PushAuthenticationSenderNode, pushType: \(type), outcomes: {SENT: wait, otherwise: failure}}
+                  wait: {type: PushWaitNode, exitMessage: Another way, outcomes: {DONE: failure, EXITED: success}}
+
+            """
+        }
+        let file = try ServerConfiguration(yaml: ServerConfiguration.starterText + waits.joined())
+        return .sample { $0.journeys = file.journeys }
+    }
+
+    @Test("Steps are laid out as AM's are (2.6, 2.8)", arguments: layouts)
+    func layout(journey: String, callbacks: [String], inputs: [String]) async throws {
+        try await TestDesk.run(try Self.withExits()) { desk in
+            _ = try await desk.registeredPhone()
+            let step = try await desk.logIn(journey).step
+            let told = step.callbacks.map { callback in
+                let kind = callback.output("id") ?? callback.output("messageType")
+                return ([callback.type] + [kind?.string ?? kind?.wholeNumber.map(String.init)].compactMap { $0 }).joined(
+                    separator: " ")
+            }
+            #expect(told == callbacks)
+            #expect(step.callbacks.flatMap { $0.input ?? [] }.map(\.name) == inputs)
+            guard let uri = step.hiddenValue("mfaDeviceRegistration") else { return }
+            #expect(step.callbacks[1].output("message")?.string?.contains(uri.scriptText) == true)
+        }
+    }
+
+    @Test("A wait is left by the button where AM has it (2.8)", arguments: [("Push", "IDToken2"), ("Number", "IDToken3")])
+    func exit(journey: String, input: String) async throws {
+        try await TestDesk.run(try Self.withExits()) { desk in
+            _ = try await desk.registeredPhone()
+            let step = try await desk.logIn(journey).step
+            let pressed: JSONValue = .object(["name": .string(input), "value": .integer(0)])
+            let button: JSONValue = .object(["type": "ConfirmationCallback", "input": .array([pressed])])
+            let body: JSONValue = .object(["authId": .string(step.authId), "callbacks": .array([button])])
+            let reply = try await desk.send(
+                .post, TestDesk.authenticate, headers: SDK.forgeRockJS.headers(.authenticate), body: JSON.text(of: body))
+            #expect(reply.isLoggedIn, "\(reply.text)")
+        }
+    }
+
+    @Test("The page of a QR code neither shows nor runs AM's script for it")
+    func script() async throws {
+        try await TestDesk.run { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.signIn(try await browser.get("/am/XUI/?authIndexValue=PushRegistration"))
+            #expect(
+                page.heading == "Add your device" && !page.text.contains("createCode")
+                    && !page.text.contains("script for browsers"))
+        }
+    }
+
     @Test("A browser that comes back from elsewhere sends its last step again, with what it was given (2.9)")
     func redirectResume() async throws {
         try await TestDesk.run { desk in

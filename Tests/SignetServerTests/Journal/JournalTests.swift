@@ -94,6 +94,34 @@ struct JournalTests {
         }
     }
 
+    /// What is asked, and what the journal and faults call it.
+    private static let addresses: [(HTTPRequest.Method, String, String?)] = [
+        (.get, "/am/health", "health"), (.get, "/am/health/ready", "health"), (.get, "/am/XUI/", "pages"),
+        (.get, "/am/XUI/nothing", "pages"), (.post, "/sns", "front"), (.get, "/sns/", "front"),
+        (.post, "/am/json/authenticate", "authenticate"), (.put, "/am/json/authenticate", "authenticate"),
+        (.get, "/am/oauth2/realms/root/realms/none/userinfo", "userInfo"), (.get, "/am/nothing", nil), (.get, "/health", nil),
+    ]
+
+    @Test("A request has the name of what it was for, whatever became of it", arguments: addresses)
+    func names(method: HTTPRequest.Method, path: String, name: String?) async throws {
+        try await TestDesk.run(.sample { $0.pushFront = PushFrontConfiguration(keys: [Sender.key]) }) { desk in
+            _ = try await desk.send(method, path)
+            #expect(desk.server.journal.entries.map { $0.request?.resource } == [name])
+            for wanted in FaultRoute.names {
+                let found = desk.server.journal(matching: JournalFilter { $0.resource = wanted })
+                #expect(found.count == (wanted == name ? 1 : 0))
+            }
+        }
+    }
+
+    @Test("Why a front refuses stands there as it does for all others")
+    func refusedByFront() async throws {
+        try await Sender.run { desk in
+            _ = try await desk.send(.post, "/sns", body: "")
+            #expect(desk.server.journal.entries.map { $0.request?.problem } == ["MissingAuthenticationToken"])
+        }
+    }
+
     @Test("The life of a message: made, delivered, a wrong number, approved")
     func messages() async throws {
         try await TestDesk.run(.sample { $0.port = 0 }) { desk in

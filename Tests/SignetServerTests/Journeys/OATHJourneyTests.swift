@@ -26,7 +26,10 @@ struct OATHJourneyTests {
     func page() async throws {
         try await TestDesk.run { desk in
             let step = try await desk.logIn("OATHRegistration").step
-            #expect(step.callbacks.map(\.type) == ["TextOutputCallback", "HiddenValueCallback", "ConfirmationCallback"])
+            #expect(
+                step.callbacks.map(\.type) == [
+                    "TextOutputCallback", "TextOutputCallback", "HiddenValueCallback", "ConfirmationCallback",
+                ])
             let enrollment = try EnrollmentURI.parse(try step.registrationURI)
             #expect(enrollment.account == AccountID(issuer: "Signet Desk", accountName: "mira"))
             #expect(enrollment.oath?.secret.count == 20)

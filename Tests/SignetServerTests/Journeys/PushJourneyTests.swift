@@ -17,8 +17,11 @@ struct PushRegistrationTests {
             }
         ) { desk in
             let step = try await desk.logIn("PushRegistration").step
-            #expect(step.callbacks.map(\.type) == ["TextOutputCallback", "HiddenValueCallback", "PollingWaitCallback"])
-            #expect(step.callbacks[1].input?.map(\.name) == ["IDToken2"])
+            #expect(
+                step.callbacks.map(\.type) == [
+                    "TextOutputCallback", "TextOutputCallback", "HiddenValueCallback", "PollingWaitCallback",
+                ])
+            #expect(step.callbacks[2].input?.map(\.name) == ["IDToken3"])
             let enrollment = try EnrollmentURI.parse(try step.registrationURI)
             let push = try #require(enrollment.push)
             #expect(enrollment.account == AccountID(issuer: "Harbor Bank", accountName: "mira"))

@@ -130,6 +130,24 @@ struct ConsoleTests {
         }
     }
 
+    @Test("Each realm's journeys are there, and lead to that realm")
+    func realms() async throws {
+        let journeys = """
+            Members:
+              realms: [/alpha]
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: success}}
+            """
+        try await TestDesk.run(try .sample(journeys: journeys)) { desk in
+            let (browser, page) = try await open(desk)
+            let links = page.text.captures("<a href=\"([^\"]*authIndexValue=[^\"]*)\">").compactMap { $0[0].unescaped }
+            #expect(links.count == 3 && links.filter { $0.contains("Members") }.count == 1)
+            let members = try #require(links.first { $0.contains("Members") })
+            let asked = try await browser.get(members)
+            #expect(asked.status == 200 && asked.text.contains("IDToken1"))
+        }
+    }
+
     @Test(
         "Who comes through a proxy is not on this machine, wherever the proxy is",
         arguments: ["X-Forwarded-For", "x-forwarded-host", "Forwarded", "Via", "X-Real-IP"])
@@ -219,6 +237,23 @@ struct ConsoleTests {
             ] {
                 #expect(try await browser.post("/am/console/fault", page.hiddenFields.merging(bad) { $1 }).status == 400)
             }
+        }
+    }
+
+    @Test("A second fault of a kind has a name of its own, and both are on")
+    func secondFault() async throws {
+        try await TestDesk.run { desk in
+            let (browser, page) = try await open(desk)
+            let routes = ["accessToken", "authenticate", "authenticate", "", "", "/json/authenticate"]
+            for route in routes {
+                let fault = ["kind": "status", "route": route, "value": "500"]
+                _ = try await browser.post("/am/console/fault", page.hiddenFields.merging(fault) { $1 })
+            }
+            let rules = desk.server.faults.entries.map(\.rule)
+            #expect(rules.map(\.route.text) == routes)
+            #expect(
+                rules.map(\.name)
+                    == ["status", "status-authenticate", "status-authenticate-2", "status-2", "status-3", "status-4"])
         }
     }
 

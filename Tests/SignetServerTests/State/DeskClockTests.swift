@@ -3,6 +3,7 @@ import HTTPTypes
 import SignetCore
 import SignetStorage
 import SignetTesting
+import Synchronization
 import Testing
 
 @testable import SignetServer
@@ -116,4 +117,52 @@ struct DeskClockTests {
             }
         }
     }
+
+    @Test("A clock that another server has set is read until that succeeds, and every failure is told")
+    func rereading() async throws {
+        let (rows, log) = (UnreadableRows(), RecordingLog())
+        let coder = RowCoder(Secret.random(byteCount: 32))
+        let (one, other) = (DeskClock(StillClock()), DeskClock(StillClock()))
+        let moving = StateEngine(rows, coder, clock: one)
+        await withCheckedContinuation { done in moving.keep(one.begin(.move(60))) { _ in done.resume() } }
+
+        let engine = StateEngine(rows, coder, clock: other)
+        rows.failures.withLock { $0 = 2 }
+        ClockReader(engine, log.logger).read()
+        #expect(try await eventually { other.offset == 60 })
+        let told = log.lines.split(separator: "\n").filter { $0.contains("another server has set could not be read") }
+        #expect(told.count == 2 && told.allSatisfy { $0.contains("error") })
+    }
+
+    @Test("Who looks on is told when the clock says another time, however that came about, and only then")
+    func onlookers() {
+        let clock = DeskClock(StillClock())
+        let moves = Mutex(0)
+        clock.onMove { moves.withLock { $0 += 1 } }
+        let change = clock.begin(.move(5))
+        clock.settle(change, as: DeskClock.Setting(shift: 5))
+        #expect(moves.withLock { $0 } == 1, "what is written is what it said already")
+        clock.adopt(DeskClock.Setting(shift: 9))
+        clock.adopt(DeskClock.Setting(shift: 9))
+        clock.reset()
+        clock.settle(clock.unwritten[0], as: nil)
+        #expect(moves.withLock { $0 } == 4 && clock.offset == 9)
+    }
+}
+
+/// Rows of which the next so many transactions fail.
+private final class UnreadableRows: RowStore {
+    let failures = Mutex(0)
+    private let rows = MemoryRows()
+
+    func transact<R>(_ body: (any RowReader) throws(StoreError) -> (R, RowChanges)) throws(StoreError) -> R {
+        let fails = failures.withLock { failures in
+            failures -= 1
+            return failures >= 0
+        }
+        if fails { throw StoreError(.failed, "read the rows", "a test wants it so") }
+        return try rows.transact(body)
+    }
+
+    func close() {}
 }

@@ -58,24 +58,23 @@ extension NodeType {
     ]
 
     static let page = NodeType(
-        "PageNode", "Page", "Shows several collectors at once. `nodes` is a list of them, each with its `type` and properties."
+        "PageNode", "Page",
+        "Shows several collectors at once. `nodes` is a list of them, each with its `type` and properties. The last one can be another node that asks, and the page has its outcomes then."
     ) { reader, surroundings in
-        var collectors: [any Collector] = []
+        var page = PageNode(collectors: [])
         let children = reader.elements("nodes", kind: "a list of nodes")
         if children.isEmpty, reader.problems.isEmpty {
             reader.note(reader.place, "a page without `nodes` shows nothing: list the collectors that are on it")
         }
-        for child in children {
+        for (index, child) in children.enumerated() {
             var part = SectionReader(child, subject: reader.subject.map { "\($0), on the page" })
-            if case .collectors(let parts)? = part.nodeParts(surroundings, allowed: Self.collectors)?.parts {
-                collectors += parts
-            }
+            if let read = part.nodeParts(surroundings) { part.put(read, on: &page, isLast: index == children.count - 1) }
             reader.note(part.finished())
         }
-        return .node(
-            PageNode(
-                collectors: collectors, stage: reader.optionalText("stage"), header: reader.optionalWords("pageHeader"),
-                description: reader.optionalWords("pageDescription")))
+        page.stage = reader.optionalText("stage")
+        page.header = reader.optionalWords("pageHeader")
+        page.description = reader.optionalWords("pageDescription")
+        return .node(page)
     }
 
     private static func newCredential(
@@ -119,23 +118,36 @@ extension NodeType {
 
 extension SectionReader {
     /// Reads a node's type and the properties of that type. Nil when there is no such type.
-    mutating func nodeParts(
-        _ surroundings: NodeSurroundings, allowed: [NodeType]
-    ) -> (type: NodeType, parts: NodeParts)? {
+    mutating func nodeParts(_ surroundings: NodeSurroundings) -> (type: NodeType, parts: NodeParts)? {
         guard let value = requiredValue("type", kind: "the name of a node type") else {
             ignoreTheRest()
             return nil
         }
         let name = value.text ?? ""
-        guard let type = allowed.first(where: { $0.name == name }) else {
-            let isElsewhere = NodeType.named(name) != nil
+        guard let type = NodeType.named(name) else {
             note(
                 value.place,
-                (isElsewhere ? "`\(name)` cannot be on a page" : "there is no node type `\(name.shortened)`")
-                    + allowed.map(\.name).advice(for: name, isElsewhere ? "these can:" : "there are"))
+                "there is no node type `\(name.shortened)`" + NodeType.all.map(\.name).advice(for: name, "there are"))
             ignoreTheRest()
             return nil
         }
         return (type, type.read(&self, surroundings))
+    }
+
+    /// Puts a node that was read on a page, if it can be there.
+    fileprivate mutating func put(_ read: (type: NodeType, parts: NodeParts), on page: inout PageNode, isLast: Bool) {
+        let name = read.type.name
+        switch read.parts {
+        case .collectors(let collectors): page.collectors += collectors
+        case .node(let node) where node.asking == .once && isLast: page.last = node
+        case .node(let node):
+            let reason =
+                switch node.asking {
+                case .nothing: "asks nothing, and cannot be on a page: let an outcome of the page lead to it"
+                case .once: "gives the page its outcomes, and only the last node can: move it to the end of `nodes`"
+                case .alone: "needs a page of its own: let an outcome of this page lead to it"
+                }
+            note(place(of: "type"), "`\(name)` \(reason)")
+        }
     }
 }

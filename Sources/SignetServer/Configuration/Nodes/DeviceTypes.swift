@@ -49,7 +49,10 @@ extension NodeType {
         ) { reader in
             PushRegistrationNode(withOATH: true, style: reader.enrollmentStyle(withCodes: true, withPush: true))
         },
-        .node("PushAuthenticationSenderNode", "Push Sender", "Sends the user's device a message.") { reader in
+        .node(
+            "PushAuthenticationSenderNode", "Push Sender",
+            "Sends the user's device a message. Nobody can skip it here, as they can in AM."
+        ) { reader in
             PushSenderNode(
                 type: reader.choice(
                     "pushType", "DEFAULT",
@@ -64,7 +67,7 @@ extension NodeType {
         },
         .node(
             "PushWaitNode", "Push Wait",
-            "Lets the client wait, and shows the number if there is one. `EXITED` is there with an `exitMessage`, the text of a button; in AM both always are."
+            "Lets the client wait, and shows the number if there is one. Without an `exitMessage`, the text of a button, nobody comes to `EXITED`."
         ) { reader in
             let standard = PushWaitNode()
             return PushWaitNode(
@@ -209,8 +212,9 @@ extension SectionReader {
                 ["REQUIRED": "required", "PREFERRED": "preferred", "DISCOURAGED": "discouraged"]) ?? "preferred"
         style.timeout = number("timeout", 60, in: 1...86_400)
         style.domain = optionalText("relyingPartyDomain", standard: "the server's")
+        check("relyingPartyDomain", style.domain, "a domain, such as `example.test`", TextRule.isHost)
         if withName { style.partyName = optionalText("relyingPartyName", standard: "the server's `issuer`") }
-        style.origins = optionalTexts("origins") ?? []
+        style.origins = origins("origins", ofApps: true)
         return style
     }
 }

@@ -8,18 +8,21 @@ import Synchronization
 struct DeskGuards: Sendable {
     let desk: Desk
 
-    /// - Parameter answer: what answers the request when nothing is in the way.
+    /// - Parameters:
+    ///   - notes: what the journal is told of the request.
+    ///   - answer: what answers the request when nothing is in the way.
     func pass(
-        _ request: Request, _ context: DeskContext, to answer: (Request) async throws -> Response
+        _ request: Request, for route: RouteName, _ context: DeskContext, _ notes: RequestNotes,
+        to answer: (Request) async throws -> Response
     ) async throws -> Response {
-        let route = RouteName(request.uri.path, below: desk.contextPath, front: desk.configuration.pushFront)
-        return try await desk.telemetry.observe(request, route) {
+        try await desk.telemetry.observe(request, route) {
             let origin = CrossOrigin(request, route, desk.configuration)
             var response: Response
             if let preflight = origin?.preflight {
                 response = preflight
             } else if let refusal = tooMany(request, route, context) {
-                response = try refusal.response(for: route, at: desk)
+                notes.note { $0.problem = refusal.message }
+                response = try refusal.response(for: route, request.method, at: desk)
             } else {
                 response = try await answer(request)
             }
@@ -78,10 +81,12 @@ struct AddressRate: Sendable, Hashable {
 
 extension Refusal {
     /// The refusal in the words of the address that it is for.
-    func response(for route: RouteName, at desk: Desk) throws -> Response {
+    func response(for route: RouteName, _ method: HTTPRequest.Method, at desk: Desk) throws -> Response {
         switch route.family {
         case .oauth2: try OAuthRefusal(self).response
         case .pages, .console: page(again: nil).response(at: desk)
+        // Servers speak to it in forms and XML, devices ask it for their mailbox.
+        case .front where method == .post: FrontRefusal(self).response
         case .json, .health, .front, .none: try JSONReply.make(self, version: nil)
         }
     }

@@ -50,6 +50,17 @@ struct RouteName: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// What faults and the journal call it (``FaultRoute/names``); nil for what has no name there.
+    var name: String? {
+        switch family {
+        case .json, .oauth2: resource?.rawValue
+        case .pages: FaultRoute.pages
+        case .health: FaultRoute.health
+        case .front: FaultRoute.front
+        case .console, .none: nil
+        }
+    }
+
     private init(_ family: Family, _ description: String, _ resource: ResourceAddress.Resource? = nil) {
         self.family = family
         self.resource = resource

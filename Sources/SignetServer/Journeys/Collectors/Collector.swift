@@ -17,19 +17,23 @@ enum Intake: Sendable {
     case refuse(Refusal)
 }
 
-/// Several collectors on one page.
+/// Several collectors on one page, and behind them perhaps one node more that asks in one step: its outcomes are the page's then.
 struct PageNode: NodeKind {
     var collectors: [any Collector]
+    var last: (any NodeKind)?
     var stage: String?
     var header: String?
     var description: String?
 
     var name: String { "PageNode" }
-    var outcomes: [NodeOutcome] { [.outcome] }
+    var outcomes: [NodeOutcome] { last?.outcomes ?? [.outcome] }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let asked = collectors.map { $0.callbacks(journey, desk) }
-        guard let answers = visit.answers else { return ask(asked) }
+        guard let answers = visit.answers else {
+            return leave(visit, unless: collectors.isEmpty ? nil : asked, &journey, &desk)
+        }
         var shown = asked
         var isDone = true
         var offset = 0
@@ -44,11 +48,21 @@ struct PageNode: NodeKind {
             case .refuse(let refusal): return .refuse(refusal)
             }
         }
-        return isDone ? .leave(.outcome) : ask(shown)
+        let rest = answers.part(from: offset)
+        // What had nothing to ask before the others were answered comes to its turn now.
+        let lastVisit = NodeVisit(answers: isDone && !rest.isEmpty ? rest : nil, moment: visit.moment)
+        return leave(lastVisit, unless: isDone ? nil : shown, &journey, &desk)
     }
 
-    private func ask(_ callbacks: [[JourneyCallback]]) -> NodeAction {
-        .ask(Page(callbacks: callbacks.flatMap { $0 }, stage: stage, header: header, description: description))
+    /// Lets the last node speak, and leaves as it does, unless there are callbacks to answer first: they are shown, and what the last
+    /// node asks with them.
+    private func leave(
+        _ visit: NodeVisit, unless open: [[JourneyCallback]]?, _ journey: inout JourneyState, _ desk: inout DeskState
+    ) -> NodeAction {
+        let action = last?.process(visit, &journey, &desk) ?? .leave(.outcome)
+        var shown = open ?? collectors.map { $0.callbacks(journey, desk) }
+        if case .ask(let page) = action { shown.append(page.callbacks) } else if open == nil { return action }
+        return .ask(Page(callbacks: shown.flatMap { $0 }, stage: stage, header: header, description: description))
     }
 }
 
@@ -63,6 +77,7 @@ struct CollectorNode: NodeKind {
     }
 
     var outcomes: [NodeOutcome] { [.outcome] }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         PageNode(collectors: collectors).process(visit, &journey, &desk)

@@ -39,6 +39,7 @@ struct DeviceBindingNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.success, .failure] + (mostDevices > 0 ? [.exceedDeviceLimit] : []) + clientErrors.outcomes
     }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
@@ -98,6 +99,7 @@ struct DeviceSigningVerifierNode: NodeKind {
 
     var name: String { "DeviceSigningVerifierNode" }
     var outcomes: [NodeOutcome] { [.success, .failure, .noDeviceRegistered, .keyNotFound] + clientErrors.outcomes }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         if let user = journey.user, desk.devices.others(.binding, of: user).isEmpty { return .leave(.noDeviceRegistered) }

@@ -14,6 +14,7 @@ struct ChoiceCollectorNode: NodeKind {
 
     var name: String { "ChoiceCollectorNode" }
     var outcomes: [NodeOutcome] { choices.map { NodeOutcome($0) } }
+    var asking: NodeAsking { .once }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let answers = visit.answers, let index = answers.number(0), choices.indices.contains(index) else {
@@ -41,6 +42,7 @@ struct MessageNode: NodeKind {
 
     var name: String { "MessageNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+    var asking: NodeAsking { .once }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let answers = visit.answers, let pressed = answers.number(1), (0...1).contains(pressed) else {
@@ -63,6 +65,7 @@ struct PollingWaitNode: NodeKind {
 
     var name: String { "PollingWaitNode" }
     var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) + (patience == nil ? [] : [.spam]) }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let now = visit.moment.now
@@ -90,6 +93,7 @@ struct EmailSuspendNode: NodeKind {
 
     var name: String { "EmailSuspendNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let page = Page(callbacks: [.text(message, type: 0, in: "SuspendedTextOutputCallback")])
@@ -114,12 +118,13 @@ struct KBAVerifyNode: NodeKind {
 
     var name: String { "KbaVerifyNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+    var asking: NodeAsking { .once }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user else { return .leave(.isFalse) }
-        guard let answers = visit.answers, case .questioned(let questions) = journey.memory else {
-            let questions = Array(desk.directory.questions(of: user).shuffled().prefix(count))
-            guard questions.count == count else { return .leave(.isFalse) }
+        let questions = questions(of: user, journey, desk)
+        guard questions.count == count else { return .leave(.isFalse) }
+        guard let answers = visit.answers else {
             journey.memory = .questioned(questions)
             return .ask(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
@@ -129,6 +134,12 @@ struct KBAVerifyNode: NodeKind {
             desk.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
         }
         return .leave(isRight.contains(false) ? .isFalse : .isTrue)
+    }
+
+    /// Those that were asked, as long as they are: nobody gets others by leaving something else on the page open.
+    private func questions(of user: UserKey, _ journey: JourneyState, _ desk: DeskState) -> [String] {
+        if case .questioned(let asked) = journey.memory { return asked }
+        return Array(desk.directory.questions(of: user).shuffled().prefix(count))
     }
 }
 

@@ -9,6 +9,7 @@ struct OATHRegistrationNode: NodeKind {
 
     var name: String { "OathRegistrationNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failureOutcome) }
@@ -29,11 +30,7 @@ struct OATHRegistrationNode: NodeKind {
             backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
         let message =
             style.message ?? "Scan the QR code, or open the link, with your authenticator. Then enter the code that it shows."
-        return .ask(
-            Page(callbacks: [
-                .information(message), .hidden(id: "mfaDeviceRegistration", value: EnrollmentURI.print(enrollment)),
-                .confirmation("Next"),
-            ]))
+        return .ask(.enrollment(message, uri: EnrollmentURI.print(enrollment), .confirmation("Next")))
     }
 }
 
@@ -63,6 +60,7 @@ struct OATHTokenVerifierNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.successOutcome, .failureOutcome, .notRegisteredOutcome] + (allowsRecoveryCode ? [.recoveryCodeOutcome] : [])
     }
+    var asking: NodeAsking { .once }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user, var device = journey.pendingOATH ?? desk.devices.oathDevice(of: user) else {

@@ -27,6 +27,7 @@ struct PushSenderNode: NodeKind {
 
     var name: String { "PushAuthenticationSenderNode" }
     var outcomes: [NodeOutcome] { [.sent, .notRegistered] }
+    var spareOutcomes: [NodeOutcome] { [.skipped] }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let moment = visit.moment
@@ -78,6 +79,8 @@ struct PushWaitNode: NodeKind {
 
     var name: String { "PushWaitNode" }
     var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) }
+    var spareOutcomes: [NodeOutcome] { exit == nil ? [.exited] : [] }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let now = visit.moment.now
@@ -86,7 +89,7 @@ struct PushWaitNode: NodeKind {
             return ask(push, wait(for: push, visit.moment), &journey)
         }
         // The button is the last callback.
-        if exit != nil, visit.answers?.number(push.number == nil ? 1 : 3) == 0 { return .leave(.exited) }
+        if exit != nil, visit.answers?.number(push.number == nil ? 1 : 2) == 0 { return .leave(.exited) }
         switch wait.poll(at: now) {
         case .due: return .leave(.done)
         case .early: return ask(push, wait, &journey)
@@ -114,7 +117,7 @@ struct PushWaitNode: NodeKind {
             Page(
                 callbacks: [
                     .wait(milliseconds: wait.milliseconds, message: text),
-                    .hidden(id: "pushChallengeNumber", value: String(number)), .information(text),
+                    .hidden(id: "pushChallengeNumber", value: String(number)),
                 ] + button))
     }
 }

@@ -26,6 +26,7 @@ struct RecoveryCodes: Codable, Sendable, Hashable {
 struct RecoveryCodeDisplayNode: NodeKind {
     var name: String { "RecoveryCodeDisplayNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard visit.answers == nil, let codes = journey.recoveryCodes, !codes.wereShown else {
@@ -60,6 +61,7 @@ struct RecoveryCodeCollectorDecisionNode: NodeKind {
 
     var name: String { "RecoveryCodeCollectorDecisionNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+    var asking: NodeAsking { .once }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let answers = visit.answers else { return .ask(Page(callbacks: [.name(prompt: "Recovery Code")])) }

@@ -14,6 +14,7 @@ struct PushRegistrationNode: NodeKind {
 
     var name: String { withOATH ? "CombinedMultiFactorRegistrationNode" : "PushRegistrationNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome, .timeoutOutcome] }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         let moment = visit.moment
@@ -65,10 +66,27 @@ struct PushRegistrationNode: NodeKind {
     }
 
     private func page(_ pending: PendingRegistration, _ wait: PollingWait) -> Page {
-        Page(callbacks: [
-            .information(style.message ?? "Scan the QR code, or open the link, with your authenticator."),
-            .hidden(id: "mfaDeviceRegistration", value: pending.uri.text),
-            .wait(milliseconds: wait.milliseconds, message: "Waiting for your device to register"),
+        .enrollment(
+            style.message ?? "Scan the QR code, or open the link, with your authenticator.", uri: pending.uri.text,
+            .wait(milliseconds: wait.milliseconds, message: "Waiting for your device to register"))
+    }
+}
+
+extension Page {
+    /// The page that shows a QR code, in AM's order (protocol/journey.md section 2.8).
+    /// - Parameter end: What the page goes on with.
+    static func enrollment(_ message: String, uri: String, _ end: JourneyCallback) -> Page {
+        // AM's own pages draw the code by this; SDKs drop it, and look for the hidden value.
+        let script = """
+            window.QRCodeReader.createCode({
+              id: "callback_0",
+              text: "\(uri.scriptText)",
+              version: "20",
+              code: "L"
+            });
+            """
+        return Page(callbacks: [
+            .information(message), .text(script, type: 4), .hidden(id: "mfaDeviceRegistration", value: uri), end,
         ])
     }
 }

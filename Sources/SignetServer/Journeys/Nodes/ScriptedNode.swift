@@ -38,6 +38,7 @@ struct ScriptedDecisionNode: NodeKind {
     var outcomes: [NodeOutcome] {
         (table.map(\.outcome) + [standard]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
+    var asking: NodeAsking { callbacks.isEmpty ? .nothing : .once }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         if !callbacks.isEmpty, visit.answers == nil { return .ask(Page(callbacks: callbacks)) }

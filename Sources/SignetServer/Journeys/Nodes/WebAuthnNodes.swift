@@ -43,6 +43,7 @@ struct WebAuthnRegistrationNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.unsupported, .success, .failure, .error] + (mostDevices > 0 && !postponesStorage ? [.exceedDeviceLimit] : [])
     }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
@@ -128,6 +129,7 @@ struct WebAuthnAuthenticationNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.unsupported, .noDevice, .success, .failure, .error] + (allowsRecoveryCode ? [.recoveryCode] : [])
     }
+    var asking: NodeAsking { .alone }
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user else { return .leave(.failure) }

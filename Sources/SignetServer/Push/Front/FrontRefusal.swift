@@ -1,4 +1,6 @@
 import HTTPTypes
+import Hummingbird
+import NIOCore
 import SignetCore
 
 /// Why a front does not do what it is asked, in the words and with the statuses of AWS SNS.
@@ -6,9 +8,25 @@ struct FrontRefusal: Error, Sendable, Hashable {
     let status: Int
     let code: String
     let message: String
+    private var headers: HTTPFields = [:]
 
     private init(_ status: Int, _ code: String, _ message: String) {
         (self.status, self.code, self.message) = (status, code, message)
+    }
+
+    /// What every address can refuse, in these words.
+    init(_ refusal: Refusal) {
+        let code =
+            switch refusal.status.code {
+            case 403: "AuthorizationError"
+            case 404: "NotFound"
+            case 429: "Throttled"
+            case 503: "ServiceUnavailable"
+            case 500...: "InternalError"
+            default: "InvalidParameter"
+            }
+        self.init(refusal.status.code, code, refusal.message)
+        headers = refusal.headers
     }
 
     static let missingToken = FrontRefusal(403, "MissingAuthenticationToken", "Request is missing Authentication Token")
@@ -42,8 +60,9 @@ struct FrontRefusal: Error, Sendable, Hashable {
     static let internalError = FrontRefusal(500, "InternalError", "The request could not be answered.")
     static let full = FrontRefusal(429, "Throttled", "Rate exceeded: too much is waiting there already.")
 
-    /// The document of the answer.
-    func document(requestID: String) -> String {
+    var response: Response { FrontReply.response(status, headers: headers) { document(requestID: $0) } }
+
+    private func document(requestID: String) -> String {
         let type = status < 500 ? "Sender" : "Receiver"
         return "<ErrorResponse xmlns=\"\(FrontReply.namespace)\"><Error><Type>\(type)</Type><Code>\(code)</Code>"
             + "<Message>\(message.escapedForXML)</Message></Error><RequestId>\(requestID)</RequestId></ErrorResponse>"
@@ -53,6 +72,21 @@ struct FrontRefusal: Error, Sendable, Hashable {
 /// What a front answers.
 enum FrontReply {
     static let namespace = "http://sns.amazonaws.com/doc/2010-03-31/"
+
+    /// An answer with a document, which names the request.
+    static func response(
+        _ status: Int, headers: HTTPFields = [:], _ document: (_ requestID: String) -> String
+    ) -> Response {
+        let requestID = RandomID.uuid().lowercased()
+        let bytes = Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(document(requestID))\n".utf8)
+        var headers = headers
+        headers[.contentType] = "text/xml"
+        headers[.contentLength] = String(bytes.count)
+        headers.set("x-amzn-RequestId", requestID)
+        return Response(
+            status: HTTPResponse.Status(code: status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
 
     /// The document of an answer to an action.
     /// - Parameter result: What stands in its result; nil for an action that has none.

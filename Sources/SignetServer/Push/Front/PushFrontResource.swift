@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import NIOCore
 import SignetCore
 
 #if canImport(FoundationEssentials)
@@ -24,7 +23,6 @@ struct PushFrontResource: Sendable {
     // MARK: Servers
 
     private func query(_ reader: RequestReader) async -> Response {
-        let requestID = RandomID.uuid().lowercased()
         do {
             let body: [UInt8]
             do { body = try await reader.body() } catch { throw FrontRefusal.tooLarge }
@@ -34,15 +32,20 @@ struct PushFrontResource: Sendable {
             ) { $0 == "host" ? reader.request.head.authority : reader.joined($0) }
             let action = try FrontAction(body)
             let result = try await perform(action)
-            return Self.xml(200, FrontReply.document(action.name.rawValue, result, requestID: requestID), requestID)
+            return FrontReply.response(200) { FrontReply.document(action.name.rawValue, result, requestID: $0) }
         } catch let refusal as FrontRefusal {
             desk.logger.info("push front refused", metadata: ["code": "\(refusal.code)"])
-            return Self.xml(refusal.status, refusal.document(requestID: requestID), requestID)
+            return self.refusal(refusal, reader)
         } catch {
             // The state cannot be read or written: the sender tries again.
             desk.logger.error("push front failed", metadata: ["error": "\(error)"])
-            return Self.xml(500, FrontRefusal.internalError.document(requestID: requestID), requestID)
+            return refusal(.internalError, reader)
         }
+    }
+
+    private func refusal(_ refusal: FrontRefusal, _ reader: RequestReader) -> Response {
+        reader.notes.note { $0.problem = refusal.code }
+        return refusal.response
     }
 
     private func perform(_ action: FrontAction) async throws -> String? {
@@ -97,15 +100,6 @@ struct PushFrontResource: Sendable {
         }
         try await desk.transact { state, moment throws(FrontRefusal) in try state.deliver(delivery, to: arn, at: moment.now) }
         return FrontReply.element("MessageId", RandomID.uuid().lowercased())
-    }
-
-    private static func xml(_ status: Int, _ document: String, _ requestID: String) -> Response {
-        let bytes = Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(document)\n".utf8)
-        var headers: HTTPFields = [.contentType: "text/xml", .contentLength: String(bytes.count)]
-        headers.set("x-amzn-RequestId", requestID)
-        return Response(
-            status: HTTPResponse.Status(code: status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
     // MARK: Devices

@@ -1,0 +1,170 @@
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("A page that ends with a node of several outcomes")
+struct PageNodeTests {
+    /// Name, password and one node more; the page's outcome `in` leads on to the password's check.
+    private static func page(_ last: String, _ outcomes: String) -> String {
+        """
+        J:
+          nodes:
+            page:
+              type: PageNode
+              stage: Both
+              pageHeader: Sign in your way
+              nodes:
+                - {type: UsernameCollectorNode}
+                - {type: PasswordCollectorNode}
+                - \(last)
+              outcomes: {\(outcomes)}
+            password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
+        """
+    }
+
+    /// A last node, where its outcomes lead, its callbacks, and what answers that lead to success, and to failure.
+    static let ends: [(node: String, outcomes: String, types: [String], right: JSONValue, wrong: JSONValue)] = [
+        (
+            "{type: ChoiceCollectorNode, choices: [in, out], defaultChoice: out}", "in: password, out: failure",
+            ["ChoiceCallback"], .integer(0), .integer(1)
+        ),
+        (
+            "{type: MessageNode, message: Sure?}", "true: password, false: failure",
+            ["TextOutputCallback", "ConfirmationCallback"], .integer(0), .integer(1)
+        ),
+        (
+            #"{type: ScriptedDecisionNode, callbacks: [{type: NovelCallback, output: {prompt: x}, input: {"": ""}}], table: [{when: {answer: right}, outcome: in}], default: out}"#,
+            "in: password, out: failure", ["NovelCallback"], "right", "wrong"
+        ),
+    ]
+
+    @Test("Its callbacks come after the others', it gets its part of the answers, and the page has its outcomes", arguments: ends)
+    func last(node: String, outcomes: String, types: [String], right: JSONValue, wrong: JSONValue) async throws {
+        try await TestDesk.run(journeys: Self.page(node, outcomes)) { desk in
+            for (answer, password, isIn) in [
+                (right, TestDesk.password, true), (wrong, TestDesk.password, false), (right, "x", false),
+            ] {
+                var step = try await desk.start("J").step
+                #expect(step.stage == "Both" && step.header == "Sign in your way" && step.description == nil)
+                #expect(step.callbacks.map(\.type) == ["NameCallback", "PasswordCallback"] + types)
+                let names = step.callbacks.flatMap { $0.input ?? [] }.map(\.name)
+                #expect(names == ["IDToken1", "IDToken2", "IDToken\(step.callbacks.count)"])
+                step.fill("NameCallback", "mira")
+                step.fill("PasswordCallback", .string(password))
+                step.fill(try #require(types.last), answer)
+                #expect(try await desk.next(step).isLoggedIn == isIn)
+            }
+        }
+    }
+
+    @Test("A browser walks it, on one page")
+    func browser() async throws {
+        try await TestDesk.run(journeys: Self.page(Self.ends[0].node, Self.ends[0].outcomes)) { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.get("/am/XUI/?authIndexType=service&authIndexValue=J")
+            #expect(page.heading == "Sign in your way")
+            let fields = ["IDToken1": "mira", "IDToken2": TestDesk.password]
+            let isIn = try await browser.submit(page, fields.merging(["IDToken3": "0"]) { $1 })
+            #expect(isIn.heading == "You are signed in")
+        }
+    }
+
+    @Test("An answer that will not do is asked for again, with the whole page")
+    func again() async throws {
+        let (node, outcomes, types, right, _) = Self.ends[0]
+        try await TestDesk.run(journeys: Self.page(node, outcomes)) { desk in
+            var step = try await desk.start("J").step
+            step.fill("NameCallback", "mira")
+            step.fill(types[0], .integer(7))
+            step = try await desk.next(step).step
+            #expect(
+                step.stage == "Both"
+                    && step.callbacks.compactMap { $0.input?.first?.name } == ["IDToken1", "IDToken2", "IDToken3"])
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", .string(TestDesk.password))
+            step.fill(types[0], right)
+            #expect(try await desk.next(step).isLoggedIn)
+        }
+    }
+
+    @Test("As long as something else on the page is open the last node's answers are not looked at, and its questions stay")
+    func open() async throws {
+        let journeys = """
+            J:
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: page}}
+                page:
+                  type: PageNode
+                  nodes: [{type: AcceptTermsAndConditionsNode}, {type: KbaVerifyNode, minimumAnswersToVerify: 1}]
+                  outcomes: {true: success, false: failure}
+            """
+        let configure: (inout ServerConfiguration) -> Void = {
+            $0.users[0].securityAnswers = ["Pet?": Secret("x".utf8), "Town?": Secret("x".utf8), "Road?": Secret("x".utf8)]
+        }
+        try await TestDesk.run(journeys: journeys, configure) { desk in
+            var step = try await desk.start("J").step
+            step.fill("NameCallback", "mira")
+            step = try await desk.next(step).step
+            let question = try #require(step.callbacks[1].output("prompt"))
+            for _ in 0..<8 {
+                step.fill("PasswordCallback", "wrong")
+                step = try await desk.next(step).step
+                #expect(step.callbacks[1].output("prompt") == question)
+            }
+            step.fill("TermsAndConditionsCallback", .bool(true))
+            step.fill("PasswordCallback", "x")
+            #expect(try await desk.next(step).isLoggedIn)
+        }
+    }
+
+    @Test("Who has to be known before anything can be asked of them is asked who they are first")
+    func unknownPerson() async throws {
+        let journeys = """
+            J:
+              nodes:
+                page:
+                  type: PageNode
+                  nodes: [{type: UsernameCollectorNode}, {type: KbaVerifyNode, minimumAnswersToVerify: 1}]
+                  outcomes: {true: success, false: failure}
+            """
+        let configure: (inout ServerConfiguration) -> Void = { $0.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)] }
+        try await TestDesk.run(journeys: journeys, configure) { desk in
+            func named(_ name: String) async throws -> Reply {
+                var step = try await desk.start("J").step
+                #expect(step.callbacks.map(\.type) == ["NameCallback"])
+                step.fill("NameCallback", .string(name))
+                return try await desk.next(step)
+            }
+            #expect(try await named("noa").message == "Login failure", "who has no answers cannot give one")
+            var step = try await named("mira").step
+            #expect(step.callbacks.map(\.type) == ["NameCallback", "PasswordCallback"])
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", "Rex")
+            #expect(try await desk.next(step).isLoggedIn)
+        }
+    }
+
+    @Test("A code that is asked for on a page of its own has the page's words")
+    func heading() async throws {
+        let journeys = """
+            J:
+              nodes:
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: page, false: failure}}
+                page:
+                  type: PageNode
+                  pageHeader: Enter the code
+                  nodes: [{type: OathTokenVerifierNode}]
+                  outcomes: {successOutcome: success, failureOutcome: failure, notRegisteredOutcome: register}
+                register: {type: OathRegistrationNode, generateRecoveryCodes: false, outcomes: {successOutcome: page, failureOutcome: failure}}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let registration = try await desk.logIn("J").step
+            let settings = try #require(EnrollmentURI.parse(try registration.registrationURI).oath)
+            var step = try await desk.next(registration).step
+            #expect(step.header == "Enter the code" && step.callbacks.map(\.type) == ["NameCallback"])
+            step.fill("NameCallback", .string(settings.code(at: desk.clock.now).digits))
+            #expect(try await desk.next(step).isLoggedIn)
+        }
+    }
+}
