@@ -37,6 +37,7 @@ final class Desk: Sendable {
     let frontKeys: FrontKeys?
     /// The streams of the front's mailboxes.
     let mailboxStreams: DeskStreams
+    private let port: Mutex<Int>
     private let address: Mutex<String>
     private let house: StateHouse
 
@@ -69,6 +70,7 @@ final class Desk: Sendable {
             if signal == nil || signal == DeskSignal.keys.text { Task { [weak signer] in await signer?.forget() } }
         }
         clock.onChange { [weak house] in house?.writeClock() }
+        port = Mutex(configuration.port)
         address = Mutex(configuration.baseURL(port: configuration.port))
         realms = Set(configuration.realms.map { RealmPath($0) })
         contextPath = configuration.normalContextPath
@@ -103,8 +105,12 @@ final class Desk: Sendable {
     /// The address clients reach the server at, with the context path.
     var baseURL: String { address.withLock { $0 } }
 
+    /// The address that programs on this machine reach the server at: what only they may see is there, whatever others are told.
+    var localURL: String { configuration.localURL(port: port.withLock { $0 }) }
+
     /// Says which port the socket got.
     func bound(to port: Int) {
+        self.port.withLock { $0 = port }
         address.withLock { $0 = configuration.baseURL(port: port) }
     }
 

@@ -151,9 +151,13 @@ extension ServerConfiguration {
         return path.isEmpty ? "" : "/\(path)"
     }
 
-    /// The base URL of a socket that listens on `port`. An address that stands for all interfaces is replaced by the loopback.
+    /// The address that clients reach a socket at which listens on `port`.
     func baseURL(port: Int) -> String {
-        if let publicURL { return String(publicURL.reversed().drop { $0 == "/" }.reversed()) }
+        publicURL.map { String($0.reversed().drop { $0 == "/" }.reversed()) } ?? localURL(port: port)
+    }
+
+    /// The address that programs on this machine reach the socket at. One that stands for all interfaces is replaced by the loopback.
+    func localURL(port: Int) -> String {
         let isOfSix = host.contains(":")
         let address = listensEverywhere ? (isOfSix ? "[::1]" : "127.0.0.1") : isOfSix ? "[\(host)]" : host
         return "\(tls == nil ? "http" : "https")://\(address):\(port)\(normalContextPath)"

@@ -231,6 +231,7 @@ struct PolicyTests {
                 .withPolicy(NamedPolicy(name: "last", isMet: false)).start(),
             try await builder().withPolicy(NamedPolicy(name: "last", isMet: false))
                 .withPolicies([NamedPolicy(name: "first", isMet: false)]).start(),
+            try await builder().withPolicies([NamedPolicy(name: "first", isMet: false)]).withoutDefaultPolicies().start(),
         ] {
             await #expect(throws: AccountError.failToRegisterPolicyViolation("first")) {
                 try await client.createMechanismFromUri(uri)

@@ -51,6 +51,35 @@ struct PassphrasePromptTests {
         }
     }
 
+    @Test("A signal is heard at the second prompt of one process too")
+    func secondPrompt() async throws {
+        try await Workplace.with(vault: false) { place in
+            let verb = try atTerminal(place, ["init", "--protect", "passphrase"])
+            try await verb.said { output, _ in output.contains("New passphrase: ") }
+            verb.type("first\n")
+            try await verb.said { output, _ in output.contains("The same again: ") }
+            kill(try pid(place), SIGTERM)
+            let outcome = await verb.end()
+            #expect(outcome.status == 130, "\(outcome.output)")
+            #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
+        }
+    }
+
+    @Test("A login after a passphrase was typed can be interrupted", arguments: [SIGINT, SIGTERM])
+    func loginAfterPrompt(number: Int32) async throws {
+        try await LoginTests.withServer { server, keyfilePlace in
+            try await withVault { place in
+                let login = try atTerminal(place, ["login", server.url])
+                try await login.said { output, _ in output.contains("Passphrase: ") }
+                login.type("first\n")
+                try await login.said { output, _ in output.contains("User Name: ") }
+                kill(try pid(place), number)
+                let outcome = await login.end()
+                #expect(outcome.status == 130, "\(outcome.output)")
+            }
+        }
+    }
+
     private func pid(_ place: Workplace) throws -> pid_t {
         let text = try String(contentsOfFile: place.directory.file("pid"), encoding: .utf8)
         return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))

@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Testing
@@ -268,11 +269,17 @@ struct ServeTests {
     @Test("Who listens for other machines and does not say where they find the server is told", arguments: addresses)
     func publicURL(options: [String], address: String, isWarnedOf: Bool) async throws {
         try await Workplace.with(vault: false) { place in
-            let process = try place.start(["serve", "--port", "0", "--json", "--state", "memory"] + options)
+            let process = try place.start(["serve", "--port", "0", "--json", "--admin", "--state", "memory"] + options)
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
             let url = try #require(ready["url"]?.string)
             #expect(url.hasPrefix(address))
-            #expect(ready["console"]?.string?.hasPrefix("\(url)/console/open") == true)
+            // What only this machine may see is where this machine finds it.
+            let console = try #require(ready["console"]?.string)
+            let here = options.contains("::") ? "http://[::1]:" : "http://127.0.0.1:"
+            #expect(console.hasPrefix(here) && console.contains("/console/open"))
+            #expect(ready["admin"]?["url"]?.string?.hasPrefix(here) == true)
+            let opened = try await AsyncHTTPTransport().use { try await $0.send(HTTPRequest("GET", console)) }
+            #expect(opened.status < 400)
             process.signal(SIGTERM)
             let errors = try await process.end().succeeds().errors
             #expect(errors.contains("\(url), where other machines find only themselves") == isWarnedOf)

@@ -15,6 +15,7 @@ final class MemoryCustodian: EpochKeeper {
         var unwrapped = 0
         var remembered = 0
         var meanwhile: (@Sendable () throws -> Void)?
+        var thereafter: (@Sendable () throws -> Void)?
     }
 
     init(_ name: String = "memory") { self.name = name }
@@ -29,6 +30,12 @@ final class MemoryCustodian: EpochKeeper {
     var meanwhile: (@Sendable () throws -> Void)? {
         get { state.withLock { $0.meanwhile } }
         set { state.withLock { $0.meanwhile = newValue } }
+    }
+
+    /// The same, once the next question about an epoch is answered.
+    var thereafter: (@Sendable () throws -> Void)? {
+        get { state.withLock { $0.thereafter } }
+        set { state.withLock { $0.thereafter = newValue } }
     }
 
     /// How often the key was asked for.
@@ -54,13 +61,15 @@ final class MemoryCustodian: EpochKeeper {
 
     func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
         _ = try key()
-        try letOthersWork()
-        return state.withLock { $0.epochs[id] }
+        try letOthersWork(\.meanwhile)
+        let epoch = state.withLock { $0.epochs[id] }
+        try letOthersWork(\.thereafter)
+        return epoch
     }
 
     func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
         _ = try key()
-        try letOthersWork()
+        try letOthersWork(\.meanwhile)
         let isHigher = state.withLock { state in
             state.remembered += 1
             guard epoch >= state.epochs[id] ?? 0 else { return false }
@@ -70,10 +79,12 @@ final class MemoryCustodian: EpochKeeper {
         guard isHigher else { throw StoreError(.rolledBack, "remember epoch", "it is lower than the last") }
     }
 
-    private func letOthersWork() throws(StoreError) {
+    private func letOthersWork(
+        _ moment: any WritableKeyPath<State, (@Sendable () throws -> Void)?> & Sendable
+    ) throws(StoreError) {
         let work = state.withLock { state in
-            defer { state.meanwhile = nil }
-            return state.meanwhile
+            defer { state[keyPath: moment] = nil }
+            return state[keyPath: moment]
         }
         do {
             try work?()

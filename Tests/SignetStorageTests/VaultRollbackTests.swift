@@ -36,6 +36,17 @@ struct VaultRollbackTests {
         #expect { try Vault.open(new, custodians: [keeper]) } throws: { isRolledBack($0) }
     }
 
+    @Test("is accepted by two processes at once without either making it old for the other")
+    func acceptedTwice() throws {
+        let (old, _, keeper) = try rolledBack()
+        keeper.thereafter = {
+            let other = try Vault.open(old, custodians: [keeper], acceptingRollback: true)
+            try other.put([7], key)
+        }
+        _ = try Vault.open(old, custodians: [keeper], acceptingRollback: true)
+        #expect(try Vault.open(old, custodians: [keeper]).get(key) == [7])
+    }
+
     @Test("is not noticed where nobody keeps the epoch: that is what docs/threats.md says")
     func notKept() throws {
         let (store, custodian) = (MemoryStore(), PlainCustodian())

@@ -81,9 +81,9 @@ public final class FRAClientBuilder {
         return policies
     }
 
-    /// Has the client judge none of the usual policies: only those of ``withPolicy(_:)``.
+    /// Has the client judge none of the usual policies: only those of ``withPolicies(_:)`` and ``withPolicy(_:)``.
     public func withoutDefaultPolicies() -> FRAClientBuilder {
-        replacing = HandedOver([])
+        replacing = replacing ?? HandedOver([])
         return self
     }
 

@@ -16,6 +16,18 @@ public struct AuthorizedTransport: Sendable {
         let address: Endpoint
         /// The keys of which it must have one; none for what the request itself insists on.
         let pins: Set<PublicKeyPin>
+
+        /// The keys of which both the server's and the request's own must have one.
+        func demanded(by request: HTTPRequest) throws(TransportError) -> Set<PublicKeyPin> {
+            if pins.isEmpty || request.pins.isEmpty { return pins.union(request.pins) }
+            let common = pins.intersection(request.pins)
+            // No pins would be no demand at all.
+            guard !common.isEmpty else {
+                throw TransportError(
+                    .invalidRequest, host: address.host, "the request insists on other keys than this server must have")
+            }
+            return common
+        }
     }
 
     /// A helper for the servers that the token is meant for.
@@ -23,7 +35,8 @@ public struct AuthorizedTransport: Sendable {
     ///   - transport: How servers are reached.
     ///   - tokens: Where the token comes from.
     ///   - origins: Scheme, host and port of each. The token goes nowhere else.
-    ///   - pins: The keys of which each of them must have one, whatever the request says; none for what the request insists on.
+    ///   - pins: The keys of which each of them must have one; a request may insist on some of them. None for what the request
+    ///     insists on.
     public init(
         _ transport: any HTTPTransport, tokens: TokenSource, origins: [Endpoint], pins: Set<PublicKeyPin> = []
     ) {
@@ -54,7 +67,7 @@ public struct AuthorizedTransport: Sendable {
                 "the token is not meant for this server: name it among the origins")
         }
         var request = request
-        if !origin.pins.isEmpty { request.pins = origin.pins }
+        request.pins = try origin.demanded(by: request)
         try await settle()
         let token = try await tokens.token()
         let response = try await transport.deliver(request.authorized(by: token))

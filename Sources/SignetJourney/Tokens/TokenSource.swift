@@ -96,7 +96,7 @@ public final class TokenSource: Sendable {
         server = OAuthServer(endpoints, client: client, courier: courier, clock: clock)
     }
 
-    /// A token that is good for the threshold at least, unless the server's are shorter.
+    /// A token that is good for the threshold at least, unless the server's live shorter than twice that.
     ///
     /// If a renewal fails for a reason that may pass, a token that has not ended yet is answered all the same.
     /// - Throws: ``TokenError``. What was stored is as it was, unless its ``TokenError/Code/loginRequired`` says otherwise. Where tokens

@@ -97,7 +97,7 @@ extension Desk {
     /// A new link that opens the console once.
     func consoleLink() async throws -> String {
         let token = try await transact { state, _ in state.console.invite() }
-        return "\(baseURL)/console/open?token=\(token)"
+        return "\(localURL)/console/open?token=\(token)"
     }
 }
 
@@ -106,6 +106,9 @@ extension DeskServer {
     /// and requests, moves the clock, and ends sessions (docs/server.md).
     /// - Throws: `StoreError` when the server's state cannot be written.
     public func consoleLink() async throws -> String { try await desk.consoleLink() }
+
+    /// The address of the administration, for programs on this machine; nothing is there without ``ServerConfiguration/adminToken``.
+    package var adminURL: String { "\(desk.localURL)/admin" }
 
     /// Moves the server's clock: every timeout, code and signature goes by it from now on.
     /// - Parameter duration: how far; backwards if negative.

@@ -102,7 +102,7 @@ extension Vault {
         }
         let told = try store.write { (records: any RecordWriter) throws(StoreError) in
             var (header, keys) = try current(in: records)
-            header.epoch = outside + 1
+            header.epoch = max(header.epoch, outside) + 1
             return try put(header, provedBy: keys, in: records)
         }
         try tell(told)

@@ -13,14 +13,13 @@ enum Interrupt {
     static func ending<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) async throws -> R {
         let (interrupts, interrupted) = AsyncStream.makeStream(of: Void.self)
         // Before anything begins that would have to be ended.
-        let sources = await onSignal { interrupted.yield() }
+        let signals = numbers.compactMap { HeldSignal($0, evenIfIgnored: true) { interrupted.yield() } }
         let task = Task { try await work() }
         let watch = Task { for await _ in interrupts { task.cancel() } }
         defer {
             watch.cancel()
-            for source in sources { source.cancel() }
             // Afterwards an end is an end.
-            for number in numbers { signal(number, SIG_DFL) }
+            for signal in signals { signal.release() }
         }
         do {
             return try await task.value
@@ -33,49 +32,66 @@ enum Interrupt {
     /// what is typed, and that a process which just ended would leave so.
     static func noting<R>(_ body: (_ isAskedToEnd: () -> Bool) -> R) -> R {
         let flag = Latch()
-        let held = numbers.compactMap { number in
-            let before = signal(number, SIG_IGN)
-            // What is ignored already, such as a hang-up under nohup, goes on being ignored.
-            let isIgnored = unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-            return isIgnored ? nil : (number, before, source(number) { flag.set() })
-        }
-        let registered = DispatchGroup()
-        for (_, _, source) in held {
-            registered.enter()
-            source.setRegistrationHandler { registered.leave() }
-            source.resume()
-        }
-        registered.wait()
-        defer {
-            for (number, before, source) in held {
-                source.cancel()
-                signal(number, before)
-            }
-        }
+        // What is ignored already, such as a hang-up under nohup, goes on being ignored.
+        let signals = numbers.compactMap { HeldSignal($0, evenIfIgnored: false) { flag.set() } }
+        defer { for signal in signals { signal.release() } }
         return body { flag.isSet }
     }
 
-    private static let numbers = [SIGINT, SIGTERM, SIGHUP]
+    fileprivate static let numbers = [SIGINT, SIGTERM, SIGHUP]
+}
 
-    /// Calls `action` when somebody asks for an end after this has returned.
-    private static func onSignal(_ action: @escaping @Sendable () -> Void) async -> [any DispatchSourceSignal] {
-        var sources: [any DispatchSourceSignal] = []
-        for number in numbers {
-            signal(number, SIG_IGN)
-            let source = source(number, action)
-            // What comes before the system knows of the source goes to nobody.
-            await withCheckedContinuation { registered in
-                source.setRegistrationHandler { registered.resume() }
-                source.resume()
-            }
-            sources.append(source)
-        }
-        return sources
+/// A signal that is told of instead of followed, until it is released.
+private struct HeldSignal {
+    private typealias Action = @Sendable @convention(c) (Int32) -> Void
+
+    private let number: Int32
+    private let before: Action?
+    private let source: any DispatchSourceSignal
+
+    /// Nil for a signal that is ignored, unless it is meant even so. What comes after this has returned is told of.
+    init?(_ number: Int32, evenIfIgnored: Bool, tell: @escaping @Sendable () -> Void) {
+        let catching = Self.actions[number] ?? nil
+        before = Self.replace(number, SIG_IGN)
+        guard evenIfIgnored || !Self.isIgnoring(before) else { return nil }
+        self.number = number
+        source = Self.source(number, tell)
+        Self.replace(number, catching)
     }
 
-    private static func source(_ number: Int32, _ action: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+    func release() {
+        source.cancel()
+        Self.replace(number, before)
+    }
+
+    /// What must stand as each signal's action for a source to hear of it. Dispatch puts its own there, but only for a signal's first
+    /// source in a process; later ones hear nothing while something else stands there.
+    private static let actions: [Int32: Action?] = Dictionary(
+        uniqueKeysWithValues: Interrupt.numbers.map { number in
+            let before = replace(number, SIG_IGN)
+            let first = source(number) {}
+            defer { first.cancel() }
+            return (number, replace(number, before))
+        })
+
+    /// A source that has been registered: what comes before the system knows of it goes to nobody.
+    private static func source(_ number: Int32, _ tell: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler(handler: action)
+        let registered = DispatchSemaphore(value: 0)
+        source.setEventHandler(handler: tell)
+        source.setRegistrationHandler { registered.signal() }
+        source.resume()
+        registered.wait()
         return source
+    }
+
+    /// Sets a signal's action, and gives the one before.
+    @discardableResult
+    private static func replace(_ number: Int32, _ action: (@convention(c) (Int32) -> Void)?) -> Action? {
+        unsafeBitCast(signal(number, action), to: Action?.self)
+    }
+
+    private static func isIgnoring(_ action: Action?) -> Bool {
+        unsafeBitCast(action, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -1,6 +1,12 @@
 import ArgumentParser
 import SignetNetwork
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -33,6 +39,9 @@ struct TrustOptions: ParsableArguments {
 
     private static func path(_ named: String, _ source: String) throws -> String {
         let path = named.hasPrefix("/") ? named : "\(FileManager.default.currentDirectoryPath)/\(named)"
+        var status = stat()
+        // A pipe, `<(cat a.pem b.pem)`, can be read only once, and not here.
+        if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return path }
         let bytes: [UInt8]?
         do {
             bytes = try TransferFile.contents(of: path, limit: largest)
@@ -40,7 +49,10 @@ struct TrustOptions: ParsableArguments {
             let failure = Failure(error)
             throw Failure(failure.exit, "caFile", "\(source): \(failure.message)")
         }
-        guard let bytes, String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
+        guard let bytes else {
+            throw Failure(.badInput, "caFile", "\(source): \(path) is larger than \(largest >> 20) MiB")
+        }
+        guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
             throw Failure(.badInput, "caFile", "\(source): \(path) holds no certificate in PEM")
         }
         return path

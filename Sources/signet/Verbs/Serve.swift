@@ -164,7 +164,9 @@ struct Serve: AsyncParsableCommand {
                 isListening.store(true, ordering: .relaxed)
                 warn(url, configuration)
                 let console = await Self.consoleLink(server, logger)
-                announce(url, users, configuration, console: console, pushFront: server.pushFrontURL, admin: admin)
+                announce(
+                    url, users, configuration, console: console, pushFront: server.pushFrontURL,
+                    admin: admin.map { (server.adminURL, $0) })
                 // Not before there is a server that can end in order, and has said what it has to say.
                 if attached { watch.withLock { $0 = Task { await Self.stopWhenInputEnds() } } }
             }
@@ -248,7 +250,7 @@ struct Serve: AsyncParsableCommand {
 
     private func announce(
         _ url: String, _ users: [UserEntry], _ configuration: ServerConfiguration, console: String?, pushFront: String?,
-        admin: String?
+        admin: (url: String, tokenFile: String)?
     ) {
         let (clients, realms) = (configuration.clients, configuration.realms)
         let authority = configuration.tls?.authorityFile
@@ -269,7 +271,7 @@ struct Serve: AsyncParsableCommand {
                 "clients": .array(clients),
             ]
             members["console"] = console.map { .string($0) }
-            members["admin"] = admin.map { .object(["url": .string("\(url)/admin"), "tokenFile": .string($0)]) }
+            members["admin"] = admin.map { .object(["url": .string($0.url), "tokenFile": .string($0.tokenFile)]) }
             members["pushFront"] = pushFront.map { .string($0) }
             members["authority"] = authority.map { .string($0) }
             Console.line(JSONText.line(.object(members)))
@@ -291,7 +293,7 @@ struct Serve: AsyncParsableCommand {
         if let pushFront { Console.line("Push front: \(pushFront)") }
         Console.line("Sign in with a browser: \(url)/XUI/")
         Console.line(console.map { "Console, once, on this machine: \($0)" } ?? "Console: no link could be made, see the log")
-        if let admin { Console.line("Administration, on this machine: \(url)/admin  token in \(admin)") }
+        if let admin { Console.line("Administration, on this machine: \(admin.url)  token in \(admin.tokenFile)") }
         Console.line("Stop with Ctrl-C.")
     }
 }

@@ -293,19 +293,20 @@ struct SessionTests {
         try await Bench.with(token: Bench.old(left: 3600), transport: transport) { (bench: Bench) async throws in
             let app = try bench.app(at: "https://am.example.test/am", pins: [own])
             let origins = [try Endpoint("https://am.example.test"), try Endpoint("https://api.example.test")]
-            let rows: [(AuthorizedTransport, String, Set<PublicKeyPin>)] = [
-                (app.authorized(for: origins), "https://am.example.test/orders", [own]),
-                (app.authorized(for: origins, pins: [others]), "https://am.example.test/orders", [own]),
-                (app.authorized(for: origins, pins: [others]), "https://api.example.test/orders", [others]),
-                (app.authorized(for: origins), "https://api.example.test/orders", [named]),
-                (
-                    AuthorizedTransport(transport, tokens: app.tokens, origins: origins, pins: [others]),
-                    "https://am.example.test", [others]
-                ),
+            let all = AuthorizedTransport(transport, tokens: app.tokens, origins: origins, pins: [others, own])
+            let rows: [(api: AuthorizedTransport, url: String, asked: Set<PublicKeyPin>, pins: Set<PublicKeyPin>?)] = [
+                (app.authorized(for: origins), "https://am.example.test/orders", [], [own]),
+                (app.authorized(for: origins, pins: [others]), "https://am.example.test/orders", [], [own]),
+                (app.authorized(for: origins, pins: [others]), "https://api.example.test/orders", [], [others]),
+                (app.authorized(for: origins), "https://api.example.test/orders", [named], [named]),
+                (all, "https://am.example.test", [], [others, own]), (all, "https://am.example.test", [own, named], [own]),
+                (all, "https://am.example.test", [named], nil),
             ]
-            for (api, url, pins) in rows {
-                let answer = await outcome { try await api.send(HTTPRequest("GET", url, pins: [named])) }
-                if canPin {
+            for (api, url, asked, pins) in rows {
+                let answer = await outcome { try await api.send(HTTPRequest("GET", url, pins: asked)) }
+                if pins == nil {
+                    #expect(answer.error?.transportCode == .invalidRequest)
+                } else if canPin {
                     #expect(try answer.get().status == 200 && transport.requests.last?.pins == pins)
                 } else {
                     #expect(answer.error?.transportCode == .cannotPin && transport.requests.isEmpty)
