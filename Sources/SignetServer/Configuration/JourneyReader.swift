@@ -40,6 +40,8 @@ struct JourneyReader {
         let place: FilePlace
         let type: NodeType
         let kind: any NodeKind
+        /// Whether the kind has the outcomes that the file means.
+        var hasKnownOutcomes = true
         /// The journey that it walks, if it does.
         var innerTree: String? { (kind as? InnerTreeEvaluatorNode)?.tree }
         var ways: [Way] = []
@@ -122,10 +124,11 @@ struct JourneyReader {
         }
         let kind: any NodeKind =
             switch read.parts {
-            case .node(let kind): kind
+            case .node(let kind), .obscured(let kind): kind
             case .collectors(let collectors): CollectorNode(read.type.name, collectors)
             }
         var draft = NodeDraft(id: entry.key, place: entry.place, type: read.type, kind: kind)
+        if case .obscured = read.parts { draft.hasKnownOutcomes = false }
         if let outcomes, outcomes.mapping == nil {
             reader.note(
                 outcomes.place, "`outcomes` is targets by outcomes, `{\(kind.outcomes.first?.rawValue ?? "outcome"): success}`")
@@ -153,22 +156,7 @@ struct JourneyReader {
     private mutating func checkWays(_ draft: Draft, ids: [String], _ subject: String) {
         for node in draft.nodes {
             let subject = "\(subject), node `\(node.id.shortened)`"
-            let outcomes = node.kind.outcomes.map(\.rawValue)
-            let accepted = outcomes + node.kind.spareOutcomes.map(\.rawValue)
-            for way in node.ways where !accepted.contains(way.outcome) {
-                note(way.place, subject, "\(node.type.title) has no outcome `\(way.outcome.shortened)`", accepted, way.outcome)
-            }
-            let given = node.ways.map(\.outcome)
-            for outcome in outcomes where !given.contains(outcome) && node.otherwise == nil {
-                problems.append(
-                    ConfigurationProblem(
-                        node.place, subject,
-                        "outcome `\(outcome)` leads nowhere: name a node, `success` or `failure` for it, or one for `otherwise`"))
-            }
-            if let otherwise = node.otherwise, accepted.allSatisfy(given.contains) {
-                problems.append(
-                    ConfigurationProblem(otherwise.place, subject, "every outcome has a target: `otherwise` means nothing here"))
-            }
+            if node.hasKnownOutcomes { checkOutcomes(node, subject) }
             for way in node.allWays where !ids.contains(way.target) && !NodeTarget.ends.contains(way.target) {
                 let message = "outcome `\(way.outcome.shortened)` leads to `\(way.target.shortened)`, which is no node"
                 note(way.targetPlace, subject, message, ids + NodeTarget.ends, way.target, "there are")
@@ -184,6 +172,25 @@ struct JourneyReader {
                     node.place, "\(subject), node `\(node.id.shortened)`",
                     "no way leads here from `\(draft.entry.shortened)`, where the journey begins: let an outcome of a node on the way lead here, or take the node out"
                 ))
+        }
+    }
+
+    private mutating func checkOutcomes(_ node: NodeDraft, _ subject: String) {
+        let outcomes = node.kind.outcomes.map(\.rawValue)
+        let accepted = outcomes + node.kind.spareOutcomes.map(\.rawValue)
+        for way in node.ways where !accepted.contains(way.outcome) {
+            note(way.place, subject, "\(node.type.title) has no outcome `\(way.outcome.shortened)`", accepted, way.outcome)
+        }
+        let given = node.ways.map(\.outcome)
+        for outcome in outcomes where !given.contains(outcome) && node.otherwise == nil {
+            problems.append(
+                ConfigurationProblem(
+                    node.place, subject,
+                    "outcome `\(outcome)` leads nowhere: name a node, `success` or `failure` for it, or one for `otherwise`"))
+        }
+        if let otherwise = node.otherwise, accepted.allSatisfy(given.contains) {
+            problems.append(
+                ConfigurationProblem(otherwise.place, subject, "every outcome has a target: `otherwise` means nothing here"))
         }
     }
 

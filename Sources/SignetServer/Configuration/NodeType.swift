@@ -46,6 +46,8 @@ struct NodeType: Sendable {
 /// What a node is made of.
 enum NodeParts: Sendable {
     case node(any NodeKind)
+    /// A node of which a mistake, which was noted, hides what outcomes it has.
+    case obscured(any NodeKind)
     /// What a page can show beside other things.
     case collectors([any Collector])
 }

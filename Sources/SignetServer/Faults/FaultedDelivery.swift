@@ -54,8 +54,9 @@ struct FaultedDelivery: Sendable {
                 return [event, Event(push: event.push, id: event.id, faults: event.faults + [fault.rule.name])]
             }
         }
-        for fault in faults where fault.rule.kind == .replayedPush { events += try await replays(fault) }
+        // First: what comes again has the id of the newest, and a stream's ids do not fall.
         remember(pushes)
+        for fault in faults where fault.rule.kind == .replayedPush { events += try await replays(fault) }
         return events
     }
 

@@ -25,7 +25,7 @@ struct DeskResponder: HTTPResponder {
         let response: Response
         do {
             response = try await DeskGuards(desk: desk).pass(request, for: route, context, notes) {
-                isTesters ? try await answer($0, context, notes) : try await faulty($0, for: route, context, notes)
+                isTesters ? try await answer($0, for: route, context, notes) : try await faulty($0, for: route, context, notes)
             }
         } catch let error as HTTPParserError {
             // What is no HTTP, the layer below has an answer for.
@@ -40,11 +40,11 @@ struct DeskResponder: HTTPResponder {
     private func faulty(
         _ request: Request, for route: RouteName, _ context: DeskContext, _ notes: RequestNotes
     ) async throws -> Response {
-        guard !desk.faults.isIdle else { return try await answer(request, context, notes) }
+        guard !desk.faults.isIdle else { return try await answer(request, for: route, context, notes) }
         return try await FaultInjector(desk: desk, context: context, notes: notes, route: route).respond(to: request) {
-            try await answer($0, context, notes)
+            try await answer($0, for: route, context, notes)
         } refuse: {
-            try refusal($0, request, nil, notes)
+            try refusal($0, request.method, for: route, notes)
         }
     }
 
@@ -62,47 +62,45 @@ struct DeskResponder: HTTPResponder {
         return readable[..<start] + "..."
     }
 
-    private func answer(_ request: Request, _ context: DeskContext, _ notes: RequestNotes) async throws -> Response {
+    private func answer(
+        _ request: Request, for route: RouteName, _ context: DeskContext, _ notes: RequestNotes
+    ) async throws -> Response {
         var version: APIVersion?
         do {
             let reader = RequestReader(
                 request: request, largestBody: desk.configuration.largestBody, telemetry: desk.telemetry, notes: notes)
-            return try await route(reader, context, &version)
+            return try await self.route(reader, context, &version)
         } catch {
-            return try refusal(error, request, version, notes)
+            return try refusal(error, request.method, for: route, version: version, notes)
         }
     }
 
     private func refusal(
-        _ error: any Error, _ request: Request, _ version: APIVersion?, _ notes: RequestNotes
+        _ error: any Error, _ method: HTTPRequest.Method, for route: RouteName, version: APIVersion? = nil,
+        _ notes: RequestNotes
     ) throws -> Response {
+        func told(_ refusal: Refusal) throws -> Response {
+            notes.note { $0.problem = refusal.message }
+            return try refusal.response(for: route, method, at: desk, version: version)
+        }
         switch error {
         case let refusal as Refusal:
             if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
-            notes.note { $0.problem = refusal.message }
-            return try isOAuth(request) ? OAuthRefusal(refusal).response : JSONReply.make(refusal, version: version)
+            return try told(refusal)
         case let refusal as OAuthRefusal:
             desk.logger.info("OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
             notes.note { $0.problem = refusal.code }
             return try refusal.response
         case let error as StoreError:
             desk.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
-            notes.note { $0.problem = Refusal.stateFailed.message }
-            return try isOAuth(request) ? OAuthRefusal(.stateFailed).response : JSONReply.make(.stateFailed, version: version)
+            return try told(.stateFailed)
         case let error as HTTPParserError:
             // The request is no HTTP, which the layer below has words for.
             throw error
         default:
             desk.logger.error("a request could not be answered", metadata: ["error": "\(type(of: error))"])
-            let refusal = Refusal(.internalServerError, "The request could not be answered.")
-            notes.note { $0.problem = refusal.message }
-            return try isOAuth(request) ? OAuthRefusal(refusal).response : JSONReply.make(refusal, version: version)
+            return try told(Refusal(.internalServerError, "The request could not be answered."))
         }
-    }
-
-    /// Whether errors are told in the words of OAuth 2.0.
-    private func isOAuth(_ request: Request) -> Bool {
-        "\(request.uri.path)/".hasPrefix("\(desk.contextPath)/\(ResourceAddress.Family.oauth2.rawValue)/")
     }
 
     private func route(

@@ -83,7 +83,8 @@ extension JournalEntry {
         public let method: String
         /// The path, at most 200 characters of it, without the query. A session's token in it is replaced by `...`.
         public let path: String
-        /// The name of the resource, as ``FaultRoute`` has it; nil for addresses that are not there.
+        /// The name of the resource, as ``FaultRoute`` has it; nil for addresses that are not there, and for the console and
+        /// the administration.
         public let resource: String?
         /// The status of the answer; 0 when the connection was cut before there was any.
         public let status: Int

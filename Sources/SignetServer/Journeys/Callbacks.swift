@@ -68,6 +68,36 @@ extension JourneyCallback {
     }
 }
 
+extension JourneyCallback {
+    /// Whether what is typed is a secret.
+    var asksUnseen: Bool {
+        ["PasswordCallback", "ValidatedCreatePasswordCallback"].contains(type) || output("echoOn") == .bool(false)
+    }
+
+    /// The callback with what was chosen or written at `index` of the answers, to be shown again. What is good for one time is not
+    /// kept: what was typed unseen, codes, and buttons, which would stay pressed.
+    func keeping(_ answers: Answers, at index: Int) -> JourneyCallback {
+        let text = answers.text(index)
+        switch type {
+        case "ChoiceCallback":
+            guard let number = answers.number(index), output("choices")?.array?.indices.contains(number) == true else {
+                return self
+            }
+            return keeping(.integer(Int64(number)), in: "defaultChoice")
+        case "TextInputCallback" where !asksUnseen && !text.isEmpty: return keeping(.string(text), in: "defaultText")
+        default: return self
+        }
+    }
+
+    /// - Parameter name: the output that is the answer as long as nobody gives another.
+    private func keeping(_ value: JSONValue, in name: String) -> JourneyCallback {
+        var callback = self
+        callback.answer(value)
+        callback.output = output.map { $0.name == name ? Field(name: name, value: value) : $0 }
+        return callback
+    }
+}
+
 extension JSONValue {
     /// An array of strings.
     static func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }

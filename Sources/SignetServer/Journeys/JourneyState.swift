@@ -74,8 +74,8 @@ enum NodeMemory: Codable, Sendable {
     case resumed
     /// The challenge that was shown.
     case challenged([UInt8])
-    /// The questions that were shown.
-    case questioned([String])
+    /// The questions that were shown, and whose they are; nil in what was written before that was kept.
+    case questioned([String], of: UserKey?)
 }
 
 /// One wait between two polls, and the rule against those who do not wait (protocol/authenticator.md section 3.6).

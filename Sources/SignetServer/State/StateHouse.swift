@@ -151,7 +151,8 @@ final class ClockReader: Sendable {
         self.logger = logger
     }
 
-    /// Reads it, again and again if that fails, until it could be read.
+    /// Reads it, again and again if that fails, until it could be read. A row that nobody can read as it is gets no better by that;
+    /// who writes another one says so.
     func read() {
         let number = newest.withLock { newest in
             newest += 1
@@ -167,6 +168,7 @@ final class ClockReader: Sendable {
                 return try await engine.readClock()
             } catch {
                 logger.error("the clock that another server has set could not be read", metadata: ["error": "\(error)"])
+                guard !error.isOfOneRow else { return }
             }
             guard (try? await Task.sleep(for: pause)) != nil else { return }
             pause = min(pause * 2, Self.pauses.longest)

@@ -18,7 +18,7 @@ struct ConfigurationDocumentationTests {
         var reader = SectionReader(nil, subject: nil)
         let kind: any NodeKind =
             switch type.read(&reader, NodeSurroundings()) {
-            case .node(let kind): kind
+            case .node(let kind), .obscured(let kind): kind
             case .collectors(let collectors): CollectorNode(type.name, collectors)
             }
         let properties = reader.settings.map { "| `\($0.name)` | \($0.kind) | \($0.standard ?? "") |\n" }.joined()

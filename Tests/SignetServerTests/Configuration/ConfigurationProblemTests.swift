@@ -314,6 +314,18 @@ struct ConfigurationProblemTests {
             "11:20: journey `J`, node `page`, on the page: `ScriptedDecisionNode` asks nothing, and cannot be on a page: let an outcome of the page lead to it"
         ),
         .journey(
+            "what is refused on a page, without guesses at the page's outcomes",
+            "page:\n  type: PageNode\n  nodes: [{type: UsernameCollectorNode}, {type: DataStoreDecisionNode}]\n  outcomes: {true: success, false: lost}\nlost: {type: FailureNode}",
+            "6:55: journey `J`, node `page`, on the page: `DataStoreDecisionNode` asks nothing, and cannot be on a page: let an outcome of the page lead to it"
+        ),
+        .journey(
+            "what cannot be read on a page, without guesses at the page's outcomes but with their targets",
+            "page:\n  type: PageNode\n  nodes: [{type: UsernameCollectorNode}, {type: ChoiceColectorNode, choices: [a, b]}]\n  outcomes: {a: success, b: lots}\nlost: {type: FailureNode}",
+            "6:55: journey `J`, node `page`, on the page: there is no node type `ChoiceColectorNode`: is `ChoiceCollectorNode` meant? (there are \(NodeType.all.map { "`\($0.name)`" }.joined(separator: ", ")))",
+            "7:35: journey `J`, node `page`: outcome `b` leads to `lots`, which is no node; there are `page`, `lost`, `success`, `failure`",
+            "8:7: journey `J`, node `lost`: no way leads here from `page`, where the journey begins: let an outcome of a node on the way lead here, or take the node out"
+        ),
+        .journey(
             "outcomes of a page that are not those of its last node",
             "page:\n  type: PageNode\n  nodes: [{type: UsernameCollectorNode}, {type: ChoiceCollectorNode, choices: [a, b]}]\n  outcomes: {outcome: success, b: failure}",
             "4:7: journey `J`, node `page`: outcome `a` leads nowhere: name a node, `success` or `failure` for it, or one for `otherwise`",

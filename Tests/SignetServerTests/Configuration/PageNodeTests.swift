@@ -145,6 +145,111 @@ struct PageNodeTests {
         }
     }
 
+    @Test("Who corrects the name is asked their own questions, and nothing is guessed by that")
+    func correctedPerson() async throws {
+        let journeys = """
+            J:
+              nodes:
+                page:
+                  type: PageNode
+                  nodes: [{type: UsernameCollectorNode}, {type: KbaVerifyNode, minimumAnswersToVerify: 1}]
+                  outcomes: {true: success, false: failure}
+            """
+        let configure: (inout ServerConfiguration) -> Void = {
+            $0.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)]
+            $0.users[1].securityAnswers = ["Town?": Secret("Ulm".utf8)]
+        }
+        try await TestDesk.run(journeys: journeys, configure) { desk in
+            var step = try await desk.start("J").step
+            step.fill("NameCallback", "noa")
+            step = try await desk.next(step).step
+            #expect(step.callbacks[1].output("prompt") == "Town?")
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", "Ulm")
+            step = try await desk.next(step).step
+            #expect(step.callbacks.count == 2 && step.callbacks[1].output("prompt") == "Pet?")
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", "Rex")
+            #expect(try await desk.next(step).isLoggedIn)
+        }
+    }
+
+    @Test("Questions that were kept without their owner can still be read, and are nobody's")
+    func ownerless() throws {
+        let memory = try JSON.decode(NodeMemory.self, from: #"{"questioned":{"_0":["Pet?"]}}"#.utf8)
+        guard case .questioned(["Pet?"], of: nil) = memory else {
+            Issue.record("read as \(memory)")
+            return
+        }
+    }
+
+    /// What ends the page, a node that comes before, and how an answer to the end comes back: its input, and the output that shows it.
+    static let kept: [(last: String, type: String, answer: JSONValue, input: JSONValue, shown: String, output: JSONValue)] = [
+        (
+            "{type: ChoiceCollectorNode, choices: [in, out]}", "ChoiceCallback", .integer(1), .integer(1), "defaultChoice",
+            .integer(1)
+        ),
+        ("{type: ChoiceCollectorNode, choices: [in, out]}", "ChoiceCallback", "1", .integer(1), "defaultChoice", .integer(1)),
+        (
+            "{type: ChoiceCollectorNode, choices: [in, out]}", "ChoiceCallback", .integer(7), .integer(0), "defaultChoice",
+            .integer(0)
+        ),
+        (scripted("TextInputCallback", "defaultText: x"), "TextInputCallback", "y", "y", "defaultText", "y"),
+        (scripted("TextInputCallback", "defaultText: x, echoOn: false"), "TextInputCallback", "y", "", "defaultText", "x"),
+        (scripted("PasswordCallback", "prompt: x"), "PasswordCallback", "y", "", "prompt", "x"),
+        (scripted("ConfirmationCallback", "defaultOption: 0"), "ConfirmationCallback", "y", "", "defaultOption", .integer(0)),
+    ]
+
+    private static func scripted(_ type: String, _ output: String) -> String {
+        #"{type: ScriptedDecisionNode, callbacks: [{type: \#(type), output: {\#(output)}, input: {"": ""}}], table: [{when: {answer: right}, outcome: in}], default: out}"#
+    }
+
+    @Test(
+        "What was chosen or written in the open stays while something else is asked again; secrets and buttons do not",
+        arguments: kept, [JSONValue.bool(false), .bool(true)])
+    func keepsAnswers(
+        _ row: (last: String, type: String, answer: JSONValue, input: JSONValue, shown: String, output: JSONValue),
+        onlyChecked: JSONValue
+    ) async throws {
+        let journeys = """
+            J:
+              nodes:
+                page:
+                  type: PageNode
+                  nodes: [{type: ValidatedUsernameNode, validateInput: true}, \(row.last)]
+                  outcomes: {in: failure, out: success}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            var step = try await desk.start("J").step
+            let isChecked = onlyChecked == .bool(true)
+            step.fill("ValidatedCreateUsernameCallback", isChecked ? "newcomer" : "n")
+            step.callbacks[0].input?[1].value = onlyChecked
+            step.fill(row.type, row.answer)
+            step = try await desk.next(step).step
+            #expect(step.callbacks[0].output("failedPolicies")?.array?.isEmpty == isChecked)
+            #expect(step.callbacks[1].input?.first?.value == row.input && step.callbacks[1].output(row.shown) == row.output)
+        }
+    }
+
+    @Test("A browser shows the choice that was made")
+    func keepsChoiceInBrowser() async throws {
+        let journeys = """
+            J:
+              nodes:
+                page:
+                  type: PageNode
+                  nodes: [{type: ValidatedUsernameNode, validateInput: true}, {type: ChoiceCollectorNode, choices: [in, out]}]
+                  outcomes: {in: failure, out: success}
+            """
+        try await TestDesk.run(journeys: journeys) { desk in
+            let browser = PageBrowser(desk)
+            let page = try await browser.get("/am/XUI/?authIndexType=service&authIndexValue=J")
+            let again = try await browser.submit(page, ["IDToken1": "n", "IDToken2": "1"])
+            #expect(
+                again.text.captures("<input type=\"radio\" name=\"IDToken2\" value=\"([01])\" checked").map { $0[0] } == ["1"])
+        }
+    }
+
     @Test("A code that is asked for on a page of its own has the page's words")
     func heading() async throws {
         let journeys = """

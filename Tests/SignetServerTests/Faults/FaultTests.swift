@@ -249,6 +249,23 @@ struct FaultTests {
         }
     }
 
+    @Test(
+        "What is refused while a fault asks for its client is told in the language of the address",
+        arguments: [
+            ("/sns", "text/xml", "<Code>RequestEntityTooLarge</Code>"), ("/am/XUI/", "text/html", "<h1>"),
+            ("/am/oauth2/access_token", "application/json", #""error":"invalid_request""#),
+            ("/am/json/authenticate", "application/json", #""code":413"#),
+        ], [false, true])
+    func largeBodyLanguage(_ row: (path: String, type: String, part: String), isFaulty: Bool) async throws {
+        try await Sender.run { desk in
+            if isFaulty { try faults(desk).switchOn(FaultRule(.status(500), for: .oauth("app"))) }
+            let form = ["Content-Type": "application/x-www-form-urlencoded"]
+            let reply = try await desk.send(.post, row.path, headers: form, body: String(repeating: "x", count: 300_000))
+            #expect(reply.status == 413 && reply.text.contains(row.part), "\(reply.text)")
+            #expect(reply.header("Content-Type")?.hasPrefix(row.type) == true)
+        }
+    }
+
     @Test("A device's answers break, and no other's")
     func devices() async throws {
         try await TestDesk.run { desk in

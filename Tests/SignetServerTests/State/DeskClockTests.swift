@@ -134,6 +134,28 @@ struct DeskClockTests {
         #expect(told.count == 2 && told.allSatisfy { $0.contains("error") })
     }
 
+    @Test("A clock's row that nobody can read is told of once, and read again when somebody says that there is another")
+    func unreadable() async throws {
+        let (rows, log) = (UnreadableRows(code: .corrupt), RecordingLog())
+        let coder = RowCoder(Secret.random(byteCount: 32))
+        let (one, other) = (DeskClock(StillClock()), DeskClock(StillClock()))
+        let moving = StateEngine(rows, coder, clock: one)
+        await withCheckedContinuation { done in moving.keep(one.begin(.move(60))) { _ in done.resume() } }
+
+        let engine = StateEngine(rows, coder, clock: other)
+        let reader = ClockReader(engine, log.logger)
+        rows.failures.withLock { $0 = 1 }
+        reader.read()
+        #expect(try await eventually { log.lines.contains("another server has set could not be read") })
+        // Longer than the pauses before the next two attempts, which would succeed.
+        try await Task.sleep(for: .milliseconds(400))
+        #expect(other.offset == 0)
+        reader.read()
+        #expect(try await eventually { other.offset == 60 })
+        #expect(log.lines.split(separator: "\n").count { $0.contains("could not be read") } == 1)
+        withExtendedLifetime(engine) {}
+    }
+
     @Test("Who looks on is told when the clock says another time, however that came about, and only then")
     func onlookers() {
         let clock = DeskClock(StillClock())
@@ -154,13 +176,16 @@ struct DeskClockTests {
 private final class UnreadableRows: RowStore {
     let failures = Mutex(0)
     private let rows = MemoryRows()
+    private let code: StoreError.Code
+
+    init(code: StoreError.Code = .failed) { self.code = code }
 
     func transact<R>(_ body: (any RowReader) throws(StoreError) -> (R, RowChanges)) throws(StoreError) -> R {
         let fails = failures.withLock { failures in
             failures -= 1
             return failures >= 0
         }
-        if fails { throw StoreError(.failed, "read the rows", "a test wants it so") }
+        if fails { throw StoreError(code, "read the rows", "a test wants it so") }
         return try rows.transact(body)
     }
 

@@ -3,7 +3,7 @@ import YAMLText
 
 /// Nodes that ask for something and have the one outcome `outcome`.
 extension NodeType {
-    /// Those that can be on a page.
+    /// Those that can be anywhere on a page; what asks in one step and has several outcomes can be the last on it.
     static let collectors: [NodeType] = [
         .collector("UsernameCollectorNode", "Username Collector", "Asks for the user's name.") { _ in UsernameCollector() },
         .collector("PasswordCollectorNode", "Password Collector", "Asks for the password.") { _ in PasswordCollector() },
@@ -66,15 +66,18 @@ extension NodeType {
         if children.isEmpty, reader.problems.isEmpty {
             reader.note(reader.place, "a page without `nodes` shows nothing: list the collectors that are on it")
         }
+        var isWhole = !children.isEmpty
         for (index, child) in children.enumerated() {
             var part = SectionReader(child, subject: reader.subject.map { "\($0), on the page" })
-            if let read = part.nodeParts(surroundings) { part.put(read, on: &page, isLast: index == children.count - 1) }
+            let read = part.nodeParts(surroundings)
+            if read.map({ part.put($0, on: &page, isLast: index == children.count - 1) }) != true { isWhole = false }
             reader.note(part.finished())
         }
         page.stage = reader.optionalText("stage")
         page.header = reader.optionalWords("pageHeader")
         page.description = reader.optionalWords("pageDescription")
-        return .node(page)
+        // What is not on it may be what has the outcomes that the file names.
+        return isWhole ? .node(page) : .obscured(page)
     }
 
     private static func newCredential(
@@ -135,12 +138,17 @@ extension SectionReader {
     }
 
     /// Puts a node that was read on a page, if it can be there.
-    fileprivate mutating func put(_ read: (type: NodeType, parts: NodeParts), on page: inout PageNode, isLast: Bool) {
+    /// - Returns: whether it can.
+    fileprivate mutating func put(_ read: (type: NodeType, parts: NodeParts), on page: inout PageNode, isLast: Bool) -> Bool {
         let name = read.type.name
         switch read.parts {
-        case .collectors(let collectors): page.collectors += collectors
-        case .node(let node) where node.asking == .once && isLast: page.last = node
-        case .node(let node):
+        case .collectors(let collectors):
+            page.collectors += collectors
+            return true
+        case .node(let node) where node.asking == .once && isLast:
+            page.last = node
+            return true
+        case .node(let node), .obscured(let node):
             let reason =
                 switch node.asking {
                 case .nothing: "asks nothing, and cannot be on a page: let an outcome of the page lead to it"
@@ -148,6 +156,7 @@ extension SectionReader {
                 case .alone: "needs a page of its own: let an outcome of this page lead to it"
                 }
             note(place(of: "type"), "`\(name)` \(reason)")
+            return false
         }
     }
 }

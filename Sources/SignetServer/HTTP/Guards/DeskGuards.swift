@@ -81,13 +81,16 @@ struct AddressRate: Sendable, Hashable {
 
 extension Refusal {
     /// The refusal in the words of the address that it is for.
-    func response(for route: RouteName, _ method: HTTPRequest.Method, at desk: Desk) throws -> Response {
+    /// - Parameter version: the version of the resource, where one was negotiated.
+    func response(
+        for route: RouteName, _ method: HTTPRequest.Method, at desk: Desk, version: APIVersion? = nil
+    ) throws -> Response {
         switch route.family {
         case .oauth2: try OAuthRefusal(self).response
         case .pages, .console: page(again: nil).response(at: desk)
         // Servers speak to it in forms and XML, devices ask it for their mailbox.
         case .front where method == .post: FrontRefusal(self).response
-        case .json, .health, .front, .none: try JSONReply.make(self, version: nil)
+        case .json, .health, .front, .none: try JSONReply.make(self, version: version)
         }
     }
 }

@@ -51,17 +51,24 @@ struct PageNode: NodeKind {
         let rest = answers.part(from: offset)
         // What had nothing to ask before the others were answered comes to its turn now.
         let lastVisit = NodeVisit(answers: isDone && !rest.isEmpty ? rest : nil, moment: visit.moment)
-        return leave(lastVisit, unless: isDone ? nil : shown, &journey, &desk)
+        return leave(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &desk)
     }
 
     /// Lets the last node speak, and leaves as it does, unless there are callbacks to answer first: they are shown, and what the last
-    /// node asks with them.
+    /// node asks with them, with what was answered to it already.
     private func leave(
-        _ visit: NodeVisit, unless open: [[JourneyCallback]]?, _ journey: inout JourneyState, _ desk: inout DeskState
+        _ visit: NodeVisit, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
+        _ desk: inout DeskState
     ) -> NodeAction {
         let action = last?.process(visit, &journey, &desk) ?? .leave(.outcome)
         var shown = open ?? collectors.map { $0.callbacks(journey, desk) }
-        if case .ask(let page) = action { shown.append(page.callbacks) } else if open == nil { return action }
+        if case .ask(let page) = action {
+            shown.append(
+                page.callbacks.enumerated().map { index, callback in answers.map { callback.keeping($0, at: index) } ?? callback }
+            )
+        } else if open == nil {
+            return action
+        }
         return .ask(Page(callbacks: shown.flatMap { $0 }, stage: stage, header: header, description: description))
     }
 }

@@ -122,10 +122,12 @@ struct KBAVerifyNode: NodeKind {
 
     func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
         guard let user = journey.user else { return .leave(.isFalse) }
-        let questions = questions(of: user, journey, desk)
+        let asked = asked(of: user, journey)
+        let questions = asked ?? Array(desk.directory.questions(of: user).shuffled().prefix(count))
         guard questions.count == count else { return .leave(.isFalse) }
-        guard let answers = visit.answers else {
-            journey.memory = .questioned(questions)
+        // What was answered to somebody else's questions is no answer to these.
+        guard asked != nil, let answers = visit.answers else {
+            journey.memory = .questioned(questions, of: user)
             return .ask(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
         if let refusal = desk.guess(of: user, visit.moment) { return .refuse(refusal) }
@@ -136,10 +138,11 @@ struct KBAVerifyNode: NodeKind {
         return .leave(isRight.contains(false) ? .isFalse : .isTrue)
     }
 
-    /// Those that were asked, as long as they are: nobody gets others by leaving something else on the page open.
-    private func questions(of user: UserKey, _ journey: JourneyState, _ desk: DeskState) -> [String] {
-        if case .questioned(let asked) = journey.memory { return asked }
-        return Array(desk.directory.questions(of: user).shuffled().prefix(count))
+    /// Those that this person was asked, as long as they are: nobody gets others by leaving something else on the page open. Nil when
+    /// nobody was asked, or somebody else: the name is perhaps on the same page, and can be corrected.
+    private func asked(of user: UserKey, _ journey: JourneyState) -> [String]? {
+        guard case .questioned(let questions, let owner) = journey.memory, owner == user else { return nil }
+        return questions
     }
 }
 

@@ -127,10 +127,3 @@ extension JSONValue {
         }
     }
 }
-
-extension JourneyCallback {
-    /// Whether what is typed is a secret.
-    fileprivate var asksUnseen: Bool {
-        ["PasswordCallback", "ValidatedCreatePasswordCallback"].contains(type) || output("echoOn") == .bool(false)
-    }
-}

@@ -20,6 +20,7 @@ struct FrontRefusal: Error, Sendable, Hashable {
             switch refusal.status.code {
             case 403: "AuthorizationError"
             case 404: "NotFound"
+            case 413: "RequestEntityTooLarge"
             case 429: "Throttled"
             case 503: "ServiceUnavailable"
             case 500...: "InternalError"
@@ -54,7 +55,6 @@ struct FrontRefusal: Error, Sendable, Hashable {
 
     static let malformed = FrontRefusal(
         400, "MalformedQueryString", "The request is no form in UTF-8 with each parameter once.")
-    static let tooLarge = FrontRefusal(413, "RequestEntityTooLarge", "The request is too large.")
     static let noEndpoint = FrontRefusal(404, "NotFound", "Endpoint does not exist")
     static let disabled = FrontRefusal(400, "EndpointDisabled", "Endpoint is disabled")
     static let internalError = FrontRefusal(500, "InternalError", "The request could not be answered.")

@@ -17,15 +17,14 @@ struct PushFrontResource: Sendable {
 
     func respond(to reader: RequestReader) async throws -> Response {
         try reader.require(.get, .post)
-        return reader.request.method == .get ? try await mailbox(reader) : await query(reader)
+        return try await (reader.request.method == .get ? mailbox(reader) : query(reader))
     }
 
     // MARK: Servers
 
-    private func query(_ reader: RequestReader) async -> Response {
+    private func query(_ reader: RequestReader) async throws -> Response {
+        let body = try await reader.body()
         do {
-            let body: [UInt8]
-            do { body = try await reader.body() } catch { throw FrontRefusal.tooLarge }
             let uri = reader.request.uri
             try keys.check(
                 method: "POST", path: uri.path, query: uri.query ?? "", body: body, now: desk.machineClock.now
