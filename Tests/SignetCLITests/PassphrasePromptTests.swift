@@ -43,10 +43,7 @@ struct PassphrasePromptTests {
             case .terminate: kill(try pid(place), SIGTERM)
             case .hangUp: kill(try pid(place), SIGHUP)
             }
-            let outcome = await verb.end()
-            #expect(outcome.status == 130, "\(outcome.output)")
-            #expect(outcome.output.contains("given up"))
-            #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
+            await isGivenUp(verb)
             #expect(try await place.accounts().count == 1)
         }
     }
@@ -59,15 +56,13 @@ struct PassphrasePromptTests {
             verb.type("first\n")
             try await verb.said { output, _ in output.contains("The same again: ") }
             kill(try pid(place), SIGTERM)
-            let outcome = await verb.end()
-            #expect(outcome.status == 130, "\(outcome.output)")
-            #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
+            await isGivenUp(verb)
         }
     }
 
     @Test("A login after a passphrase was typed can be interrupted", arguments: [SIGINT, SIGTERM])
     func loginAfterPrompt(number: Int32) async throws {
-        try await LoginTests.withServer { server, keyfilePlace in
+        try await LoginTests.withServer { server, _ in
             try await withVault { place in
                 let login = try atTerminal(place, ["login", server.url])
                 try await login.said { output, _ in output.contains("Passphrase: ") }
@@ -78,6 +73,14 @@ struct PassphrasePromptTests {
                 #expect(outcome.status == 130, "\(outcome.output)")
             }
         }
+    }
+
+    /// Expects a verb to end for that reason, and the terminal to show what is typed as before.
+    private func isGivenUp(_ verb: TestProcess) async {
+        let outcome = await verb.end()
+        #expect(outcome.status == 130, "\(outcome.output)")
+        #expect(outcome.output.contains("given up"))
+        #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
     }
 
     private func pid(_ place: Workplace) throws -> pid_t {

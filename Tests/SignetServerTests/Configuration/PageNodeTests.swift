@@ -118,18 +118,20 @@ struct PageNodeTests {
         }
     }
 
+    /// A page that asks who somebody is, and then one of their own questions.
+    private static let nameAndQuestion = """
+        J:
+          nodes:
+            page:
+              type: PageNode
+              nodes: [{type: UsernameCollectorNode}, {type: KbaVerifyNode, minimumAnswersToVerify: 1}]
+              outcomes: {true: success, false: failure}
+        """
+
     @Test("Who has to be known before anything can be asked of them is asked who they are first")
     func unknownPerson() async throws {
-        let journeys = """
-            J:
-              nodes:
-                page:
-                  type: PageNode
-                  nodes: [{type: UsernameCollectorNode}, {type: KbaVerifyNode, minimumAnswersToVerify: 1}]
-                  outcomes: {true: success, false: failure}
-            """
         let configure: (inout ServerConfiguration) -> Void = { $0.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)] }
-        try await TestDesk.run(journeys: journeys, configure) { desk in
+        try await TestDesk.run(journeys: Self.nameAndQuestion, configure) { desk in
             func named(_ name: String) async throws -> Reply {
                 var step = try await desk.start("J").step
                 #expect(step.callbacks.map(\.type) == ["NameCallback"])
@@ -147,19 +149,11 @@ struct PageNodeTests {
 
     @Test("Who corrects the name is asked their own questions, and nothing is guessed by that")
     func correctedPerson() async throws {
-        let journeys = """
-            J:
-              nodes:
-                page:
-                  type: PageNode
-                  nodes: [{type: UsernameCollectorNode}, {type: KbaVerifyNode, minimumAnswersToVerify: 1}]
-                  outcomes: {true: success, false: failure}
-            """
         let configure: (inout ServerConfiguration) -> Void = {
             $0.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)]
             $0.users[1].securityAnswers = ["Town?": Secret("Ulm".utf8)]
         }
-        try await TestDesk.run(journeys: journeys, configure) { desk in
+        try await TestDesk.run(journeys: Self.nameAndQuestion, configure) { desk in
             var step = try await desk.start("J").step
             step.fill("NameCallback", "noa")
             step = try await desk.next(step).step
