@@ -62,27 +62,30 @@ let package = Package(
         .trait(name: "SecretService", description: "Keys in the desktop's keyring (libsecret)."),
         .trait(name: "PostgreSQL", description: "Records in PostgreSQL (libpq-dev)."),
     ],
+    // Each minimum is the lowest version that Signet was built and tested with, so that an app with older pins can resolve it.
     dependencies: [
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        // GRDB 7.8.0 refers to the sqlite3_snapshot_* functions, which Debian's and Ubuntu's SQLite is built without: it compiles there and does not
+        // link. Later versions do not refer to them on Linux; an app that pins 7.8.0 on Linux needs an SQLite built with SQLITE_ENABLE_SNAPSHOT.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.8.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.33.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.26.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.3"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.6.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.11.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.3.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.1"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.19.3"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         // Those of Hummingbird's that are named here because the server uses them itself.
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.3"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.10.1"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.1"),
         // Only for `make docs`.
-        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.3"),
     ],
     targets: [
         // What is true: values and rules.

@@ -30,7 +30,7 @@ struct TelemetryTests {
     func logins() async throws {
         try await Self.run(.sample { $0.limits.lockout = Lockout(failures: 2) }) { desk, metrics, _ in
             func count(_ outcome: String, _ journey: String = "Login") -> Int64 {
-                metrics.counterTotal(label: "signet.logins", dimensions: [("journey", journey), ("outcome", outcome)])
+                metrics.total("signet.logins", [("journey", journey), ("outcome", outcome)])
             }
             let session = try await desk.session()
             _ = try await desk.send(
@@ -39,8 +39,8 @@ struct TelemetryTests {
             #expect(count("success") == 1)
             for _ in 0..<3 { _ = try await desk.logIn("Login", password: "wrong") }
             #expect(count("failure") == 2 && count("lockedOut") == 1)
-            #expect(metrics.counterTotal(label: "signet.lockouts") == 1)
-            #expect(metrics.counterTotal(label: "signet.refusals", dimensions: [("reason", "lockedOut")]) == 1)
+            #expect(metrics.total("signet.lockouts") == 1)
+            #expect(metrics.total("signet.refusals", [("reason", "lockedOut")]) == 1)
             _ = try await desk.logIn("Failure", name: "noa", password: "staple")
             #expect(count("failure", "Failure") == 1)
             let step = try await desk.start("Login").step
@@ -53,7 +53,7 @@ struct TelemetryTests {
     @Test("Push messages from the sender to the answer, tokens by grant, refusals by reason")
     func pushesAndTokens() async throws {
         try await Self.run { desk, metrics, _ in
-            func count(_ event: String) -> Int64 { metrics.counterTotal(label: "signet.pushes", dimensions: [("event", event)]) }
+            func count(_ event: String) -> Int64 { metrics.total("signet.pushes", [("event", event)]) }
             let phone = try await desk.registeredPhone()
             let (_, push) = try await desk.waitingLogin(phone: phone)
             #expect(count("sent") == 1)
@@ -66,11 +66,11 @@ struct TelemetryTests {
             let tokens = try await desk.tokens()
             _ = try await desk.refresh(try #require(tokens.refresh))
             for grant in ["authorization_code", "refresh_token"] {
-                #expect(metrics.counterTotal(label: "signet.tokens", dimensions: [("grant", grant)]) == 1)
+                #expect(metrics.total("signet.tokens", [("grant", grant)]) == 1)
             }
             let large = String(repeating: "x", count: 300_000)
             #expect(try await desk.send(.post, TestDesk.authenticate, body: large).status == 413)
-            #expect(metrics.counterTotal(label: "signet.refusals", dimensions: [("reason", "bodyTooLarge")]) == 1)
+            #expect(metrics.total("signet.refusals", [("reason", "bodyTooLarge")]) == 1)
         }
     }
 
@@ -113,7 +113,7 @@ struct TelemetryTests {
             let arn = try await sender.endpoint(mailbox.address, at: desk)
             let reply = try await sender.publish(PushDelivery(messageId: "1", message: "a"), to: arn, at: desk)
             #expect(reply.status == 200 && reply.header("Cache-Control") == "no-store")
-            #expect(metrics.counterTotal(label: "signet.pushes", dimensions: [("event", "sent")]) == 1)
+            #expect(metrics.total("signet.pushes", [("event", "sent")]) == 1)
             let requests = metrics.timers.filter { $0.label == "http.server.request.duration" }
             #expect(requests.contains { timer in timer.dimensions.contains { $0 == ("http.route", "push front") } })
         }
@@ -133,5 +133,14 @@ struct TelemetryTests {
             #expect(span.attributes.get("http.route") == "/json/authenticate")
             #expect(span.attributes.get("http.response.status_code") == 200)
         }
+    }
+}
+
+extension TestMetrics {
+    /// Returns the sum of the counters that have exactly this label and these dimensions.
+    fileprivate func total(_ label: String, _ dimensions: [(String, String)] = []) -> Int64 {
+        counters.lazy
+            .filter { $0.label == label && $0.dimensions.elementsEqual(dimensions, by: ==) }
+            .reduce(0) { $0 + $1.totalValue }
     }
 }

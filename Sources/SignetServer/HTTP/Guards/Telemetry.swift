@@ -26,7 +26,7 @@ struct Telemetry: Sendable {
         let began = ContinuousClock.now
         let method = Self.methods.contains(request.method) ? request.method.rawValue : "_OTHER"
         let tracer = ownTracer ?? InstrumentationSystem.tracer
-        var caller = InstrumentationContext.current ?? .topLevel
+        var caller = ServiceContext.current ?? .topLevel
         tracer.extract(request.headers, into: &caller, using: HeaderExtractor())
         let response = try await tracer.withAnySpan("\(method) \(route)", context: caller, ofKind: .server) { span in
             let response = try await answer()
