@@ -37,13 +37,21 @@ extension Desk {
     /// How connections of this server are set up.
     /// - Throws: ``ServerTLSError`` when it is to speak TLS and has no certificate.
     func channel(_ responder: @escaping HTTPChannelHandler.Responder) throws -> DeskChannel {
-        let (limits, telemetry, clock) = (configuration.limits, telemetry, clock)
+        let (limits, telemetry, clock, journal) = (configuration.limits, telemetry, clock, journal)
         let times = RequestTimes(
             head: .seconds(Int64(max(1, limits.headTime))), body: .seconds(Int64(max(1, limits.bodyTime))))
+        let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void = { refusal, channel in
+            if let reason = refusal.reason { telemetry.count([.refused(reason)]) }
+            journal.add(refusal, from: DeskContext(channel).address, at: clock.now)
+        }
         let http = HTTP1Channel(
             responder: responder,
             configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [DeskDate(clock), RequestPace(times) { telemetry.count([.refused($0)]) }],
+                additionalChannelHandlers: [
+                    DeskDate(clock),
+                    RequestPace(times, onHeadRefusal: onHeadRefusal) { telemetry.count([.refused(.bodyTooSlow)]) },
+                    IgnoredUpgrade(),
+                ],
                 idleTimeout: .seconds(Int64(max(1, limits.idleTime))),
                 httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                     maxHeaderFieldSize: max(256, limits.largestHead), maxHeaderListSize: max(256, limits.largestHead),

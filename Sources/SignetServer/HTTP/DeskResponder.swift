@@ -22,7 +22,7 @@ struct DeskResponder: HTTPResponder {
             notes.note { $0.client.address = context.address }
             desk.journal.add(request, path: path, status, notes, at: moment, took: .now - began)
         }
-        let response: Response
+        var response: Response
         do {
             response = try await DeskGuards(desk: desk).pass(request, for: route, context, notes) {
                 isTesters ? try await answer($0, for: route, context, notes) : try await faulty($0, for: route, context, notes)
@@ -33,6 +33,8 @@ struct DeskResponder: HTTPResponder {
             throw error
         }
         record(response.status)
+        // The client has to know not to send another request on this connection (RFC 9112 section 9.6).
+        if request.headers[.connection] == "close" { response.headers[.connection] = "close" }
         guard request.method == .head else { return response }
         return response.createHeadResponse()
     }

@@ -79,9 +79,13 @@ extension JournalEntry {
 
     /// A request and its answer.
     public struct Request: Sendable, Hashable {
-        /// The method, for example `POST`.
+        /// Stands for the method and the path of a request whose head did not arrive whole (408, 431 or 400).
+        static let unknown = "-"
+
+        /// The method, for example `POST`; `-` when the head did not arrive whole.
         public let method: String
-        /// The path, at most 200 characters of it, without the query. A session's token in it is replaced by `...`.
+        /// The path, at most 200 characters of it, without the query; `-` when the head did not arrive whole. A session's token in it is
+        /// replaced by `...`.
         public let path: String
         /// The name of the resource, as ``FaultRoute`` has it; nil for addresses that are not there, and for the console and
         /// the administration.

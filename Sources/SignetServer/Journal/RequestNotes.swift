@@ -116,6 +116,16 @@ extension Journal {
         add(.request(entry), at: moment, faults: record.faults)
     }
 
+    /// Adds a request whose head did not arrive whole: its method and path are not known.
+    func add(_ refusal: HeadRefusal, from address: String?, at moment: Date) {
+        var client = JournalEntry.Client()
+        client.address = address
+        let entry = JournalEntry.Request(
+            method: JournalEntry.Request.unknown, path: JournalEntry.Request.unknown, resource: nil, status: refusal.status.code,
+            duration: refusal.duration, parameters: [], problem: refusal.message, client: client)
+        add(.request(entry), at: moment)
+    }
+
     private static var longestAgent: Int { 128 }
     private static var longestMethod: Int { 32 }
 }

@@ -11,12 +11,19 @@ struct ConnectionTests {
     private static func serve(
         _ limit: WritableKeyPath<ServerLimits, Int>, _ value: Int, _ body: (Int) async throws -> Void
     ) async throws {
+        var limits = ServerLimits()
+        limits[keyPath: limit] = value
+        try await serve(limits) { port, _ in try await body(port) }
+    }
+
+    /// Serves with limits of the test's own, and gives the server as well.
+    private static func serve(_ limits: ServerLimits, _ body: (Int, DeskServer) async throws -> Void) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
-            $0.limits[keyPath: limit] = value
+            $0.limits = limits
         }
         let server = DeskServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await server.serve { url in try await body(Endpoint(url).port) }
+        try await server.serve { url in try await body(Endpoint(url).port, server) }
     }
 
     @Test(
@@ -92,10 +99,10 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A head that is too large is 400, and the connection ends; one that just fits is answered")
+    @Test("A head that is too large is 431, and the connection ends; one that just fits is answered")
     func largeHead() async throws {
         try await Self.serve(\.largestHead, 4096) { port in
-            for (size, status) in [(3000, "200"), (5000, "400")] {
+            for (size, status) in [(3000, "200"), (5000, "431")] {
                 let connection = try DeskConnection(port: port)
                 connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\nX-Large: \(String(repeating: "x", count: size))\r\n\r\n")
                 let text = await connection.read { $0.contains("\r\n\r\n") }
@@ -105,7 +112,71 @@ struct ConnectionTests {
             let many = (0..<1000).map { "X-\($0): y\r\n" }.joined()
             let connection = try DeskConnection(port: port)
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\(many)\r\n")
-            #expect(await connection.read { $0.contains("\r\n\r\n") }.hasPrefix("HTTP/1.1 400"))
+            #expect(await connection.read { $0.contains("\r\n\r\n") }.hasPrefix("HTTP/1.1 431"))
+            connection.vanish()
+        }
+    }
+
+    struct RefusedRequest: Sendable {
+        var limits = ServerLimits()
+        let sent: String
+        let status: Int
+        var path = "-"
+
+        init(_ limit: WritableKeyPath<ServerLimits, Int>, _ value: Int, _ sent: String, _ status: Int, path: String = "-") {
+            limits[keyPath: limit] = value
+            (self.sent, self.status, self.path) = (sent, status, path)
+        }
+    }
+
+    static let refusedRequests = [
+        RefusedRequest(\.headTime, 1, "GET /am/hea", 408),
+        RefusedRequest(
+            \.bodyTime, 1, "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 408,
+            path: "/am/json/authenticate"),
+        RefusedRequest(\.headTime, 10, largeBody, 413, path: "/am/json/authenticate"),
+        RefusedRequest(\.largestHead, 4096, "GET /am/health HTTP/1.1\r\nX: \(String(repeating: "x", count: 5000))\r\n\r\n", 431),
+        RefusedRequest(\.largestHead, 4096, "GARBAGE\r\n\r\n", 400),
+    ]
+
+    private static let largeBody =
+        "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 300000\r\n\r\n"
+        + String(repeating: " ", count: 300_000)
+
+    @Test("408, 413, 431 and 400 are in the request log, with the client's address", arguments: refusedRequests)
+    func refusalsAreLogged(_ refused: RefusedRequest) async throws {
+        try await Self.serve(refused.limits) { port, server in
+            let connection = try DeskConnection(port: port)
+            connection.send(refused.sent)
+            let text = await connection.read { $0.contains("\r\n\r\n") }
+            #expect(text.hasPrefix("HTTP/1.1 \(refused.status)"), "\(text)")
+            let entry = try await server.waitForEntry(matching: JournalFilter { $0.status = refused.status })
+            #expect(entry.request?.path == refused.path && entry.request?.client.address == "127.0.0.1")
+            #expect(entry.request?.problem != nil)
+            connection.vanish()
+        }
+    }
+
+    @Test("A client that ends in the middle of a head is not in the request log")
+    func endInHead() async throws {
+        try await Self.serve(ServerLimits()) { port, server in
+            let connection = try DeskConnection(port: port)
+            connection.send("GET /am/hea")
+            connection.endSending()
+            _ = await connection.read { _ in false }
+            #expect(server.journal.entries.isEmpty)
+            connection.vanish()
+        }
+    }
+
+    @Test("A head that is too large behind a request that is being answered is refused after that answer")
+    func largeHeadBehindAnother() async throws {
+        try await Self.serve(\.largestHead, 4096) { port in
+            let connection = try DeskConnection(port: port)
+            let large = "GET /am/health HTTP/1.1\r\nX: \(String(repeating: "x", count: 5000))\r\n\r\n"
+            connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n" + large)
+            let text = await connection.read { _ in false }
+            #expect(text.hasPrefix("HTTP/1.1 200") && text.contains("{}HTTP/1.1 431"), "\(text)")
             connection.vanish()
         }
     }

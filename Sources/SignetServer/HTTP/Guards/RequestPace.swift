@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
 
 /// How long the parts of a request may take.
@@ -29,10 +30,23 @@ final class RequestStart: ChannelInboundHandler {
     }
 }
 
-/// Ends connections whose clients take too long over a request, byte by byte: each connection costs memory, and there are only so many. It
-/// stands behind the HTTP decoder.
+/// A request that is refused before its head was read to the end.
+struct HeadRefusal: Sendable {
+    /// The status of the answer: 408, 431 or 400.
+    let status: HTTPResponse.Status
+    /// The reason that is counted; nil for a head that is not HTTP.
+    let reason: DeskEvent.RefusalReason?
+    /// What was wrong, in words for the log.
+    let message: String
+    /// The time since the request's first byte.
+    let duration: Duration
+}
+
+/// Refuses requests whose head is too large or comes too slowly, and bodies that come too slowly: each connection costs memory, and their number is
+/// limited. It stands behind the HTTP decoder.
 ///
-/// A slow head is answered with 408 here; nobody else knows of the request yet. A slow body is an error to who reads it, who answers.
+/// A head is answered here with 408, 431 or 400, because no responder knows of the request yet. A slow body is an error for the responder that
+/// reads it and answers.
 final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -40,29 +54,42 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let times: RequestTimes
-    private let onRefusal: @Sendable (DeskEvent.RefusalReason) -> Void
+    private let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void
+    private let onSlowBody: @Sendable () -> Void
     private var start: RequestStart?
+    private var began = ContinuousClock.now
     private var deadline: Scheduled<Void>?
     private var unanswered = 0
     private var isReading = false
+    /// Whether the connection ends after the answers that are still to come.
+    private var isEnding = false
+    /// Whether a head was refused: nothing that comes after it counts.
+    private var isRefused = false
+    /// A head that was refused while requests before it were still being answered.
+    private var waiting: HeadRefusal?
 
-    init(_ times: RequestTimes, onRefusal: @escaping @Sendable (DeskEvent.RefusalReason) -> Void) {
+    /// - Parameters:
+    ///   - times: How long the head and the body of a request may take.
+    ///   - onHeadRefusal: Called for each head that is answered here, with its connection.
+    ///   - onSlowBody: Called for each body that took too long.
+    init(
+        _ times: RequestTimes, onHeadRefusal: @escaping @Sendable (HeadRefusal, any Channel) -> Void,
+        onSlowBody: @escaping @Sendable () -> Void
+    ) {
         self.times = times
-        self.onRefusal = onRefusal
+        self.onHeadRefusal = onHeadRefusal
+        self.onSlowBody = onSlowBody
     }
 
-    /// How long who reads a slow body has to answer.
+    /// The time a responder has to answer a slow body, and a client to read the last answer of a connection.
     private static var farewell: TimeAmount { .seconds(5) }
 
     func handlerAdded(context: ChannelHandlerContext) {
         start = try? context.pipeline.syncOperations.handler(type: RequestStart.self)
         start?.begin = { [self] in
+            began = .now
             schedule(after: times.head, context) { [self] in
-                onRefusal(.headTooSlow)
-                let head = HTTPResponse(status: .requestTimeout, headerFields: [.connection: "close", .contentLength: "0"])
-                context.write(wrapOutboundOut(.head(head)), promise: nil)
-                context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-                context.close(promise: nil)
+                refuseHead(.requestTimeout, .headTooSlow, "The request's head took too long.", context)
             }
         }
     }
@@ -87,7 +114,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
             let hasBody = head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
             if hasBody {
                 schedule(after: times.body, context) { [self] in
-                    onRefusal(.bodyTooSlow)
+                    onSlowBody()
                     context.fireErrorCaught(BodyTooSlow())
                     schedule(after: Self.farewell, context) { context.close(promise: nil) }
                 }
@@ -101,16 +128,57 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !isRefused else { return }
+        // A broken body is for the responder that reads it, and a client that is gone gets no answer.
+        guard !isReading, let error = error as? HTTPParserError, error != .invalidEOFState else {
+            return context.fireErrorCaught(error)
+        }
+        if error == .headerOverflow {
+            refuseHead(.requestHeaderFieldsTooLarge, .headTooLarge, "The request's head is too large.", context)
+        } else {
+            refuseHead(.badRequest, nil, "The request is not HTTP/1.1.", context)
+        }
+    }
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) {
+        switch unwrapOutboundIn(data) {
+        case .head(let response) where response.headerFields[.connection] == "close":
+            isEnding = true
+        case .end:
             unanswered -= 1
             waitForNext()
+        default: break
         }
         context.write(data, promise: promise)
+        if unanswered == 0, let waiting {
+            self.waiting = nil
+            answer(waiting, context)
+        }
     }
 
     private func waitForNext() {
-        if unanswered == 0, !isReading { start?.isWaiting = true }
+        if unanswered == 0, !isReading, !isEnding, !isRefused { start?.isWaiting = true }
+    }
+
+    private func refuseHead(
+        _ status: HTTPResponse.Status, _ reason: DeskEvent.RefusalReason?, _ message: String, _ context: ChannelHandlerContext
+    ) {
+        deadline?.cancel()
+        isRefused = true
+        let refusal = HeadRefusal(status: status, reason: reason, message: message, duration: .now - began)
+        onHeadRefusal(refusal, context.channel)
+        if unanswered == 0 { answer(refusal, context) } else { waiting = refusal }
+    }
+
+    /// Answers and closes the connection: its own half at once, the other when the client has read the answer. Closing both at once could take the
+    /// answer from a client that is still sending.
+    private func answer(_ refusal: HeadRefusal, _ context: ChannelHandlerContext) {
+        let head = HTTPResponse(status: refusal.status, headerFields: [.connection: "close", .contentLength: "0"])
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.close(mode: .output, promise: nil)
+        schedule(after: Self.farewell, context) { context.close(promise: nil) }
     }
 
     private func schedule(after time: TimeAmount, _ context: ChannelHandlerContext, _ work: @escaping () -> Void) {

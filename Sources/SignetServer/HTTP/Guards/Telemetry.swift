@@ -92,6 +92,7 @@ enum DeskEvent: Sendable, Hashable {
         case lockedOut
         case bodyTooLarge
         case bodyTooSlow
+        case headTooLarge
         case headTooSlow
     }
 

@@ -1,0 +1,99 @@
+import Foundation
+import Logging
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite("Requests that ask for another protocol (RFC 9110 section 7.8)", .timeLimit(.minutes(5)))
+struct ProtocolUpgradeTests {
+    /// Serves with a short time for heads: a connection that the server no longer reads ends with 408 after it.
+    private static func serve(_ body: (_ port: Int) async throws -> Void) async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.port = 0
+            $0.limits.headTime = 1
+        }
+        let server = DeskServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await server.serve { url in try await body(Endpoint(url).port) }
+    }
+
+    private static let plain = "GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let request: String
+        var status = "200"
+        var testDescription: String { name }
+    }
+
+    static let requests = [
+        Case(
+            name: "Upgrade: h2c, as Java's HttpClient sends it",
+            request: "GET /am/health HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+                + "Upgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\n\r\n"),
+        Case(
+            name: "Upgrade: websocket",
+            request: "GET /am/health HTTP/1.1\r\nHost: x\r\nconnection: keep-alive, upgrade\r\nUpgrade: websocket\r\n"
+                + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"),
+        Case(
+            name: "Upgrade: h2c with a body",
+            request: "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}"),
+        Case(
+            name: "Upgrade: h2c with a chunked body",
+            request: "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Connection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
+        Case(name: "CONNECT", request: "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", status: "404"),
+    ]
+
+    @Test("the answer says Connection: close and the server closes, so that no later request waits for 408", arguments: requests)
+    func answerClosesTheConnection(_ upgrade: Case) async throws {
+        try await Self.serve { port in
+            let connection = try DeskConnection(port: port)
+            connection.send(upgrade.request)
+            let text = await connection.read { _ in false }
+            #expect(text.hasPrefix("HTTP/1.1 \(upgrade.status)"), "\(text)")
+            #expect(text.lowercased().contains("\r\nconnection: close\r\n"))
+            #expect(!text.contains("408"))
+            connection.vanish()
+        }
+    }
+
+    @Test("a request sent together with the upgrade request does not change its answer", arguments: requests)
+    func pipelinedAfterUpgrade(_ upgrade: Case) async throws {
+        try await Self.serve { port in
+            let connection = try DeskConnection(port: port)
+            connection.send(upgrade.request + Self.plain)
+            let text = await connection.read { _ in false }
+            #expect(text.hasPrefix("HTTP/1.1 \(upgrade.status)"), "\(text)")
+            #expect(text.lowercased().contains("\r\nconnection: close\r\n"))
+            #expect(!text.contains("408"))
+            connection.vanish()
+        }
+    }
+
+    @Test("requests before the upgrade request on the same connection are answered in order and keep it open")
+    func pipelinedBeforeUpgrade() async throws {
+        try await Self.serve { port in
+            let connection = try DeskConnection(port: port)
+            connection.send(Self.plain + Self.plain + Self.requests[0].request)
+            let text = await connection.read { _ in false }
+            let heads = text.components(separatedBy: "HTTP/1.1 200").dropFirst().map { $0.lowercased() }
+            let closing = heads.map { $0.contains("\r\nconnection: close\r\n") }
+            #expect(closing == [false, false, true], "\(text)")
+            connection.vanish()
+        }
+    }
+
+    @Test("curl --http2 gets two answers from one call", .enabled(if: Programs.missing(["curl"]).isEmpty))
+    func curlHTTP2() async throws {
+        try await Self.serve { port in
+            let url = "http://127.0.0.1:\(port)/am/health"
+            let curl = try await TestProcess.run(
+                "curl", ["--http2", "--silent", "--show-error", "--max-time", "30", "--write-out", "%{http_code} ", url, url])
+            #expect(curl.status == 0, "\(curl.errors)")
+            #expect(curl.output == "{}200 {}200 ")
+        }
+    }
+}
