@@ -231,7 +231,14 @@ struct ConfigurationReader {
         }
         user.isLocked = reader.truth("locked", false)
         user.claims = claims(&reader)
-        for pair in reader.pairs("securityAnswers") { user.securityAnswers[pair.key] = pair.value.text.map { Secret($0.utf8) } }
+        for pair in reader.pairs("securityAnswers") {
+            let answer = Secret((pair.value.text ?? "").utf8)
+            if answer.isBlank {
+                reader.note(pair.value.place, "the answer to `\(pair.key.shortened)` is blank")
+            } else {
+                user.securityAnswers[pair.key] = answer
+            }
+        }
         let key = UserKey(realm: RealmPath(user.realm), name: user.name)
         if configuration.users.contains(where: { UserKey(realm: RealmPath($0.realm), name: $0.name) == key }) {
             reader.note(value.place, "there is a user `\(key.name.shortened)` in the realm `\(key.realm)` already")

@@ -92,7 +92,7 @@ struct SeededUsers: Sendable {
                     ?? user.passwordHash.map { .hash($0) } ?? .missing
                 let seed = Seed(
                     password: password, claims: user.claims, isLocked: user.isLocked,
-                    answers: user.securityAnswers.mapValues { Self.digest($0.folded, key: key) },
+                    answers: user.securityAnswers.filter { !$0.value.isBlank }.mapValues { Self.digest($0.folded, key: key) },
                     madeUpPassword: madeUpPassword)
                 return (place, seed)
             }, uniquingKeysWith: { _, last in last })
@@ -249,16 +249,17 @@ struct Directory {
         return Set(person.answers.keys).union(seeded.seeds[user]?.answers.keys.map { $0 } ?? []).sorted()
     }
 
-    /// Keeps answers to questions. Upper and lower case, and spaces around an answer, are the same.
+    /// Keeps answers to questions. Upper and lower case, and spaces around an answer, are the same. A blank answer is not kept.
     mutating func keep(_ answers: [String: Secret], of user: UserKey) {
-        for (question, answer) in answers {
+        for (question, answer) in answers where !answer.isBlank {
             let hash = transaction.hash(of: answer.folded, for: "\(user.rowName)\n\(question)")
             self[user]?.answers[question] = hash
         }
     }
 
-    /// Whether this is the user's answer.
+    /// Whether this is the user's answer. A blank answer never is, also where an earlier version has stored one.
     func accepts(_ answer: Secret, to question: String, of user: UserKey) -> Bool {
+        guard !answer.isBlank else { return false }
         if let hash = self[user]?.answers[question] { return transaction.accepts(answer.folded, hash) }
         return Self.areEqual(seeded.digest(answer.folded), seeded.seeds[user]?.answers[question] ?? seeded.nobody)
     }
@@ -269,6 +270,14 @@ struct Directory {
 }
 
 extension Secret {
+    /// Whether nothing can be seen of the text: it is empty, or all of it is white space, control characters or characters that are not shown.
+    var isBlank: Bool {
+        String(decoding: bytes, as: UTF8.self).unicodeScalars.allSatisfy { scalar in
+            let properties = scalar.properties
+            return properties.isWhitespace || properties.isDefaultIgnorableCodePoint || properties.generalCategory == .control
+        }
+    }
+
     /// The text in lower case and without spaces at its ends.
     fileprivate var folded: Secret {
         Secret(String(decoding: bytes, as: UTF8.self).lowercased().trimming(" \t").utf8)

@@ -121,6 +121,9 @@ struct ConfigurationProblemTests {
             "a journey that there is not", "server: {defaultJourney: Logn}\n",
             "1:26: server: there is no journey `Logn`: is `Login` meant? (there are \(Journeys.starter.names.map { "`\($0)`" }.joined(separator: ", ")))"
         ),
+        BadFile(
+            "a blank security answer", "users:\n  - {name: mira, securityAnswers: {\"Pet?\": \" \"}}\n",
+            "2:44: users: the answer to `Pet?` is blank"),
         BadFile("no realm", "realms: []\n", "1:9: there is no realm: `/` is the top one"),
         BadFile(
             "users",

@@ -168,6 +168,31 @@ struct DecisionNodeTests {
         }
     }
 
+    @Test("A blank answer is wrong, also where the configuration or the state has a blank one", arguments: ["", " ", "\u{A0}"])
+    func blankAnswers(blank: String) async throws {
+        let journeys = """
+            J:
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: ask}}
+                ask: {type: KbaVerifyNode, outcomes: {true: success, false: failure}}
+            """
+        let configure: (inout ServerConfiguration) -> Void = { configuration in
+            configuration.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)]
+            configuration.users[1].securityAnswers = ["Pet?": Secret(blank.utf8)]
+        }
+        try await TestDesk.run(journeys: journeys, configure) { desk in
+            for name in ["mira", "noa"] {
+                var step = try await desk.start("J").step
+                step.fill("NameCallback", .string(name))
+                let reply = try await desk.next(step)
+                guard reply.json["authId"] != nil else { continue }
+                step = try reply.step
+                step.fill("PasswordCallback", .string(blank))
+                #expect(try await desk.next(step).json["tokenId"] == nil, "\(name)")
+            }
+        }
+    }
+
     @Test("Terms are asked for once for each version")
     func terms() async throws {
         func journey(_ name: String, _ version: String) -> String {

@@ -44,6 +44,24 @@ struct RegistrationTests {
         }
     }
 
+    @Test(
+        "A blank security answer is asked for again, so that none is stored",
+        arguments: ["", " ", "\t \n", "\u{A0}", "\u{3000}", "\u{200B}\u{2060}", "\0"])
+    func blankSecurityAnswer(answer: String) async throws {
+        try await TestDesk.run { desk in
+            var step = try filled(try await desk.start("Registration").step)
+            try step.fill("KbaCreateCallback", "answer", .string(answer))
+            let again = try await desk.next(step).step
+            #expect(again.callback("KbaCreateCallback") != nil)
+            #expect(try await desk.next(try filled(again)).json["tokenId"] != nil)
+            var login = try await desk.start("QuestionLogin").step
+            login.fill("NameCallback", "newcomer")
+            login = try await desk.next(login).step
+            login.fill("PasswordCallback", .string(answer))
+            #expect(try await desk.next(login).json["tokenId"] == nil)
+        }
+    }
+
     @Test("What does not comply is named, in JSON within JSON, and all else is kept")
     func failedPolicies() async throws {
         try await TestDesk.run { desk in

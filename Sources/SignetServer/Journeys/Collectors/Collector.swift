@@ -199,10 +199,10 @@ struct SecurityQuestionsCollector: Collector {
         var taken: [String: Secret] = [:]
         for index in 0..<count {
             let question = answers.text(index, "question")
-            let answer = answers.text(index, "answer")
-            guard !question.isEmpty, !answer.isEmpty, question.utf8.count <= 1024, allowsOwn || questions.contains(question)
+            let answer = Secret(answers.text(index, "answer").utf8)
+            guard !question.isEmpty, !answer.isBlank, question.utf8.count <= 1024, allowsOwn || questions.contains(question)
             else { return .again(callbacks(journey, desk)) }
-            taken[question] = Secret(answer.utf8)
+            taken[question] = answer
         }
         // The same question twice is one question.
         guard taken.count == count else { return .again(callbacks(journey, desk)) }
