@@ -20,7 +20,11 @@ struct Sender: Sendable {
     var tamper: @Sendable (inout [String: String]) -> Void = { _ in }
 
     static func run(_ body: @Sendable (TestDesk) async throws -> Void) async throws {
-        try await TestDesk.run(.sample { $0.pushFront = PushFrontConfiguration(keys: [key]) }, body)
+        let configuration = ServerConfiguration.sample {
+            $0.port = 0
+            $0.pushFront = PushFrontConfiguration(keys: [key])
+        }
+        try await TestDesk.run(configuration, body)
     }
 
     func send(_ fields: [String: String], to desk: TestDesk, sending: String? = nil) async throws -> Reply {

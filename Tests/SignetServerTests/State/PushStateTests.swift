@@ -210,6 +210,7 @@ struct PushStateTests {
         let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
         try await StatePlace.with(.postgreSQL) { place in
             try await place.desk {
+                $0.port = 0
                 $0.pushFront = Self.front
             } _: { here in
                 let arn = try await sender.endpoint(mailbox.address, at: here)

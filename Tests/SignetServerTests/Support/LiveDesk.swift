@@ -7,8 +7,10 @@ import Testing
 @testable import SignetServer
 
 extension TestDesk {
-    /// Runs the server on a socket as well, and gives its port to `body`. It has ended when this returns.
+    /// Runs the server on a socket as well, and gives its port to `body`. It has ended when this returns. The configuration has to ask for port
+    /// 0: another program may have any other port.
     func serve(_ body: (_ port: Int) async throws -> Void) async throws {
+        try #require(server.desk.configuration.port == 0, "a test listens on a free port")
         try await server.serve { baseURL in try await body(try Endpoint(baseURL).port) }
     }
 
