@@ -48,11 +48,30 @@ struct Accounts: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove", abstract: "Remove an account with its codes and push messages. There is no way back.")
+            commandName: "remove", abstract: "Remove an account with its codes and push messages, after asking.",
+            discussion: "It can't be undone: only a backup brings the account back.")
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws { try await target.change { try await $0.removeAccount($1) } }
+        @Flag(help: "Remove it without asking.")
+        var yes = false
+
+        func run() async throws {
+            let session = try Session.open(target.options)
+            let account = try await session.offline { try target.found(in: try await $0.accounts()) }
+            if !yes { try confirmation(account).ask() }
+            guard try await session.offline({ try await $0.removeAccount(account.account.id) }) else {
+                throw Failure(.notFound, "notFound", "\(account.shownName) was removed by another process meanwhile")
+            }
+            Console.line(target.json ? JSONText.line(account.json) : "Removed \(account.text)")
+        }
+
+        private func confirmation(_ account: EnrolledAccount) -> Confirmation {
+            let name = account.text.shown
+            return Confirmation(
+                warning: "This removes \(name) with its codes and push messages. Without a backup they can't be brought back.",
+                action: "remove it", withoutTerminal: "removing \(name) can't be undone", declined: "nothing was removed")
+        }
     }
 
     struct Lock: AsyncParsableCommand {
@@ -84,13 +103,17 @@ struct AccountTarget: ParsableArguments {
 
     @OptionGroup var options: VaultOptions
 
-    @Flag(help: "Print the changed account as JSON; nothing when it was removed.")
+    @Flag(help: "Print the account that was changed or removed as JSON.")
     var json = false
+
+    /// Returns the one account that is meant.
+    /// - Throws: ``Failure`` when no account or several accounts have the name.
+    func found(in accounts: [EnrolledAccount]) throws -> EnrolledAccount { try Selection.account(name, in: accounts) }
 
     /// Changes the one account that is meant, and shows what has become of it.
     func change(_ change: (Authenticator, AccountID) async throws -> Void) async throws {
         let changed = try await Session.open(options).offline { authenticator in
-            let id = try Selection.account(name, in: try await authenticator.accounts()).account.id
+            let id = try found(in: try await authenticator.accounts()).account.id
             try await change(authenticator, id)
             return try await authenticator.account(id)
         }

@@ -32,9 +32,13 @@ struct Export: AsyncParsableCommand {
     @Flag(help: "Print JSON: file, exported, skipped, leftOut; on standard error when the list goes to standard output.")
     var json = false
 
+    private static let confirmation = Confirmation(
+        warning: "The list holds the secrets in clear: who reads it can make your codes.", action: "write it",
+        withoutTerminal: "the list holds the secrets in clear", declined: "nothing was written")
+
     func run() async throws {
         try TransferFile.checkIsFree(file, replacing: replace)
-        try confirm()
+        if !yes { try Self.confirmation.ask() }
         let export = try await Session.open(options).offline { try await $0.otpauthURIs() }
         guard !export.uris.isEmpty else {
             for line in export.skipped.lines { Console.error(line) }
@@ -54,16 +58,6 @@ struct Export: AsyncParsableCommand {
 
     private static func notWhole(_ export: URIExport, _ what: String) -> Failure {
         Failure(.store, "damagedRecords", "\(what): \(export.damagedCount.of("record")) cannot be read; see 'signet doctor'")
-    }
-
-    private func confirm() throws {
-        if yes { return }
-        guard Console.canAsk else {
-            throw Failure(.notAllowed, "notConfirmed", "the list holds the secrets in clear; say --yes if that is what you want")
-        }
-        Console.error("The list holds the secrets in clear: who reads it can make your codes. Type 'yes' to write it:")
-        guard let answer = readLine() else { throw CancellationError() }
-        guard answer == "yes" else { throw Failure(.notAllowed, "notConfirmed", "nothing was written") }
     }
 
     private func report(_ export: URIExport) -> [String] {

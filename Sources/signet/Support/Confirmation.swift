@@ -1,0 +1,23 @@
+/// A question that the user answers with `yes` before something that can't be undone.
+struct Confirmation {
+    /// The sentence that says what will happen.
+    let warning: String
+    /// The end of "Type 'yes' to ...".
+    let action: String
+    /// The message when no terminal is there to ask at, without the advice to pass `--yes`.
+    let withoutTerminal: String
+    /// The message after another answer.
+    let declined: String
+
+    /// Asks at the terminal.
+    /// - Throws: ``Failure`` with exit code 77 where standard input is no terminal or the answer is not `yes`; `CancellationError` at the end of
+    ///   the input.
+    func ask() throws {
+        guard Console.canAsk else {
+            throw Failure(.notAllowed, "notConfirmed", "\(withoutTerminal); pass --yes if that is what you want")
+        }
+        Console.error("\(warning) Type 'yes' to \(action):")
+        guard let answer = readLine() else { throw CancellationError() }
+        guard answer == "yes" else { throw Failure(.notAllowed, "notConfirmed", declined) }
+    }
+}
