@@ -59,7 +59,7 @@ public struct BrowserBuilder: Sendable {
 
 /// A login in a browser. The redirect address of the client is one of the loopback, such as `http://127.0.0.1/callback`, or one of a scheme
 /// of the app's own, such as `com.example.app:/callback`, for which the system starts the app: it hands the address to
-/// ``validateBrowserLogin(url:)`` then.
+/// ``validateBrowserLogin(url:)-(String)`` then.
 public final class Browser: Sendable {
     private let type: BrowserType
     private let parameters: [String: String]
