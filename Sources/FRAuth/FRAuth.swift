@@ -62,8 +62,8 @@ public final class FRAuth: Sendable {
     /// ``FRUser/currentUser`` wait for it by themselves, except over a store of the app's own.
     public func ready() async { await session.wait() }
 
-    /// What became at the server of the session that was ended because the SDK was started with other settings; nil when none was. It
-    /// waits for the server.
+    /// How the session before was ended at the server: the one that the last login replaced, or the one that was ended because the SDK was
+    /// started with other settings; nil when there was none. It waits for the server.
     public func formerSession() async -> LogOutReport? { await session.formerReport() }
 
     /// Why what is stored could not be read or written, the last time that it could not: where a property of the original answers nil, this

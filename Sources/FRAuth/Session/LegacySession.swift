@@ -164,9 +164,11 @@ final class LegacySession: Sendable {
         }
     }
 
-    /// What became at the server of the session that was ended by starting with other settings; nil when none was.
+    /// How the session before was ended at the server: the one that the last login replaced, or the one that starting with other settings
+    /// ended; nil when there was none.
     func formerReport() async -> LogOutReport? {
         await wait()
+        if let replaced = client.tokens.replaced { return replaced }
         return await state.withLock { $0.former }?.value
     }
 }

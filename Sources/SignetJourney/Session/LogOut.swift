@@ -118,7 +118,7 @@ extension TokenSource {
     }
 
     /// What could not be read could not be ended, and may live on at the server.
-    private func outcome<Value: Sendable>(
+    func outcome<Value: Sendable>(
         of found: Result<Value?, TokenError>, _ end: @Sendable (OAuthServer, Value) async throws -> Void
     ) async -> LogOutReport.Outcome {
         do {

@@ -1,6 +1,7 @@
 public import SignetCore
 import SignetNetwork
 import SignetStorage
+import Synchronization
 
 extension TokenSource {
     /// The session that is stored; nil when there is none. Nobody is asked whether it still holds.
@@ -13,12 +14,12 @@ extension TokenSource {
     /// 3.2): the new one is stored, tokens that came from another one are removed and revoked, and that one is ended at the server. The
     /// same session again changes nothing else. An empty one, of a journey that ends without a session, changes nothing at all.
     ///
-    /// That the old session could not be ended or the old tokens not be revoked is told, and stops nothing.
-    /// - Returns: What could not be done at the server; empty when all was.
+    /// The new session is stored whether or not the old one could be ended at the server.
+    /// - Returns: How the old session and the old tokens were ended at the server. ``replaced`` keeps it.
     /// - Throws: ``TokenError/Code/storage``. Where the new session cannot be stored, the old one and its tokens stay as they were; where
     ///   only the old tokens cannot be removed, the new session is stored, and nobody gets those tokens any more.
     @discardableResult
-    public func adopt(_ delivered: SSOToken) async throws(TokenError) -> [TokenError] {
+    public func adopt(_ delivered: SSOToken) async throws(TokenError) -> LogOutReport {
         let (leftovers, failure) = try await alone { () async throws(TokenError) -> (Leftovers, TokenError?) in
             defer { forget() }
             let (token, session) = try await kept()
@@ -39,10 +40,14 @@ extension TokenSource {
             }
             return (leftovers, failure)
         }
-        let failures = await end(leftovers)
+        let report = await end(leftovers)
         if let failure { throw failure }
-        return failures
+        return report
     }
+
+    /// How the session and the tokens that the last login of this source replaced were ended at the server; nil when it replaced none.
+    /// Where it is not complete, they are good at the server until they end by themselves.
+    public var replaced: LogOutReport? { replacement.withLock { $0 } }
 
     /// The cookies that are stored; nil when none are kept.
     func cookies() async throws(TokenError) -> CookieJar? {
@@ -70,19 +75,19 @@ extension TokenSource {
 
     /// Ends at the server what is no longer stored here. The cookies that these answers set are not taken: they would remove
     /// the new session's.
-    private func end(_ leftovers: Leftovers) async -> [TokenError] {
-        var failures: [TokenError] = []
-        if let session = leftovers.session {
-            do { try await server.logOut(session, cookies: CookieJar()) } catch { failures.append(TokenError(error)) }
+    private func end(_ leftovers: Leftovers) async -> LogOutReport {
+        guard leftovers.session != nil || leftovers.token != nil else {
+            replacement.withLock { $0 = nil }
+            return .nothing
         }
-        if let token = leftovers.token {
-            do { try await server.revoke(token) } catch { failures.append(TokenError(error)) }
-        }
-        return failures
+        var report = LogOutReport(local: .done)
+        report.session = await outcome(of: .success(leftovers.session)) { try await $0.logOut($1, cookies: CookieJar()) }
+        report.tokens = await outcome(of: .success(leftovers.token)) { try await $0.revoke($1) }
+        replacement.withLock { [report] in $0 = report }
+        return report
     }
 
-    /// Takes tokens from a login in a browser or on another device. Those before them are revoked; that it could not be done stops
-    /// nothing.
+    /// Takes tokens from a login in a browser or on another device. Those before them are revoked; ``replaced`` says how that went.
     func adopt(_ token: AccessToken) async throws(TokenError) -> AccessToken {
         let (token, old) = try await alone { () async throws(TokenError) in
             let (old, session) = try await kept()

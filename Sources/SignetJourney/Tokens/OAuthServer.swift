@@ -12,9 +12,11 @@ import Foundation
 final class OAuthServer: Sendable {
     let clock: any WallClock
     private let registration: OAuthClient?
-    private let given: OAuthEndpoints
+    let given: OAuthEndpoints
     private let courier: Courier
     private let learned = Mutex(Learned())
+    /// The version of the sessions resource that the server has understood; nil before.
+    let sessionsVersion = Mutex<SessionsVersion?>(nil)
 
     private struct Learned {
         var endpoints: OAuthEndpoints?
@@ -59,7 +61,7 @@ final class OAuthServer: Sendable {
     }
 
     /// An address that a secret may be sent to.
-    private func checked(_ address: String) throws(OAuthError) -> String {
+    func checked(_ address: String) throws(OAuthError) -> String {
         // To read an address takes longer than to build the rest of a request.
         if given.checked.contains(address) { return address }
         do {
@@ -302,68 +304,19 @@ extension OAuthServer {
         try mustBeDone(response)
     }
 
-    /// Ends AM's session.
-    func logOut(_ session: SSOToken, cookies: CookieJar) async throws {
-        let response = try await ask(session, "logout", version: given.dialect == .openAM ? "2.0" : "3.1", cookies, for: .logout)
-        // A session that is over already answers 401, and is as over as it can be.
-        if response.status == 401, isSessionGone(response) { return }
-        try mustBeDone(response)
-    }
-
     /// Answers whose content says nothing: whatever a server writes there, it is no page, which a network that wants a login puts
     /// in the answer's place.
-    private func mustBeDone(_ response: HTTPResponse) throws(OAuthError) {
+    func mustBeDone(_ response: HTTPResponse) throws(OAuthError) {
         let retryAfter = response.retryAfter(now: clock.now)
         if let error = TokenResponse.error(status: response.status, body: response.body, retryAfter: retryAfter) { throw error }
         if response.isPage { throw OAuthError(.unreadable, status: response.status) }
-    }
-
-    /// What the server says of a session.
-    enum SessionAnswer {
-        /// In so many words, that it is over.
-        case over
-        /// That it is not.
-        case alive
-        /// Nothing, and why; nil where there is nobody to ask.
-        case unknown((any Error)?)
-    }
-
-    /// Whether a session is over.
-    func state(of session: SSOToken, cookies: CookieJar) async -> SessionAnswer {
-        guard known.session != nil else { return .unknown(nil) }
-        do {
-            let response = try await ask(
-                session, "getSessionInfo", version: given.dialect == .openAM ? "2.0" : "2.1", cookies, for: .sessionInfo)
-            if response.status == 401, isSessionGone(response) { return .over }
-            _ = try members(response)
-            return .alive
-        } catch {
-            return .unknown(error)
-        }
-    }
-
-    /// `{"code":401,"reason":"Unauthorized",…}`: AM's own refusal, and not that of something in front of it.
-    private func isSessionGone(_ response: HTTPResponse) -> Bool {
-        (try? JSON.value(of: response.body))?["code"]?.wholeNumber == 401
-    }
-
-    private func ask(
-        _ session: SSOToken, _ action: String, version: String, _ cookies: CookieJar, for purpose: RequestAction
-    ) async throws -> HTTPResponse {
-        guard let place = known.session else { throw OAuthError(.notConfigured, explanation: "the server has no sessions") }
-        let url = FormCoding.address(try checked(place), adding: [("_action", action)])
-        var headers = headers(session, for: url, cookies)
-        headers.append("Accept-API-Version", "resource=\(version), protocol=1.0")
-        headers.append("Content-Type", "application/json")
-        headers.append("Accept", "application/json")
-        return try await send("POST", url, headers: headers, body: Array("{}".utf8), for: purpose).response
     }
 
     // MARK: Requests
 
     private static let version = "resource=2.1, protocol=1.0"
 
-    private func headers(_ session: SSOToken, for url: String, _ cookies: CookieJar) -> HTTPHeaders {
+    func headers(_ session: SSOToken, for url: String, _ cookies: CookieJar) -> HTTPHeaders {
         SessionHeaders(given).headers(session.value, for: url, cookies, now: clock.now)
     }
 
@@ -386,7 +339,7 @@ extension OAuthServer {
         return (try await courier.send(request, for: action), request)
     }
 
-    private func members(_ response: HTTPResponse) throws(OAuthError) -> [String: JSONValue] {
+    func members(_ response: HTTPResponse) throws(OAuthError) -> [String: JSONValue] {
         try TokenResponse.members(
             status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
     }

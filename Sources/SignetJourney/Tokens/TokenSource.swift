@@ -33,6 +33,8 @@ public final class TokenSource: Sendable {
     let clock: any WallClock
     private let flight = OneFlight<Result<AccessToken, TokenError>>()
     private let memory = Mutex(Memory())
+    /// The report of ``replaced``.
+    let replacement = Mutex<LogOutReport?>(nil)
 
     /// How long a token that is about to end is used on after its renewal failed, before that is tried again.
     private static let pause = Duration.seconds(5)

@@ -35,7 +35,12 @@ struct LoginAttempt {
             return try await outcome()
         } catch {
             // An interruption leaves nothing either.
-            if leavesNothing { _ = await Task { [client] in await client.logOut() }.value }
+            if leavesNothing {
+                let report = await Task { [client] in await client.logOut() }.value
+                if let failure = report.failure("nothing of this login is kept here") {
+                    Console.error("signet: \(failure.message.shown)")
+                }
+            }
             // What is said of a login that there is does not hold for one that is being made.
             throw (error as? TokenError).map { Failure($0) } ?? error
         }

@@ -107,19 +107,32 @@ struct Login: AsyncParsableCommand {
         if browser || device, try plan.profile.server().client == nil {
             throw Failure(.usage, "login.noClient", "\(browser ? "--browser" : "--device") gets tokens, so it needs --client ID")
         }
-        let outcome = try await plan.profile.use(session) { client in
-            try await LoginAttempt(self, plan, session, client).run()
+        let (outcome, replacedInPlace) = try await plan.profile.use(session) { client in
+            (try await LoginAttempt(self, plan, session, client).run(), client.tokens.replaced)
         }
-        if outcome.isKept, plan.replacesClient, let known = plan.known {
-            // Another client has another place, and the login before would be left in it.
-            let report = try await known.use(session) { client in await client.logOut() }
-            if !report.isComplete {
-                Console.error("signet: the login before, with another client, could not be ended everywhere; it may live on")
+        // Another client has another place, and the login before would be left in it.
+        let replaced =
+            if outcome.isKept, plan.replacesClient, let known = plan.known {
+                try await known.use(session) { client in await client.logOut() }
+            } else {
+                replacedInPlace
             }
-        }
         if outcome.isKept { try LoginBook.change(in: session.vault) { $0.keep(plan.profile, asDefault: isDefault) } }
         try report(outcome, plan.profile, isDefault: LoginBook.read(from: session.vault).defaultName == plan.profile.name)
-        if let failure = outcome.failure { throw failure }
+        let former = replaced?.failure("logged in") ?? Self.unconfirmed(replaced)
+        if let failure = outcome.failure {
+            if let former { Console.error("signet: \(former.message.shown)") }
+            throw failure
+        }
+        if let former { throw former }
+    }
+
+    /// The failure for a login before whose end the server wants confirmed in a browser.
+    private static func unconfirmed(_ replaced: LogOutReport?) -> Failure? {
+        guard let replaced, !replaced.isComplete else { return nil }
+        return Failure(
+            .notAllowed, "login.former",
+            "logged in, but the server ends the login before only after a confirmation in a browser, so that goes on")
     }
 
     private func report(_ outcome: LoginAttempt.Outcome, _ profile: LoginProfile, isDefault: Bool) throws {

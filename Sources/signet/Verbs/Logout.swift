@@ -8,7 +8,7 @@ struct Logout: AsyncParsableCommand {
         commandName: "logout", abstract: "Log out: forget session and tokens here, and end them at the server.",
         discussion: """
             What is kept here goes first and goes in any case, also without a network. What the server could not be told lives \
-            there until it ends by itself: that is said, with exit code 69 (76 or 77 when the server answered and did not do it).
+            there until it ends by itself: that is said, with exit code 69 (77 when the server answered and did not do it).
             """)
 
     @OptionGroup var profile: ProfileOptions
@@ -62,14 +62,7 @@ struct Logout: AsyncParsableCommand {
                     "the server wants the log-out to be confirmed in a browser, and none can be opened here")
             }
         }
-        guard let (name, error) = report.failures.first else { return nil }
-        let failure = Failure(error)
-        // Here there is nothing left that could be tried again.
-        let message =
-            name == "local"
-            ? "not logged out here: \(failure.message)"
-            : "logged out here, but the server could not be told everything: \(failure.reason)"
-        return Failure(failure.exit, failure.code, message, part: name)
+        return report.failure("logged out here")
     }
 }
 
@@ -81,8 +74,18 @@ extension LogOutReport {
         ]
     }
 
-    fileprivate var failures: [(name: String, error: TokenError)] {
-        parts.compactMap { part in if case .failed(let error) = part.outcome { (part.name, error) } else { nil } }
+    /// The failure that a command ends with when not everything was ended; nil when everything was, or the user has to confirm it in a
+    /// browser. The exit code is 69 when the server could not be reached, and 77 when it answered and did not end the session or the tokens.
+    /// - Parameter done: What the command has done all the same.
+    func failure(_ done: String) -> Failure? {
+        let failures = parts.compactMap { part in if case .failed(let error) = part.outcome { (part.name, error) } else { nil } }
+        guard let (name, error) = failures.first else { return nil }
+        let failure = Failure(error)
+        if name == "local" { return Failure(failure.exit, failure.code, "not logged out here: \(failure.message)", part: name) }
+        // Nothing is left here that could be tried again, so the advice to try again is left out.
+        return Failure(
+            failure.exit == .protocolBroken ? .notAllowed : failure.exit, failure.code,
+            "\(done), but the server did not end everything: \(failure.reason)", part: name)
     }
 
     fileprivate var browserAddress: String? {

@@ -20,8 +20,9 @@ struct SessionTests {
                 $0.sessions = ["sso-1", "sso-2"]
             }
         ) { bench in
-            let failures = try await bench.tokens.adopt(Self.next)
-            #expect(failures.isEmpty)
+            let report = try await bench.tokens.adopt(Self.next)
+            #expect(report.isComplete && report.session == .done && report.tokens == .done)
+            #expect(bench.tokens.replaced == report)
             #expect(try await bench.kept() == Bench.Kept(token: nil, session: Self.next))
             #expect(bench.provider.now.sessions == ["sso-2"] && bench.provider.now.revoked == ["refresh-old"])
             #expect(try await bench.tokens.token().text != "access-old")
@@ -36,7 +37,8 @@ struct SessionTests {
             _ = try await bench.tokens.adopt(again)
             #expect(try await bench.kept() == Bench.Kept(token: token, session: again))
             #expect(try await bench.tokens.token().text == "access-old")
-            _ = try await bench.tokens.adopt(SSOToken(value: Secret("".utf8)))
+            #expect(try await bench.tokens.adopt(SSOToken(value: Secret("".utf8))).isComplete)
+            #expect(bench.tokens.replaced == nil)
             #expect(try await bench.store.session() == again && bench.provider.now.counts.isEmpty)
         }
     }
@@ -50,8 +52,15 @@ struct SessionTests {
                 $0.sessions.insert("sso-2")
             }
         ) { bench in
-            let failures = try await bench.tokens.adopt(Self.next)
-            #expect(failures.count == 2 && failures.allSatisfy { $0.code == .unreachable })
+            let report = try await bench.tokens.adopt(Self.next)
+            for outcome in [report.session, report.tokens] {
+                guard case .failed(let error) = outcome else {
+                    Issue.record("\(outcome)")
+                    continue
+                }
+                #expect(error.code == .unreachable)
+            }
+            #expect(!report.isComplete && bench.tokens.replaced == report)
             #expect(try await bench.kept() == Bench.Kept(token: nil, session: Self.next))
         }
     }
@@ -115,6 +124,36 @@ struct SessionTests {
             #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
             let again = await bench.tokens.logOut()
             #expect(again.isComplete && again.tokens == .notNeeded && again.session == .notNeeded)
+        }
+    }
+
+    @Test("An OpenAM, which knows version 2.0 of the sessions resource, ends the session at logout and at the next login")
+    func openAMSessions() async throws {
+        try await Bench.with(
+            .set {
+                $0.sessionsVersions = ["2.0"]
+                $0.sessions = ["sso-1", "sso-2"]
+            }
+        ) { bench in
+            let replaced = try await bench.tokens.adopt(Self.next)
+            #expect(replaced.session == .done && bench.provider.now.sessions == ["sso-2"])
+            // The version that was understood is used from then on.
+            #expect(await bench.tokens.logOut().session == .done)
+            #expect(bench.provider.now.sessions.isEmpty)
+            #expect(bench.provider.now.askedSessionsVersions == ["3.1", "2.0", "2.0"])
+        }
+    }
+
+    @Test("A server that knows no version of the sessions resource that is asked for leaves a failure in the report")
+    func unknownSessionsVersion() async throws {
+        try await Bench.with(.set { $0.sessionsVersions = [] }) { bench in
+            let report = await bench.tokens.logOut()
+            guard case .failed(let error) = report.session else {
+                Issue.record("\(report.session)")
+                return
+            }
+            #expect(!error.isRetryable && !report.isComplete && report.local == .done)
+            #expect(bench.provider.now.askedSessionsVersions == ["3.1", "2.0"])
         }
     }
 

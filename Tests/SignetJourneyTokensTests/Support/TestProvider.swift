@@ -33,6 +33,10 @@ final class TestProvider: Sendable {
         var isRotating = true
         var lifetime = 3600
         var sessions: Set<String> = ["sso-1"]
+        /// The versions of the sessions resource that it knows; OpenAM answers 404 to every other one.
+        var sessionsVersions: Set<String> = ["2.0", "2.1", "3.1"]
+        /// The versions that requests to the sessions resource have asked for.
+        var askedSessionsVersions: [String] = []
         var faults: [String: Fault] = [:]
         var counts: [String: Int] = [:]
         /// How long the token endpoint thinks, so that others come meanwhile.
@@ -303,6 +307,13 @@ final class TestProvider: Sendable {
     private func sessions(_ query: [String: String], _ request: RawConnection.Request, _ state: inout State) -> Answer {
         guard let session = request.header("iplanetdirectorypro"), state.sessions.contains(session) else {
             return Answer(status: 401, body: #"{"code":401,"reason":"Unauthorized","message":"Access Denied"}"#)
+        }
+        // `resource=3.1, protocol=1.0`
+        let asked = request.header("accept-api-version") ?? ""
+        let version = asked.split(separator: ",").first.map { String($0.trimmingPrefix("resource=")) } ?? ""
+        state.askedSessionsVersions.append(version)
+        guard state.sessionsVersions.contains(version) else {
+            return Answer(status: 404, body: #"{"code":404,"reason":"Not Found","message":"Resource &#39;&#39; not found"}"#)
         }
         if query["_action"] == "logout" { state.sessions.remove(session) }
         return Answer(body: #"{"result":"Successfully logged out"}"#)
