@@ -57,6 +57,49 @@ struct WebAuthnTests {
         #expect(!request.acceptsJSON)
     }
 
+    /// A step of OpenAM 16's WebAuthn module, with the members that it has.
+    private func moduleStep(_ text: String, beside type: String = "PasswordCallback") -> JourneyStep {
+        JourneyStep(
+            authId: "a",
+            callbacks: [
+                JourneyCallback(
+                    type: type, output: [.init(name: "prompt", value: .string("Credentials"))],
+                    input: [.init(name: "IDToken1", value: .string(""))]),
+                JourneyCallback(
+                    type: "TextOutputCallback",
+                    output: [.init(name: "message", value: .string(text)), .init(name: "messageType", value: .string("0"))]),
+            ])
+    }
+
+    private static let moduleOptions =
+        #"{"challenge":{"value":"QVFJQzV3"},"timeout":60000,"rpId":"openam.example.org","allowCredentials":[],"userVerification":"preferred"}"#
+
+    @Test("OpenAM's WebAuthn module is recognized by the JSON beside its PasswordCallback")
+    func moduleOptions() throws {
+        let step = moduleStep(Self.moduleOptions)
+        #expect(step.webAuthnModuleOptions?["rpId"]?.string == "openam.example.org")
+        #expect(step.asksForPasskey && WebAuthnRequest(step) == nil)
+    }
+
+    @Test(
+        "A page with a password and another text asks for no passkey",
+        arguments: ["", "Welcome", "{", "[]", #"{"message":"challenge"}"#])
+    func passwordPage(text: String) {
+        let step = moduleStep(text)
+        #expect(step.webAuthnModuleOptions == nil && !step.asksForPasskey)
+    }
+
+    @Test("The options without a PasswordCallback are a text like any other")
+    func optionsWithoutPassword() {
+        #expect(moduleStep(Self.moduleOptions, beside: "NameCallback").webAuthnModuleOptions == nil)
+    }
+
+    @Test("A step with the callback for a passkey's outcome asks for one, also when its request cannot be read")
+    func unreadableRequestAsks() throws {
+        let step = try step("{}")
+        #expect(step.asksForPasskey && WebAuthnRequest(step) == nil)
+    }
+
     @Test("A request to sign that names no passkey and no domain leaves both open")
     func open() throws {
         let request = try authentication(

@@ -1,5 +1,24 @@
 public import SignetCore
 
+extension JourneyStep {
+    /// Whether the step asks for a passkey in a form of any server, so that its `PasswordCallback`s are not for the password of an account.
+    public var asksForPasskey: Bool {
+        WebAuthnRequest(self) != nil || webAuthnModuleOptions != nil
+            || callbacks(HiddenValueCallback.self).contains { $0.id == WebAuthnOutcome.callbackID }
+    }
+
+    /// The WebAuthn options of a step of OpenAM's WebAuthn modules: JSON in a text beside a `PasswordCallback` that takes the credential as
+    /// JSON (protocol/journey.md section 2.7). Nil for all other steps. Signet has no answer to it. An account's password must not
+    /// go into that callback: OpenAM writes its value to the debug log.
+    public var webAuthnModuleOptions: JSONValue? {
+        guard callback(PasswordCallback.type) != nil else { return nil }
+        return callbacks(TextOutputCallback.self).lazy.compactMap { text in
+            guard let options = try? JSON.value(of: text.message.utf8), options.object?["challenge"] != nil else { return nil }
+            return options
+        }.first
+    }
+}
+
 /// What a step asks a passkey for: to make one, or to sign with one (protocol/journey.md section 2.7). Servers have written it in
 /// three ways, and a step may carry two of them; the newest counts.
 public enum WebAuthnRequest: Sendable, Hashable {

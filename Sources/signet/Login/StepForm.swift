@@ -14,13 +14,23 @@ struct StepForm {
     }
 
     /// Fills in every callback, in the server's order.
+    /// - Throws: ``Failure`` with exit code 77 for a step of OpenAM's WebAuthn modules, which can't be answered here.
     mutating func fill(_ step: inout JourneyStep) async throws {
         newKey = nil
+        guard step.webAuthnModuleOptions == nil else {
+            throw Failure(
+                .notAllowed, "journey.passkey",
+                "the server asks for a passkey (OpenAM's WebAuthn module), which a terminal does not have: log in with --browser or"
+                    + " with another journey; no password was sent")
+        }
+        let asksForPasskey = step.asksForPasskey
         for case let callback as any ValidatedCallback in step.callbacks.compactMap(\.typed) {
             for failure in callback.failedPolicies { interview.tell("\(callback.prompt.shown): \(failure.message.shown)") }
         }
         try await fillWhole(&step)
         for index in step.callbacks.indices {
+            // Beside a WebAuthn request a password field is for the passkey's answer and not for a password.
+            if asksForPasskey, step.callbacks[index].type == PasswordCallback.type { continue }
             if let filled = try await filled(step.callbacks[index]) { step.callbacks[index] = filled }
         }
     }

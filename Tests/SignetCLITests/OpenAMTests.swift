@@ -1,0 +1,111 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import signet
+
+@Suite("signet at an OpenAM")
+struct OpenAMTests {
+    private static let passwordCallback =
+        #"{"type":"PasswordCallback","output":[{"name":"prompt","value":"Credentials"}],"input":[{"name":"IDToken1","value":""}]}"#
+
+    /// The second step of OpenAM's WebAuthn module, as recorded.
+    private static let moduleStep =
+        "[\(passwordCallback)," + #"{"type":"TextOutputCallback","output":[{"name":"message","value":""#
+        + #"{\"challenge\":{\"value\":\"QVFJQzV3\"},\"timeout\":60000,\"rpId\":\"openam.example.org\",\"allowCredentials\":[]}"#
+        + #""},{"name":"messageType","value":"0"}]}]"#
+
+    /// A WebAuthn request of AM with a password field beside it.
+    private static let metadataStep =
+        "[\(passwordCallback)," + #"{"type":"MetadataCallback","output":[{"name":"data","value":"#
+        + #"{"_action":"webauthn_authentication","_type":"WebAuthn","challenge":"AAECAw==","_relyingPartyId":"example.org"}}]},"#
+        + #"{"type":"HiddenValueCallback","output":[{"name":"value","value":"false"},{"name":"id","value":"webAuthnOutcome"}],"#
+        + #""input":[{"name":"IDToken2","value":"webAuthnOutcome"}]}]"#
+
+    private static let password = "correct horse battery"
+
+    @Test("The WebAuthn module is refused with 77, and the password stays here", arguments: [[], ["--json"]])
+    func webAuthnModule(options: [String]) async throws {
+        let server = try FakeOpenAM(.asking(callbacks: Self.moduleStep))
+        try await Workplace.with { place in
+            let login = try await place.start(
+                ["login", server.url, "--answer", "password=-"] + options, input: .text(Self.password + "\n")
+            ).end()
+            login.fails(77, "passkey", "--browser", "no password was sent")
+            #expect(server.authenticateBodies.count == 1 && server.sessions.isEmpty)
+            #expect(!server.authenticateBodies.contains { $0.contains(Self.password) })
+        }
+    }
+
+    @Test("A password field beside a WebAuthn request stays empty")
+    func passwordBesideMetadata() async throws {
+        let server = try FakeOpenAM(.asking(callbacks: Self.metadataStep))
+        try await Workplace.with { place in
+            let login = try await place.start(
+                ["login", server.url, "--answer", "password=-"], input: .text(Self.password + "\n")
+            ).end()
+            try login.succeeds()
+            #expect(login.errors.contains("Nobody asked for: password"))
+            #expect(server.authenticateBodies.count == 2)
+            #expect(!server.authenticateBodies.contains { $0.contains(Self.password) })
+        }
+    }
+
+    @Test("Logout ends the session, which only version 2.0 of the sessions resource can")
+    func logout() async throws {
+        let server = try FakeOpenAM()
+        try await Workplace.with { place in
+            try await place.signet("login", server.url).succeeds()
+            #expect(server.sessions == ["sso-1"])
+            #expect(try await place.signet("logout").succeeds().line == "Logged out of \(server.url).")
+            #expect(server.sessions.isEmpty)
+        }
+    }
+
+    /// How the server refuses to end a session, and the exit code.
+    static let refusals: [(status: String, exit: Int32)] = [
+        ("404 Not Found", 77), ("403 Forbidden", 77), ("500 Internal Server Error", 69), ("503 Service Unavailable", 69),
+    ]
+
+    @Test("Logout that the server does not do says so and exits with 69 or 77", arguments: refusals)
+    func refusedLogout(status: String, exit: Int32) async throws {
+        let server = try FakeOpenAM()
+        try await Workplace.with { place in
+            try await place.signet("login", server.url).succeeds()
+            server.refuseLogout(status)
+            let logout = try await place.signet("logout", "--json")
+            #expect(logout.status == exit, "\(logout.errors)")
+            #expect(logout.json["session"]?.string == "failed" && logout.json["local"]?.string == "done")
+            #expect(logout.json["complete"]?.bool == false && logout.jsonError?["part"]?.string == "session")
+            #expect(server.sessions == ["sso-1"])
+        }
+    }
+
+    @Test("A second login ends the session of the first")
+    func secondLogin() async throws {
+        let server = try FakeOpenAM()
+        try await Workplace.with { place in
+            try await place.signet("login", server.url).succeeds()
+            try await place.signet("login", server.url).succeeds()
+            #expect(server.sessions == ["sso-2"])
+        }
+    }
+
+    @Test("A second login that cannot end the first session is kept, says so and exits with 69 or 77", arguments: refusals)
+    func secondLoginOverLivingSession(status: String, exit: Int32) async throws {
+        let server = try FakeOpenAM()
+        try await Workplace.with { place in
+            try await place.signet("login", server.url).succeeds()
+            server.refuseLogout(status)
+            let second = try await place.signet("login", server.url)
+            #expect(second.status == exit)
+            #expect(second.errors.contains("logged in, but the server did not end everything"))
+            #expect(second.output.contains("Logged in at \(server.url)"))
+            #expect(server.sessions == ["sso-1", "sso-2"])
+            server.refuseLogout("200 OK")
+            try await place.signet("logout").succeeds()
+            #expect(server.sessions == ["sso-1"])
+        }
+    }
+}
