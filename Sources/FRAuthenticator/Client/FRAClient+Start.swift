@@ -3,10 +3,10 @@ public import SignetNetwork
 import SignetStorage
 
 extension FRAClient {
-    /// The client that ``start()`` has made; nil before, and when the store could not be opened: ``lastStorageError-type.property`` says why.
+    /// The client that `start()` has made; nil before, and when the store could not be opened: ``lastStorageError-type.property`` says why.
     public static var shared: FRAClient? { FRAProcess.current.started }
 
-    /// Why ``start()`` could not open the store, or the last failure of ``shared``.
+    /// Why `start()` could not open the store, or the last failure of ``shared``.
     public static var lastStorageError: (any Error)? { FRAProcess.current.lastError }
 
     /// Starts the SDK: with the app's storage client, or else with the user's own vault (`$XDG_DATA_HOME/signet`), which is

@@ -12,7 +12,7 @@ extension FRAClient {
 ///
 ///     let client = try await FRAClientBuilder().withStorage(MyStorageClient()).start()
 ///
-/// A builder may be asked to do anything but ``start()`` in any order, and makes one client.
+/// A builder may be asked to do anything but `start()` in any order, and makes one client.
 public final class FRAClientBuilder {
     private var storage: ClientBox?
     private var evaluator: PolicyBox?
@@ -94,7 +94,7 @@ public final class FRAClientBuilder {
         return self
     }
 
-    /// Makes the client, with the storage client that was given, or else with the user's own vault; see ``FRAClient/start()``.
+    /// Makes the client, with the storage client that was given, or else with the user's own vault; see `FRAClient.start()`.
     /// Opening a vault holds the thread up, so in a task the awaited form is the one.
     /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when the vault cannot be opened.
     @available(*, noasync, message: "opening a vault holds the thread up: await start()")

@@ -7,7 +7,7 @@ public import Foundation
 #endif
 
 /// The policies that the app can judge, in the order in which they are asked. Hand it to
-/// ``FRAClient/setPolicyEvaluator(policyEvaluator:)`` before ``FRAClient/start()``.
+/// ``FRAClient/setPolicyEvaluator(policyEvaluator:)`` before `FRAClient.start()`.
 ///
 /// A subclass may judge by more than the policies: ``FRAClient`` asks ``evaluate(uri:)`` before it enrols,
 /// ``evaluate(account:)`` whenever it looks at an account, and ``isPolicyAttached(account:policyName:)`` before it locks one.

@@ -1,5 +1,5 @@
 /// Where an app keeps the authenticator's data itself. Implement it, and hand it to ``FRAClient/setStorage(storage:)`` before
-/// ``FRAClient/start()``.
+/// `FRAClient.start()`.
 ///
 /// A client only retrieves what it is asked for: an account without its mechanisms, a mechanism without its notifications.
 /// Nothing else is expected of it. It is called by one caller at a time, and must not call ``FRAClient`` itself. Answer false
