@@ -61,11 +61,11 @@ kills: setup ## kill a store's work at every one of its system calls, have the d
 	@swift build $(DEBUG) --build-tests
 	@swift test $(DEBUG) --skip-build --filter KillTests
 
-lint: ## the laws of the house, after the proof that each can fail
+lint: ## the lint rules, after the proof that each can fail
 	@python3 -m unittest discover -s scripts/lint/tests
 	@scripts/lint/all
 
-format: ## lay the sources out as the format law wants them
+format: ## lay the sources out as the format rule wants them
 	@swift format --in-place --recursive --parallel $(wildcard Package.swift Sources Tests Benchmarks Snippets)
 
 bench: setup ## the speed and size limits, as ratios in one run; also written to bench.json

@@ -332,7 +332,8 @@ struct LifeCycleTests {
                 _ = await FRUser.currentUser?.logout().value
             }
             try await run("first") { #expect(FRSession.currentSession == nil) }
-            #expect(try await !machine.knows(try #require(token.sessionToken.map { Token(value: $0) })))
+            let sessionToken = token.sessionToken.map { Token(value: $0) }
+            #expect(try await !machine.knows(try #require(sessionToken)))
             // What came from it is no use any more to the app that has not logged out, while it runs or when it starts again.
             for isRunning in [true, false] {
                 let (old, oldToken) = try await run("first") {

@@ -129,6 +129,7 @@ struct ErrorTests {
         ])
     func uris(uri: String, code: Int) {
         let error = #expect(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
-        #expect(error.map { LegacyErrors.error($0).code } == code)
+        let legacyCode = error.map { LegacyErrors.error($0).code }
+        #expect(legacyCode == code)
     }
 }

@@ -203,7 +203,8 @@ struct PolicyTests {
             try await client.createMechanismFromUri(Sample.totp.replacing("Harbor", with: "Elsewhere") + "\n")
         }
         let push = try #require(try await client.createMechanismFromUri(Sample.combined) as? PushMechanism)
-        let totp = try #require(client.getAllAccounts()[0].mechanisms.compactMap { $0 as? TOTPMechanism }.first)
+        let timed = client.getAllAccounts()[0].mechanisms.compactMap { $0 as? TOTPMechanism }
+        let totp = try #require(timed.first)
         let notification = try client.handleMessage("1", try Sample.message(to: push.mechanismUUID))
         decision.set(false)
         #expect(client.getAllAccounts()[0].lockingPolicy == "policy")
@@ -294,7 +295,8 @@ struct PolicyTests {
     @Test("The built-in ones judge as the engine's do")
     func builtIn() {
         #expect(!BiometricAvailablePolicy().evaluate())
-        #expect(BiometricAvailablePolicy(isAvailable: { true }).evaluate())
+        let available = BiometricAvailablePolicy(isAvailable: { true })
+        #expect(available.evaluate())
         let tampering = DeviceTamperingPolicy()
         tampering.data = ["score": 0.0]
         #expect(!tampering.evaluate())

@@ -39,7 +39,8 @@ struct StartTests {
         FRAClient.start()
         #expect(FRAClient.shared !== client)
         _ = FRAClient.shared?.getAllAccounts()
-        #expect(notebook.calls.filter { $0 == "getAllAccounts" }.count == 2)
+        let listings = notebook.calls.filter { $0 == "getAllAccounts" }
+        #expect(listings.count == 2)
         #expect(other.calls.isEmpty)
     }
 
@@ -57,7 +58,8 @@ struct StartTests {
             let client = try #require(FRAClient.shared)
             try client.registerForRemoteNotifications("token-1")
             _ = try await client.createMechanismFromUri(Sample.combined)
-            #expect(transport.requests.map { $0.headers["X-Action"] } == ["PUSH_REGISTER"])
+            let actions = transport.requests.map { $0.headers["X-Action"] }
+            #expect(actions == ["PUSH_REGISTER"])
         }
     }
 

@@ -111,7 +111,8 @@ struct PushSamples {
             })
 
         #expect(await ending.wait())
-        let mechanism = try #require(made.withLock { $0 } as? PushMechanism)
+        let enrolled = made.withLock { $0 }
+        let mechanism = try #require(enrolled as? PushMechanism)
         let userInfo: [AnyHashable: Any] = [
             "aps": ["messageId": "AUTHENTICATE:1", "data": try SampleApp.message(to: mechanism.mechanismUUID)]
         ]
@@ -207,7 +208,8 @@ struct PushSamples {
                 }))
 
         #expect(await ending.wait())
-        let mechanism = try #require(made.withLock { $0 })
+        let enrolled = made.withLock { $0 }
+        let mechanism = try #require(enrolled)
         let message = ["messageId": "1", "message": try SampleApp.message(to: mechanism.mechanismUUID, kind)]
         let notification = try fraClient.handleMessage(message)
         let listener = FRAListener<Void>(onSuccess: { ending.succeed() }, onFailure: { _ in ending.fail() })

@@ -13,7 +13,8 @@ struct AccountTests {
         _ = try await bench.authenticator.enroll(uri: Sample.hotp)
         _ = try await bench.authenticator.enroll(uri: "otpauth://totp/Other:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
         let account = try await bench.authenticator.enroll(uri: Sample.push)
-        let push = try #require(account.mechanisms.first { $0.kindName == .push })
+        let enrolled = account.mechanisms.first { $0.kindName == .push }
+        let push = try #require(enrolled)
         return (push, try await bench.authenticator.receive(try bench.delivery(to: push)))
     }
 

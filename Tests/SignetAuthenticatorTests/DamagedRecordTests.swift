@@ -33,7 +33,8 @@ struct DamagedRecordTests {
         let kept = try inner.read { (records: any RecordReader) throws(StoreError) in
             try records.records(.quarantined, after: nil, limit: 9)
         }
-        #expect(try kept.map { try $0.content.get() } == [[1, 2, 3]])
+        let contents = try kept.map { try $0.content.get() }
+        #expect(contents == [[1, 2, 3]])
     }
 
     @Test("of the device token in a vault is kept as it stood, also when the key is changed")
@@ -68,7 +69,8 @@ struct DamagedRecordTests {
     @Test("of a mechanism goes with the mechanism and its messages, and the account stays")
     func mechanism() async throws {
         _ = try await bench.authenticator.enroll(uri: Sample.totp)
-        let push = try #require(try await bench.authenticator.enroll(uri: Sample.push).mechanisms.first { $0.push != nil })
+        let enrolled = try await bench.authenticator.enroll(uri: Sample.push).mechanisms.first { $0.push != nil }
+        let push = try #require(enrolled)
         _ = try await bench.authenticator.receive(try bench.delivery(to: push))
         try damage(RecordKey(.mechanism, push.uid))
         #expect(try await bench.authenticator.removeMechanism(push.uid))

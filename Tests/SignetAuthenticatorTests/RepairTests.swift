@@ -200,7 +200,8 @@ struct RepairTests {
         let sent = try JSON.value(of: bench.transport.requests[0].body)
         let jws = try CompactJWS(try #require(sent["jwt"]?.string))
         let claims = try JSON.value(of: jws.payload(verifiedWith: Secret(try Base64.decode(Sample.secret))))
-        #expect(claims["mechanismUid"]?.string == account.mechanisms.first { $0.kindName == .push }?.uid)
+        let push = account.mechanisms.first { $0.kindName == .push }
+        #expect(claims["mechanismUid"]?.string == push?.uid)
     }
 
     @Test("of one code by 100 callers at once is one device, stored once", arguments: StoreKind.allCases)

@@ -35,7 +35,8 @@ struct EnrollTests {
             #expect(!outcome.output.contains(OATHSample.secretText))
             let account = try #require(try await place.accounts().first)
             #expect(account["issuer"]?.string == "Harbor" && account["account"]?.string == "mira")
-            #expect(account["mechanisms"]?.array?.compactMap { $0["type"]?.string } == ["totp"])
+            let types = account["mechanisms"]?.array?.compactMap { $0["type"]?.string }
+            #expect(types == ["totp"])
         }
     }
 
@@ -63,7 +64,8 @@ struct EnrollTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(try await place.accounts().compactMap { $0["account"]?.string }.sorted() == names)
+            let enrolled = try await place.accounts().compactMap { $0["account"]?.string }
+            #expect(enrolled.sorted() == names)
         }
     }
 
@@ -156,7 +158,8 @@ struct EnrollTests {
             for word in source.words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
             let json = try await place.signet("enroll", "--json", path)
             json.fails(source.status)
-            #expect(json.jsonError?["message"]?.string.map { outcome.errors == "signet: \($0)\n" } == true)
+            let line = json.jsonError?["message"]?.string.map { "signet: \($0)\n" }
+            #expect(outcome.errors == line)
             #expect(try place.vaultFiles() == before)
             #expect(try await place.accounts().isEmpty)
         }

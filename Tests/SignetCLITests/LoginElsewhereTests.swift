@@ -115,7 +115,8 @@ struct LoginElsewhereTests {
             let argument = try String(contentsOfFile: asked, encoding: .utf8)
             #expect(argument.hasPrefix("http://127.0.0.1:") && !argument.contains("id_token") && !argument.contains("eyJ"))
             // The browser goes on by itself.
-            #expect(try await eventually { FileManager.default.fileExists(atPath: shown) })
+            let isShown = try await eventually { FileManager.default.fileExists(atPath: shown) }
+            #expect(isShown)
             let first = try String(contentsOfFile: shown, encoding: .utf8)
             #expect(first.hasPrefix("303 \(bye)?") && first.contains("id_token_hint=eyJ"))
             #expect(!outcome.errors.contains("eyJ") && !outcome.output.contains("eyJ"))

@@ -30,7 +30,8 @@ struct LoginTests {
                             body: Array(#"{"seconds": \#(seconds)}"#.utf8)))
                 }
                 #expect(reply.status == 200)
-                let date = try #require(reply.headers["Date"].flatMap { HTTPDate.date(from: $0) })
+                let dateHeader = try #require(reply.headers["Date"])
+                let date = try #require(HTTPDate.date(from: dateHeader))
                 #expect(abs(date.timeIntervalSinceNow - Double(seconds)) < 3600)
                 try await server.logIn(place, "--client", "app").succeeds()
                 try await place.signet("token", "--refresh").succeeds()
@@ -50,10 +51,12 @@ struct LoginTests {
             #expect(!(login.output + login.errors).contains(server.browser.password))
 
             let token = try await place.signet("token").succeeds().output
-            #expect(token.hasSuffix("\n") && token.dropLast().allSatisfy { $0.isASCII && !$0.isWhitespace } && token.count > 20)
+            let isOneWord = token.dropLast().allSatisfy { $0.isASCII && !$0.isWhitespace }
+            #expect(token.hasSuffix("\n") && isOneWord && token.count > 20)
             #expect(try await place.signet("token", "--offline").succeeds().output == token)
             let described = try await place.signet("token", "--json").succeeds().json
-            #expect(described["accessToken"]?.string.map { $0 + "\n" } == token && described["tokenType"]?.string == "Bearer")
+            let accessTokenLine = described["accessToken"]?.string.map { $0 + "\n" }
+            #expect(accessTokenLine == token && described["tokenType"]?.string == "Bearer")
             let renewed = try await place.signet("token", "--refresh").succeeds().output
             #expect(renewed != token)
             #expect(try await place.signet("token").succeeds().output == renewed)

@@ -45,7 +45,8 @@ struct MoveTests {
             let second = try await place.run(words, input: input).succeeds().json
             #expect(second["imported"] == .array([]))
             let reasons = (second["skipped"]?.array ?? []).compactMap { $0["reason"]?.string }
-            #expect(reasons.filter { $0 == "duplicate" }.count >= count)
+            let duplicates = reasons.filter { $0 == "duplicate" }
+            #expect(duplicates.count >= count)
             #expect(try await place.accounts() == accounts)
         }
     }
@@ -55,7 +56,8 @@ struct MoveTests {
         try await Workplace.with { place in
             let words = ["import", Self.fixture("forgerock-android.json")] + (dryRun ? ["--dry-run"] : [])
             let report = try await place.run(words).succeeds().output
-            let line = try #require(report.split(separator: "\n").first { $0.hasPrefix("From now on, Harbor Bank: mira") })
+            let restrictedLine = report.split(separator: "\n").first { $0.hasPrefix("From now on, Harbor Bank: mira") }
+            let line = try #require(restrictedLine)
             #expect(line.contains("locked (deviceTampering)") && line.contains("biometricAvailable"))
         }
     }
@@ -100,7 +102,8 @@ struct MoveTests {
             let files = try codes.enumerated().map { try place.write($1.utf8, to: "code\($0).txt") }
             let part = try await place.run(["import", files[0], "--json"]).succeeds().json
             #expect(part["imported"]?.array?.count == 2)
-            #expect(part["skipped"]?.array?.compactMap { $0["reason"]?.string } == ["missingPart", "missingPart"])
+            let reasons = part["skipped"]?.array?.compactMap { $0["reason"]?.string }
+            #expect(reasons == ["missingPart", "missingPart"])
             let whole = try await place.run(["import", "--json"] + files).succeeds().json
             #expect(whole["imported"]?.array?.count == 1)
             #expect(whole["formats"] == .array([.string("google"), .string("google"), .string("google")]))
@@ -114,7 +117,8 @@ struct MoveTests {
             let files = try codes.enumerated().map { try place.write(QRDrawing(text: String($1)).png(), to: "code\($0).png") }
             let report = try await place.run(["import", "--json"] + files).succeeds().json
             #expect(report["imported"]?.array?.count == 3)
-            #expect(report["skipped"]?.array?.compactMap { $0["name"]?.string } == ["QR code 3 of 3"])
+            let skipped = report["skipped"]?.array?.compactMap { $0["name"]?.string }
+            #expect(skipped == ["QR code 3 of 3"])
         }
     }
 
@@ -150,7 +154,8 @@ struct MoveTests {
             try await place.signet("export", file).fails(77, "--yes")
             #expect(!FileManager.default.fileExists(atPath: file))
             let report = try await place.signet("export", file, "--yes", "--json").succeeds().json
-            #expect(report["skipped"]?.array?.contains { $0["reason"]?.string == "notExpressible" } == true)
+            let reasons = report["skipped"]?.array?.compactMap { $0["reason"]?.string }
+            #expect(reasons?.contains("notExpressible") == true)
             #expect(try mode(of: file) == 0o600)
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(text.contains(OATHSample.secretText) && text.hasPrefix("otpauth://"))
@@ -164,7 +169,8 @@ struct MoveTests {
             #expect(piped.output == text)
             #expect(piped.errors.contains("in clear"))
             let names = try FileManager.default.contentsOfDirectory(atPath: place.directory.path)
-            #expect(!names.contains { $0.hasSuffix(".new") })
+            let unfinished = names.filter { $0.hasSuffix(".new") }
+            #expect(unfinished.isEmpty)
 
             try await Workplace.with { other in
                 let back = try await other.signet("import", file, "--json").succeeds().json

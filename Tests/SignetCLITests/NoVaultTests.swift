@@ -157,7 +157,8 @@ struct NoVaultTests {
             let uri = OATHSample.uri() + "&policies=" + Base64.encode(Array(policies.utf8), as: .url)
             for arguments in [["enroll", "--dry-run", uri], ["enroll", "--dry-run", "--json", uri]] {
                 let output = try await place.start(arguments).end().succeeds().output
-                #expect(output.unicodeScalars.allSatisfy { $0 == "\n" || String($0).isSafeToShow })
+                let isSafe = output.unicodeScalars.allSatisfy { $0 == "\n" || String($0).isSafeToShow }
+                #expect(isSafe)
                 #expect(output.contains("\\u009b31mEVIL\\u202e"))
             }
         }

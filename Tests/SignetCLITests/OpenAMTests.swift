@@ -34,7 +34,8 @@ struct OpenAMTests {
             ).end()
             login.fails(77, "passkey", "--browser", "no password was sent")
             #expect(server.authenticateBodies.count == 1 && server.sessions.isEmpty)
-            #expect(!server.authenticateBodies.contains { $0.contains(Self.password) })
+            let passwordWasSent = server.authenticateBodies.contains { $0.contains(Self.password) }
+            #expect(!passwordWasSent)
         }
     }
 
@@ -48,7 +49,8 @@ struct OpenAMTests {
             try login.succeeds()
             #expect(login.errors.contains("Nobody asked for: password"))
             #expect(server.authenticateBodies.count == 2)
-            #expect(!server.authenticateBodies.contains { $0.contains(Self.password) })
+            let passwordWasSent = server.authenticateBodies.contains { $0.contains(Self.password) }
+            #expect(!passwordWasSent)
         }
     }
 

@@ -60,9 +60,9 @@ struct TemporaryFolderTests {
             let shell = command.replacing("signet", with: "'\(Program.path)'", maxReplacements: 1)
             let outcome = try await place.start(["-c", shell], program: "sh").end(within: .seconds(60))
             #expect(outcome.status == 74, "\(outcome.errors)")
-            #expect(
-                try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { $0.hasPrefix("signet-") } == []
-            )
+            let names = try FileManager.default.contentsOfDirectory(atPath: place.directory.path)
+            let leftovers = names.filter { $0.hasPrefix("signet-") }
+            #expect(leftovers == [])
         }
     }
 }

@@ -52,8 +52,10 @@ struct PushFaultTests {
             desk.send(try desk.message(id: "M2"), id: "2")
             let outcome = try await listening.end().succeeds()
             #expect(outcome.json["messageId"]?.string == "M2")
-            #expect(!outcome.errors.contains(Base64.encode(PushInvitation.sampleSecret.withUnsafeBytes { Array($0) }, as: .url)))
-            #expect(try await place.messages().compactMap { $0["messageId"]?.string } == ["M2"])
+            let secretBytes = PushInvitation.sampleSecret.withUnsafeBytes { Array($0) }
+            #expect(!outcome.errors.contains(Base64.encode(secretBytes, as: .url)))
+            let storedIDs = try await place.messages().compactMap { $0["messageId"]?.string }
+            #expect(storedIDs == ["M2"])
         }
     }
 
@@ -137,7 +139,8 @@ struct PushFaultTests {
             listening.signal(SIGINT)
             _ = await listening.end()
             let groups = Dictionary(grouping: ids) { String($0.prefix(1)) }
-            let (digit, sharing) = try #require(groups.first { $0.value.count > 1 })
+            let sharedGroup = groups.first { $0.value.count > 1 }
+            let (digit, sharing) = try #require(sharedGroup)
             for verb in ["approve", "deny"] {
                 try await place.signet("push", verb, digit).fails(65, "\(sharing.count) messages", "give more of it")
             }
@@ -172,11 +175,13 @@ struct PushFaultTests {
             let id = try #require(try await listenOnce(place)["id"]?.string)
             desk.answer(with: status)
             for verb in ["approve", "deny"] { try await place.signet("push", verb, id).fails(code, "127.0.0.1", "HTTP") }
-            #expect(try await place.messages().map { $0["state"]?.string } == ["pending"])
+            let states = try await place.messages().map { $0["state"]?.string }
+            #expect(states == ["pending"])
             desk.answer(with: "200 OK")
             let denied = try await place.signet("push", "deny", id, "--json").succeeds()
             #expect(denied.json["state"]?.string == "denied")
-            #expect(desk.answers.map { $0["deny"]?.bool } == [nil, true, true])
+            let denials = desk.answers.map { $0["deny"]?.bool }
+            #expect(denials == [nil, true, true])
         }
     }
 
@@ -187,7 +192,8 @@ struct PushFaultTests {
             let id = try #require(try await listenOnce(place)["id"]?.string)
             desk.stop()
             try await place.signet("push", "approve", id).fails(69, "no connection", "try again")
-            #expect(try await place.messages().map { $0["state"]?.string } == ["pending"])
+            let states = try await place.messages().map { $0["state"]?.string }
+            #expect(states == ["pending"])
             let listening = try await place.start(["push", "listen", "--once", "--for", "2"]).end()
             listening.fails(69, "no connection", "next try in 0.5", "no message came in 2 seconds")
         }
@@ -200,7 +206,8 @@ struct PushFaultTests {
             let outcome = try await place.start(["push", "listen", "--once"]).end().succeeds()
             let list = try await place.signet("push", "list").succeeds()
             for text in [outcome.line, list.line] {
-                #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E && $0.value != 0x7F }, "\(text)")
+                let isSafe = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E && $0.value != 0x7F }
+                #expect(isSafe, "\(text)")
                 #expect(text.contains("Log in"))
             }
         }

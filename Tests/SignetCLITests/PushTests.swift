@@ -23,7 +23,8 @@ struct PushTests {
             #expect(approved.json["state"]?.string == "approved")
             #expect(try await server.refusal(of: login) == nil)
             #expect(try await place.signet("push", "list", "--json").succeeds().output == "")
-            #expect(try await place.messages().map { $0["state"]?.string } == ["approved"])
+            let states = try await place.messages().map { $0["state"]?.string }
+            #expect(states == ["approved"])
             for verb in ["approve", "deny"] { try await place.signet("push", verb, id).fails(65, "approved before") }
         }
     }
@@ -39,12 +40,14 @@ struct PushTests {
             let id = try #require(message["id"]?.string)
             let numbers = (message["numbers"]?.array ?? []).compactMap(\.wholeNumber).map(String.init)
             #expect(message["type"]?.string == "challenge" && numbers.count == 3 && numbers.contains(right))
-            let wrong = try #require(numbers.first { $0 != right })
+            let otherNumber = numbers.first { $0 != right }
+            let wrong = try #require(otherNumber)
 
             try await place.signet("push", "approve", id).fails(65, "pick the number", right)
             try await place.signet("push", "approve", id, "--number", "100").fails(65, "pick the number")
             try await place.signet("push", "approve", id, "--number", wrong).fails(77, "refused")
-            #expect(try await place.messages().map { $0["state"]?.string } == ["pending"])
+            let states = try await place.messages().map { $0["state"]?.string }
+            #expect(states == ["pending"])
             try await place.signet("push", "approve", id, "--number", right).succeeds()
             #expect(try await server.refusal(of: login) == nil)
         }
@@ -59,7 +62,8 @@ struct PushTests {
             #expect(message["type"]?.string == "biometric")
             try await place.signet("push", "approve", id).fails(77, "not recognised", "--stand-in-for-biometric")
             try await place.signet("push", "approve", id, input: .text("yes\n")).fails(77, "not recognised")
-            #expect(try await place.messages().map { $0["state"]?.string } == ["pending"])
+            let states = try await place.messages().map { $0["state"]?.string }
+            #expect(states == ["pending"])
             let approved = try await place.signet("push", "approve", id, "--stand-in-for-biometric").succeeds()
             #expect(approved.errors.contains("no reader") && approved.errors.contains("recognises nobody"))
             #expect(try await server.refusal(of: login) == nil)
@@ -85,7 +89,8 @@ struct PushTests {
             #expect(try await server.refusal(of: login) != nil)
             for verb in ["approve", "deny"] { try await place.signet("push", verb, id).fails(65, "no longer waiting") }
             #expect(try await place.signet("push", "list", "--json").succeeds().output == "")
-            #expect(try await place.messages().map { $0["state"]?.string } == ["expired"])
+            let states = try await place.messages().map { $0["state"]?.string }
+            #expect(states == ["expired"])
         }
     }
 
@@ -112,7 +117,8 @@ struct PushTests {
                 async let yes = place.start(["push", "approve", id]).end()
                 async let no = place.start(["push", "deny", id]).end()
                 let (approval, denial) = (try await yes, try await no)
-                #expect([approval.status, denial.status].filter { $0 == 0 }.count == 1, "\(approval.errors)\(denial.errors)")
+                let successes = [approval.status, denial.status].filter { $0 == 0 }
+                #expect(successes.count == 1, "\(approval.errors)\(denial.errors)")
                 #expect([0, 65, 77].contains(approval.status) && [0, 65, 77].contains(denial.status))
                 let state = try await place.messages().first { $0["id"]?.string == id }?["state"]?.string
                 #expect(state == (approval.status == 0 ? "approved" : "denied"))
@@ -129,7 +135,8 @@ struct PushTests {
             try await listening.said { output, _ in output.split(separator: "\n").count == 2 }
             _ = try await server.browser.begin("PushNumberLogin")
             let heard = try await listening.said { output, _ in output.split(separator: "\n").count == 3 }
-            #expect(heard.jsonLines.map { $0["type"]?.string } == ["default", "default", "challenge"])
+            let types = heard.jsonLines.map { $0["type"]?.string }
+            #expect(types == ["default", "default", "challenge"])
             listening.signal(SIGINT)
             _ = await listening.end()
             #expect(Set(try await place.messages()) == Set(heard.jsonLines))

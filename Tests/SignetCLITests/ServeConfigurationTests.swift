@@ -105,7 +105,8 @@ struct ServeConfigurationTests {
             let url: String
             if asJSON {
                 let users = try JSON.value(of: ready.utf8)["users"]?.array ?? []
-                #expect(users.map { $0["name"] } == [.string("mira"), .string("noa")])
+                let names = users.map { $0["name"] }
+                #expect(names == [.string("mira"), .string("noa")])
                 #expect(users[0]["password"] == nil && users[1]["password"]?.string?.count == 16)
                 url = try #require(try JSON.value(of: ready.utf8)["url"]?.string)
             } else {

@@ -99,7 +99,8 @@ struct ServeSecurityTests {
             var certificates: Set<Data> = []
             for _ in 0..<2 {
                 let process = try place.start(["serve", "--port", "0", "--json", "--tls"])
-                let file = try #require(try await process.said { output, _ in output.hasSuffix("\n") }.json["authority"]?.string)
+                let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+                let file = try #require(ready["authority"]?.string)
                 #expect(file == "\(place.directory.path)/.local/share/signet-server/tls/authority.pem")
                 certificates.insert(try Data(contentsOf: URL(filePath: file)))
                 process.signal(SIGTERM)

@@ -65,7 +65,8 @@ struct ServeTests {
         try await Workplace.with(vault: false) { place in
             let (ready, process) = try await start(place, "--json")
             let addresses = ["http://127.0.0.1/callback", "org.example.app://callback"]
-            #expect(ready.json["clients"]?.array?.map { $0["id"]?.string } == ["app"])
+            let clientIDs = ready.json["clients"]?.array?.map { $0["id"]?.string }
+            #expect(clientIDs == ["app"])
             #expect(ready.json["clients"]?.array?.first?["realm"]?.string == "/")
             #expect(ready.json["clients"]?.array?.first?["redirectUris"]?.array?.map(\.string) == addresses)
             process.signal(SIGTERM)
@@ -198,7 +199,8 @@ struct ServeTests {
             let path = try place.write(#"{"mira":"correct horse","noa":"staple"}"#.utf8, to: "users.json")
             let (ready, process) = try await start(place, "--json", "--users", path)
             #expect(!ready.output.contains("horse") && !ready.output.contains("staple"))
-            #expect(ready.json["users"]?.array?.compactMap { $0["name"]?.string } == ["mira", "noa"])
+            let userNames = ready.json["users"]?.array?.compactMap { $0["name"]?.string }
+            #expect(userNames == ["mira", "noa"])
             let url = try #require(ready.json["url"]?.string)
             for (password, isRight) in [("correct horse", true), ("staple", false)] {
                 let client = try ClientSocket(port: Endpoint(url).port)

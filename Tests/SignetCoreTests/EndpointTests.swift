@@ -65,7 +65,8 @@ struct EndpointTests {
             "https://a%0Ab.test/", "https://%1B%5B31m.test/",
         ])
     func notAnAddress(url: String) throws {
-        #expect(try #require(throws: EndpointError.self) { try Endpoint(url) } == .notAWebAddress)
+        let error = try #require(throws: EndpointError.self) { try Endpoint(url) }
+        #expect(error == .notAWebAddress)
     }
 
     @Test(

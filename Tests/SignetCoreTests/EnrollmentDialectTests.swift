@@ -44,8 +44,10 @@ struct EnrollmentDialectTests {
         ])
     func secrets(name: String, query: String, hex: String) throws {
         let secret = try #require(try EnrollmentURI.parse("otpauth://totp/X:mira?\(query)").oath?.secret)
-        #expect(
-            secret.withUnsafeBytes { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined() } == hex)
+        let secretHex: String = secret.withUnsafeBytes {
+            $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+        }
+        #expect(secretHex == hex)
     }
 
     @Test("U7 as written: the last `digits` is no number, so the URI is refused rather than guessed at")

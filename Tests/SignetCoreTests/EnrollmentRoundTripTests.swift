@@ -11,7 +11,8 @@ struct EnrollmentRoundTripTests {
             let enrollment = try maker.enrollment()
             let uri = EnrollmentURI.print(enrollment)
             #expect(try EnrollmentURI.parse(uri) == enrollment)
-            #expect(uri.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(uri)")
+            let isPrintable = uri.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            #expect(isPrintable, "\(uri)")
         }
     }
 

@@ -44,7 +44,8 @@ struct EnrollmentVectorTests {
             ("push, r is plain http to another machine", .unsafe),
         ])
     func codes(name: String, code: EnrollmentError.Code) throws {
-        let row = try #require(try Vectors.rows("enrollment", "refuse").first { $0.members["name"]?.string == name })
+        let named = try Vectors.rows("enrollment", "refuse").first { $0.members["name"]?.string == name }
+        let row = try #require(named)
         let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(try row.text("uri")) }
         #expect(error.code == code)
     }

@@ -14,7 +14,8 @@ struct OATHSettingsTests {
             codes.append(try #require(reserved).code(at: Sample.newYear2025).digits)
         }
         #expect(codes.prefix(2) == ["099169", "802135"])
-        #expect(codes == (7..<1007).map { HOTP.code(secret: settings.secret, counter: $0) })
+        let expected = (7..<1007).map { HOTP.code(secret: settings.secret, counter: $0) }
+        #expect(codes == expected)
     }
 
     @Test("Reserving changes nothing but the counter")

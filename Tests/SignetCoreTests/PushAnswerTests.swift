@@ -7,9 +7,11 @@ struct PushAnswerTests {
 
     private static func answer(named name: String) throws -> PushAnswer {
         switch name {
-        case "approve": .approve
-        case "deny": .deny
-        default: .approveNumber(try #require(Int(name.drop { !$0.isNumber })))
+        case "approve": return .approve
+        case "deny": return .deny
+        default:
+            let number = Int(name.drop { !$0.isNumber })
+            return .approveNumber(try #require(number))
         }
     }
 

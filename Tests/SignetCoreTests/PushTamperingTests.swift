@@ -115,7 +115,8 @@ struct PushTamperingTests {
 
     @Test("An error repeats nothing of the message")
     func errors() throws {
-        let row = try #require(try Vectors.rows("push", "messages").first { $0.members["name"]?.string == "ttl not a number" })
+        let named = try Vectors.rows("push", "messages").first { $0.members["name"]?.string == "ttl not a number" }
+        let row = try #require(named)
         let error = try #require(try refusal(of: row.text("jwt")))
         #expect(!String(reflecting: error).contains("soon"))
         #expect(!error.description.contains("soon"))

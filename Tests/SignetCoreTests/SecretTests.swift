@@ -89,7 +89,8 @@ struct SecretTests {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         let secret = Secret(bytes)
         #expect(secret.count == count)
-        #expect(secret.withUnsafeBytes { Array($0) } == bytes)
+        let unsafeBytes = secret.withUnsafeBytes { Array($0) }
+        #expect(unsafeBytes == bytes)
         #expect(secret.bytes == bytes)
     }
 
@@ -98,7 +99,7 @@ struct SecretTests {
         var random = SystemRandomNumberGenerator()
         let secrets = Set((0..<100).map { _ in Secret(byteCount: 32, using: &random) })
         #expect(secrets.count == 100)
-        #expect(secrets.allSatisfy { $0.count == 32 })
+        #expect(Set(secrets.map(\.count)) == [32])
     }
 
     @Test("The parts of an enrolment that are not secret are still shown")

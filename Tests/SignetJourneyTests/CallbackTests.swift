@@ -14,7 +14,10 @@ enum Recorded {
         return try (JSON.value(of: Data(contentsOf: file)).array ?? []).map { try JourneyCallback(json: $0) }
     }
 
-    static func first(_ type: String) throws -> JourneyCallback { try #require(all.first { $0.type == type }) }
+    static func first(_ type: String) throws -> JourneyCallback {
+        let found = all.first { $0.type == type }
+        return try #require(found)
+    }
 }
 
 extension JourneyCallback {
@@ -234,13 +237,14 @@ struct CallbackTests {
         #expect(confirmation.options == ["Yes", "No"])
         #expect(confirmation.selectedIndex == nil)
         #expect(confirmation.defaultOption == 1)
+        let output = ["optionType": 2, "defaultOption": 3].map { JourneyCallback.Field(name: $0, value: .integer($1)) }
         let usual = try #require(
             ConfirmationCallback(
                 JourneyCallback(
-                    type: "ConfirmationCallback",
-                    output: ["optionType": 2, "defaultOption": 3].map { JourneyCallback.Field(name: $0, value: .integer($1)) },
+                    type: "ConfirmationCallback", output: output,
                     input: [JourneyCallback.Field(name: "IDToken1", value: .integer(0))])))
-        #expect(usual.defaultOption.map { usual.options[$0] } == "OK")
+        let preselected = usual.defaultOption.map { usual.options[$0] }
+        #expect(preselected == "OK")
         try confirmation.select("No")
         #expect(confirmation.callback.inputs == ["": .integer(1)])
         #expect(throws: CallbackError.self) { try confirmation.select(2) }
@@ -320,7 +324,8 @@ struct CallbackTests {
         try username.validateOnly()
         #expect(username.isValidatedOnly)
         #expect(username.callback.inputs == ["": .string("mi"), "validateOnly": .bool(true)])
-        let old = try #require(Recorded.all.last { $0.type == "ValidatedCreateUsernameCallback" })
+        let lastRecorded = Recorded.all.last { $0.type == "ValidatedCreateUsernameCallback" }
+        let old = try #require(lastRecorded)
         var older = try #require(ValidatedCreateUsernameCallback(old))
         #expect(older.policies.map(\.requirements) == [["REQUIRED"]])
         #expect(throws: CallbackError.self) { try older.validateOnly() }
@@ -328,7 +333,8 @@ struct CallbackTests {
 
     @Test("Properties: a text, a number, a yes or no")
     func attributes() throws {
-        let last = try #require(Recorded.all.last { $0.type == "NumberAttributeInputCallback" })
+        let lastRecorded = Recorded.all.last { $0.type == "NumberAttributeInputCallback" }
+        let last = try #require(lastRecorded)
         var number = try #require(NumberAttributeInputCallback(last))
         #expect(number.value == 3)
         #expect(number.name == "age" && number.isRequired)
@@ -416,7 +422,8 @@ struct CallbackTests {
             return JourneyStep(authId: "a", callbacks: [JourneyCallback(type: "TextOutputCallback", output: output)])
         }
         let found = try #require(step(script).recoveryCodes)
-        #expect(found.codes == ["T7HU4-K3", "0Z1hG4AtSn"].map { Secret($0.utf8) })
+        let codes = ["T7HU4-K3", "0Z1hG4AtSn"].map { Secret($0.utf8) }
+        #expect(found.codes == codes)
         var dumped = "\(found)"
         dump(found, to: &dumped)
         #expect(!dumped.contains("T7HU4"))
@@ -446,7 +453,8 @@ struct CallbackTests {
         let callback = try Recorded.first("NameCallback")
         var step = JourneyStep(authId: "a", callbacks: [callback, callback])
         try step.fill(NameCallback.self, at: 1) { $0.name = "x" }
-        #expect(step.callbacks.map { $0.inputs[""] } == [.string(""), .string("x")])
+        let inputs = step.callbacks.map { $0.inputs[""] }
+        #expect(inputs == [.string(""), .string("x")])
         for position in [2, -1] {
             #expect(throws: CallbackError.self) { try step.fill(NameCallback.self, at: position) { $0.name = "y" } }
         }

@@ -158,7 +158,8 @@ struct ClientTests {
             sent
                 == (keeps
                     ? [nil, "amlbcookie=01; iPlanetDirectoryPro=x", "iPlanetDirectoryPro=t; amlbcookie=01"] : [nil, nil, nil]))
-        #expect(transport.requests.map { $0.headers["iPlanetDirectoryPro"] } == [nil, nil, "t"])
+        let sessions = transport.requests.map { $0.headers["iPlanetDirectoryPro"] }
+        #expect(sessions == [nil, nil, "t"])
     }
 
     @Test(
@@ -226,8 +227,10 @@ struct ClientTests {
             }
         }
         if canPin {
-            #expect(Set(transport.requests.map { $0.url.split(separator: "/").last ?? "" }).count >= 4)
-            #expect(transport.requests.allSatisfy { $0.pins == pins && $0.timeout == .seconds(7) })
+            let pages = Set(transport.requests.map { $0.url.split(separator: "/").last ?? "" })
+            #expect(pages.count >= 4)
+            let unlike = transport.requests.filter { $0.pins != pins || $0.timeout != .seconds(7) }
+            #expect(unlike.isEmpty)
         } else {
             #expect(transport.requests.isEmpty)
         }

@@ -180,7 +180,8 @@ struct DeviceBindingTests {
             #expect(failure?.told == .abort && failure?.cause as? StoreError == locked)
             #expect(failure?.description.contains("the keyring is locked") == true)
         }
-        #expect(step.callbacks.allSatisfy { $0.inputs["clientError"] == .string("Abort") })
+        let unaborted = step.callbacks.filter { $0.inputs["clientError"] != .string("Abort") }
+        #expect(unaborted.isEmpty)
         let unsupported = try await step.answerDeviceBinding(with: self.binding(BrokenKeys(error: DeviceClientError.unsupported)))
         #expect(unsupported.failure?.told == .unsupported && unsupported.failure?.cause == nil && unsupported.key == nil)
     }
@@ -391,7 +392,8 @@ struct DeviceBindingTests {
             try await keys.remove(made[2])
             #expect(try await signer("b") == .string(made[1].id))
             var step = try self.step(["userId": .string("")])
-            #expect(try await step.answerDeviceSigning(with: binding(keys)) { _ in nil }?.told == .abort)
+            let failure = try await step.answerDeviceSigning(with: binding(keys)) { _ in nil }
+            #expect(failure?.told == .abort)
         }
     }
 
@@ -488,7 +490,8 @@ struct DeviceProfileTests {
         let files = Dictionary(
             uniqueKeysWithValues: interfaces.compactMap { name, state in state.map { ("/sys/class/net/\(name)/operstate", $0) } })
         let profile = collector(files, folders: ["/sys/class/net": Array(interfaces.keys)]).collect()
-        #expect(profile.metadata["network"] == isConnected.map { .object(["connected": .bool($0)]) })
+        let expected: JSONValue? = isConnected.map { .object(["connected": .bool($0)]) }
+        #expect(profile.metadata["network"] == expected)
     }
 
     @Test("Only what the server asks for is sent")

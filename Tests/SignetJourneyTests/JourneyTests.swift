@@ -63,9 +63,11 @@ struct JourneyTests {
                 "\(Self.authenticate)?authIndexType=service&authIndexValue=Login&noSession=true&ForceAuth=true",
                 Self.authenticate, "\(Self.authenticate)?noSession=true&ForceAuth=true",
             ])
-        #expect(transport.requests.map { $0.headers["iPlanetDirectoryPro"] } == ["AQIC5w*", nil, "AQIC5w*"])
+        let sessions = transport.requests.map { $0.headers["iPlanetDirectoryPro"] }
+        #expect(sessions == ["AQIC5w*", nil, "AQIC5w*"])
         #expect(transport.requests.map(\.timeout) == [.seconds(3), .seconds(30), .seconds(3)])
-        #expect(transport.requests.allSatisfy { $0.headers["Cookie"] == nil })
+        let cookies = transport.requests.compactMap { $0.headers["Cookie"] }
+        #expect(cookies.isEmpty)
     }
 
     @Test("hands the session to OpenAM as a cookie too")
@@ -183,13 +185,15 @@ struct JourneyTests {
         let index = AuthenticationIndex.service("Login")
         _ = try await journeys.next(try await journeys.start(index).step, of: index)
         _ = try await journeys.resume("?suspendedId=x")
+        let actions = recorder.actions.withLock { $0 }
         #expect(
-            recorder.actions.withLock { $0 } == [
+            actions == [
                 RequestAction(name: "START_AUTHENTICATE", payload: ["tree": "Login", "type": "service"]),
                 RequestAction(name: "AUTHENTICATE", payload: ["tree": "Login", "type": "service"]),
                 RequestAction(name: "RESUME_AUTHENTICATE"),
             ])
-        #expect(transport.requests.allSatisfy { $0.headers["X-Trace"] == "1" })
+        let untraced = transport.requests.filter { $0.headers["X-Trace"] != "1" }
+        #expect(untraced.isEmpty)
     }
 
     private final class Recorder: RequestInterceptor {

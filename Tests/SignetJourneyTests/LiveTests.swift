@@ -11,7 +11,8 @@ struct LiveTests {
     func login(realm: String, user: String) async throws {
         try await LiveServer.with(realm: Realm(realm)) { server in
             var step = try await server.journeys.start().step
-            #expect(step.callbacks.compactMap(\.typed).map { type(of: $0).type } == ["NameCallback", "PasswordCallback"])
+            let types = step.callbacks.compactMap(\.typed).map { type(of: $0).type }
+            #expect(types == ["NameCallback", "PasswordCallback"])
             try step.fill(name: user, password: LiveServer.password)
             let token = try await server.journeys.next(step).token
             #expect(token.value.count > 10)

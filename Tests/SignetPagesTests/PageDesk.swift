@@ -168,8 +168,10 @@ extension ChromiumPage {
             part.node["properties"]?.array?.first { $0["name"] == "level" }?["value"]?["value"]?.wholeNumber
         }
         let leavesNoneOut = zip([0] + levels, levels).allSatisfy { $1 <= $0 + 1 }
-        #expect(levels.count { $0 == 1 } == 1 && leavesNoneOut, "\(page): \(levels)")
-        #expect(heard.count { $0.role == "main" } == 1, "\(page)")
+        let titleCount = levels.count { $0 == 1 }
+        #expect(titleCount == 1 && leavesNoneOut, "\(page): \(levels)")
+        let mainCount = heard.count { $0.role == "main" }
+        #expect(mainCount == 1, "\(page)")
     }
 }
 

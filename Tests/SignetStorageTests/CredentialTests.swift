@@ -34,7 +34,8 @@ struct CredentialTests {
             let wrapped = try custodian.wrap(dataKey, context: context)
             #expect(wrapped.count == 61 && wrapped[0] == 1)
             #expect(try custodian.unwrap(wrapped, context: context) == dataKey)
-            #expect(code { try custodian.unwrap(wrapped, context: context + [0]) } == .keyMismatch)
+            let refusal = code { try custodian.unwrap(wrapped, context: context + [0]) }
+            #expect(refusal == .keyMismatch)
         }
     }
 
@@ -54,7 +55,8 @@ struct CredentialTests {
             chmod(path, 0o700)
             try FileManager.default.removeItem(atPath: "\(path)/\(name)")
             try write(Array(repeating: 8, count: 32), to: "\(path)/\(name)")
-            #expect(code { try custodian.unwrap(wrapped, context: context) } == .keyMismatch)
+            let refusal = code { try custodian.unwrap(wrapped, context: context) }
+            #expect(refusal == .keyMismatch)
         }
     }
 
@@ -63,7 +65,8 @@ struct CredentialTests {
         arguments: [(0, .keyMismatch), (31, .keyMismatch), (4097, .corrupt)] as [(Int, StoreError.Code)])
     func length(count: Int, expected: StoreError.Code) async throws {
         try await withCredential(Array(repeating: 7, count: count)) { _, custodian in
-            #expect(code { try custodian.wrap(dataKey, context: context) } == expected)
+            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            #expect(refusal == expected)
             #expect(custodian.availability() != .usable)
         }
     }
@@ -81,7 +84,8 @@ struct CredentialTests {
     @Test("whose directory is there and which is not in it is unavailable")
     func noFile() async throws {
         try await withCredential(nil) { _, custodian in
-            #expect(code { try custodian.wrap(dataKey, context: context) } == .keyUnavailable)
+            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            #expect(refusal == .keyUnavailable)
         }
     }
 
@@ -90,7 +94,8 @@ struct CredentialTests {
     func traversal(name: String) async throws {
         try await withCredential { path, _ in
             let custodian = CredentialCustodian(name, environment: ["CREDENTIALS_DIRECTORY": path])
-            #expect(code { try custodian.wrap(dataKey, context: context) } == .keyUnavailable)
+            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            #expect(refusal == .keyUnavailable)
         }
     }
 
@@ -98,7 +103,8 @@ struct CredentialTests {
     func openFile(mode: mode_t) async throws {
         try await withCredential { path, custodian in
             try #require(chmod("\(path)/\(name)", mode) == 0)
-            #expect(code { try custodian.wrap(dataKey, context: context) } == .unsafePlace)
+            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            #expect(refusal == .unsafePlace)
         }
     }
 
@@ -106,7 +112,8 @@ struct CredentialTests {
     func openDirectory(mode: mode_t) async throws {
         try await withCredential { path, custodian in
             try #require(chmod(path, mode) == 0)
-            #expect(code { try custodian.wrap(dataKey, context: context) } == .unsafePlace)
+            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            #expect(refusal == .unsafePlace)
         }
     }
 
@@ -122,12 +129,14 @@ struct CredentialTests {
             for (name, make) in tricks {
                 try #require(make(directory.file(name)) == 0)
                 let custodian = CredentialCustodian(name, environment: ["CREDENTIALS_DIRECTORY": directory.path])
-                #expect(code { try custodian.wrap(dataKey, context: context) } == .unsafePlace, "\(name)")
+                let refusal = code { try custodian.wrap(dataKey, context: context) }
+                #expect(refusal == .unsafePlace, "\(name)")
             }
             let linked = directory.file("linked")
             try #require(symlink(directory.path, linked) == 0)
             let custodian = CredentialCustodian("target", environment: ["CREDENTIALS_DIRECTORY": linked])
-            #expect(code { try custodian.wrap(dataKey, context: context) } == .unsafePlace)
+            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            #expect(refusal == .unsafePlace)
         }
     }
 

@@ -29,7 +29,8 @@ struct ItemRecordTests {
             let read = try await KeychainStorage<String>(account: name, in: keychain).get()
             #expect(read == "of \(name)")
         }
-        #expect(inner.dump().count { $0.key.kind == .item } == names.count)
+        let items = inner.dump().filter { $0.key.kind == .item }
+        #expect(items.count == names.count)
         try await KeychainStorage<String>(account: "a-b", in: keychain).delete()
         for name in names where name != "a-b" {
             let read = try await KeychainStorage<String>(account: name, in: keychain).get()
@@ -93,7 +94,8 @@ struct ItemRecordTests {
         let (keychain, inner) = try vaultInMemory()
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
         try await storage.save(item: lucky)
-        let (name, sealed) = try #require(inner.dump().first { $0.key.kind == .item })
+        let item = inner.dump().first { $0.key.kind == .item }
+        let (name, sealed) = try #require(item)
         for index in sealed.indices {
             var damaged = sealed
             damaged[index] ^= 0x10

@@ -42,20 +42,24 @@ struct PassphraseTests {
     @Test("that is another one does not open", arguments: ["correct hors", "correct horse ", "Correct horse", "correct horse\n"])
     func wrong(passphrase: String) throws {
         let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
-        #expect(code { try custodian(passphrase).unwrap(wrapped, context: context) } == .keyMismatch)
+        let refusal = code { try custodian(passphrase).unwrap(wrapped, context: context) }
+        #expect(refusal == .keyMismatch)
     }
 
     @Test("opens only together with the context it was sealed with")
     func binding() throws {
         let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
-        #expect(code { try custodian("correct horse").unwrap(wrapped, context: context + [0]) } == .keyMismatch)
+        let refusal = code { try custodian("correct horse").unwrap(wrapped, context: context + [0]) }
+        #expect(refusal == .keyMismatch)
     }
 
     @Test("that is empty is refused both ways, and nothing comes of it")
     func empty() throws {
         let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
-        #expect(code { try custodian("").wrap(dataKey, context: context) } == .invalid)
-        #expect(code { try custodian("").unwrap(wrapped, context: context) } == .keyUnavailable)
+        let wrapRefusal = code { try custodian("").wrap(dataKey, context: context) }
+        #expect(wrapRefusal == .invalid)
+        let unwrapRefusal = code { try custodian("").unwrap(wrapped, context: context) }
+        #expect(unwrapRefusal == .keyUnavailable)
     }
 
     @Test(
@@ -68,21 +72,26 @@ struct PassphraseTests {
         try #require(Array(composed.utf8) != Array(decomposed.utf8))
         let wrapped = try custodian(composed).wrap(dataKey, context: context)
         #expect(try custodian(decomposed).unwrap(wrapped, context: context) == dataKey)
-        #expect(code { try custodian("cafe").unwrap(wrapped, context: context) } == .keyMismatch)
+        let refusal = code { try custodian("cafe").unwrap(wrapped, context: context) }
+        #expect(refusal == .keyMismatch)
     }
 
     @Test("that only looks the same is another one: compatible letters stay apart")
     func compatibility() throws {
         let wrapped = try custodian("\u{FB01}sh").wrap(dataKey, context: context)
-        #expect(code { try custodian("fish").unwrap(wrapped, context: context) } == .keyMismatch)
+        let refusal = code { try custodian("fish").unwrap(wrapped, context: context) }
+        #expect(refusal == .keyMismatch)
     }
 
     @Test("that is no text is taken byte by byte")
     func noText() throws {
         let bytes: [UInt8] = [0xFF, 0x00, 0xE9]
         let wrapped = try PassphraseCustodian(cost: Self.cheap) { Secret(bytes) }.wrap(dataKey, context: context)
-        #expect(try PassphraseCustodian { Secret(bytes) }.unwrap(wrapped, context: context) == dataKey)
-        #expect(code { try PassphraseCustodian { Secret(bytes.dropLast()) }.unwrap(wrapped, context: context) } == .keyMismatch)
+        let same = PassphraseCustodian { Secret(bytes) }
+        #expect(try same.unwrap(wrapped, context: context) == dataKey)
+        let shorter = PassphraseCustodian { Secret(bytes.dropLast()) }
+        let refusal = code { try shorter.unwrap(wrapped, context: context) }
+        #expect(refusal == .keyMismatch)
     }
 
     @Test("is asked for once each time, and what asking throws is thrown")
@@ -94,7 +103,8 @@ struct PassphraseTests {
         }
         let wrapped = try asked.wrap(dataKey, context: context)
         _ = try asked.unwrap(wrapped, context: context)
-        #expect(count.withLock { $0 } == 2)
+        let timesAsked = count.withLock { $0 }
+        #expect(timesAsked == 2)
         let silent = PassphraseCustodian { () throws(StoreError) -> Secret in
             throw StoreError(.keyUnavailable, "ask", "nobody is there")
         }
@@ -113,7 +123,8 @@ struct PassphraseTests {
             Issue.record("asked")
             return Secret("correct horse".utf8)
         }
-        #expect(code { try never.unwrap(wrapped, context: context) } == .corrupt)
+        let refusal = code { try never.unwrap(wrapped, context: context) }
+        #expect(refusal == .corrupt)
         #expect(
             ScryptCost(logRounds: Int(start[1]), blockSize: Int(start[2]), parallelism: Int(start[3])) == nil || start[0] == 0)
     }

@@ -136,7 +136,8 @@ struct PostgresStoreTests {
             } throws: {
                 code($0) == .failed
             }
-            #expect(runs.withLock { $0 } == 1)
+            let runCount = runs.withLock { $0 }
+            #expect(runCount == 1)
             #expect(try store.get(key) == [1])
             try await server.execute(Self.endOthers)
             try store.put([4], key)

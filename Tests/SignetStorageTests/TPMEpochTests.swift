@@ -13,7 +13,8 @@ struct TPMEpochPlaceTests {
         var all: Set<UInt32> = []
         for number in 0..<100 {
             let indices = TPMEpochPlace(vault: "vault \(number)").indices
-            #expect(indices.allSatisfy { (0x0180_0000...0x01BF_FFFF).contains($0) })
+            let outside = indices.filter { !(0x0180_0000...0x01BF_FFFF).contains($0) }
+            #expect(outside.isEmpty)
             all.formUnion(indices)
         }
         #expect(all.count > 390)

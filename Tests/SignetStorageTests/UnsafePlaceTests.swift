@@ -75,7 +75,8 @@ struct UnsafePlaceTests {
                 let attributes = try FileManager.default.attributesOfItem(atPath: temporary.file(name))
                 return try #require((attributes[.posixPermissions] as? NSNumber)?.intValue)
             }
-            #expect(Set(modes).isSubset(of: [0o700, 0o600]), "\(modes.map { String($0, radix: 8) })")
+            let octalModes = modes.map { String($0, radix: 8) }
+            #expect(Set(modes).isSubset(of: [0o700, 0o600]), "\(octalModes)")
         }
     }
 

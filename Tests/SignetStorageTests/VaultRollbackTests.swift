@@ -192,8 +192,10 @@ struct VaultTamperingTests {
         let (first, second) = (MemoryStore(), MemoryStore())
         try Vault.create(in: first, custodian: custodian).put([1], key)
         try Vault.create(in: second, custodian: custodian).put([2], key)
-        let mine = try #require(first.dump().first { $0.key.kind == .mechanism })
-        let theirs = try #require(second.dump().first { $0.key.kind == .mechanism })
+        let firstMechanism = try first.dump().first { $0.key.kind == .mechanism }
+        let mine = try #require(firstMechanism)
+        let secondMechanism = try second.dump().first { $0.key.kind == .mechanism }
+        let theirs = try #require(secondMechanism)
         try first.put(theirs.value, mine.key)
         let vault = try Vault.open(first, custodians: [custodian])
         #expect { try vault.get(key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
@@ -224,7 +226,8 @@ struct VaultTamperingTests {
         let (store, custodian) = (MemoryStore(), MemoryCustodian())
         let vault = try Vault.create(in: store, custodian: custodian)
         try vault.put([1], key)
-        let (name, _) = try #require(store.dump().first { $0.key.kind == .mechanism })
+        let mechanism = try store.dump().first { $0.key.kind == .mechanism }
+        let (name, _) = try #require(mechanism)
         try vault.put([2], RecordKey(.mechanism, "another"))
         let damaged = Array("not sealed by anybody".utf8)
         try store.put(damaged, name)
@@ -242,7 +245,8 @@ struct VaultTamperingTests {
     func unreadQuarantine() throws {
         let (store, custodian) = (MemoryStore(), MemoryCustodian())
         try Vault.create(in: store, custodian: custodian).put([1], key)
-        let (name, _) = try #require(store.dump().first { $0.key.kind == .mechanism })
+        let mechanism = try store.dump().first { $0.key.kind == .mechanism }
+        let (name, _) = try #require(mechanism)
         try store.put([1, 2, 3], name)
         let vault = try Vault.open(store, custodians: [custodian])
         try vault.put([3], key)

@@ -101,7 +101,8 @@ struct VaultTests {
     func tampering() throws {
         let (vault, inner) = try vaultInMemory()
         try vault.put(content, key)
-        let (name, sealed) = try #require(inner.dump().first { $0.key.kind == .account })
+        let account = inner.dump().first { $0.key.kind == .account }
+        let (name, sealed) = try #require(account)
         for index in sealed.indices {
             var changed = sealed
             changed[index] ^= 1
@@ -139,7 +140,8 @@ struct VaultTests {
     @Test("of a newer format is refused and left alone")
     func newerFormat() throws {
         let (_, inner) = try vaultInMemory()
-        let (name, header) = try #require(inner.dump().first { $0.key.kind == .vault })
+        let headerRecord = inner.dump().first { $0.key.kind == .vault }
+        let (name, header) = try #require(headerRecord)
         let newer = String(decoding: header, as: UTF8.self).replacingOccurrences(of: "\"format\":1", with: "\"format\":2")
         try inner.put(Array(newer.utf8), name)
         #expect { try Vault.open(inner, custodians: []) } throws: { ($0 as? StoreError)?.code == .newerFormat }

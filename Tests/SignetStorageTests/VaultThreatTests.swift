@@ -20,7 +20,10 @@ struct VaultThreatTests {
             }
             let name = parts.flatMap { LengthPrefixed.bytes(Array($0.utf8)) }
             let bytes = parts.map { Array($0.utf8) }
-            if let other = seen[name] { #expect(other.map { Array($0.utf8) } == bytes) }
+            if let other = seen[name] {
+                let otherBytes = other.map { Array($0.utf8) }
+                #expect(otherBytes == bytes)
+            }
             seen[name] = parts
         }
     }
@@ -82,7 +85,8 @@ struct VaultThreatTests {
         let count = 4 * ProcessInfo.processInfo.activeProcessorCount
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count { group.addTask { _ = try await Vault.unlock(store, custodians: [custodian]) } }
-            #expect(try await eventually { custodian.waiting == count })
+            let areWaiting = try await eventually { custodian.waiting == count }
+            #expect(areWaiting)
             custodian.goOn(count)
             try await group.waitForAll()
         }

@@ -10,11 +10,16 @@ struct WithoutSecretServiceTests {
         let custodian = SecretServiceCustodian()
         let wrapped = [1] + [UInt8](repeating: 0, count: 76)
         #expect(custodian.name == "secret-service")
-        #expect(code { try custodian.wrap(Secret.random(byteCount: 32), context: []) } == .keyUnavailable)
-        #expect(code { try custodian.unwrap(wrapped, context: []) } == .keyUnavailable)
-        #expect(code { try custodian.epoch(ofVault: "vault") } == .keyUnavailable)
-        #expect(code { try custodian.remember(epoch: 1, ofVault: "vault") } == .keyUnavailable)
-        #expect(code { try custodian.owner() } == .keyUnavailable)
+        let wrapRefusal = code { try custodian.wrap(Secret.random(byteCount: 32), context: []) }
+        #expect(wrapRefusal == .keyUnavailable)
+        let unwrapRefusal = code { try custodian.unwrap(wrapped, context: []) }
+        #expect(unwrapRefusal == .keyUnavailable)
+        let epochRefusal = code { try custodian.epoch(ofVault: "vault") }
+        #expect(epochRefusal == .keyUnavailable)
+        let rememberRefusal = code { try custodian.remember(epoch: 1, ofVault: "vault") }
+        #expect(rememberRefusal == .keyUnavailable)
+        let ownerRefusal = code { try custodian.owner() }
+        #expect(ownerRefusal == .keyUnavailable)
         guard case .unusable(let reason) = custodian.availability() else { return #expect(Bool(false), "usable") }
         #expect(reason.contains("trait SecretService"))
     }

@@ -74,7 +74,8 @@ struct TestProcessTests {
         let ended = await process.end(within: .seconds(50))
         kill(-process.identifier, SIGKILL)
         #expect(ended.status == 5)
-        #expect(Set(ended.output.split(separator: "\n")).isSuperset(of: (1...100).map { "\($0)" }))
+        let numbers = (1...100).map { Substring("\($0)") }
+        #expect(Set(ended.output.split(separator: "\n")).isSuperset(of: numbers))
     }
 
     @Test("blocks no signal and ignores none, whatever the thread that starts it does")
@@ -89,9 +90,11 @@ struct TestProcessTests {
         }
         let lines = await process.end().output.split(separator: "\n").map { $0.split(separator: "\t") }
         for name in ["SigBlk:", "SigIgn:"] {
-            let line = try #require(lines.first { $0.first == name[...] })
+            let named = lines.first { $0.first == name[...] }
+            let line = try #require(named)
             // 32 and 33 are the C library's own.
-            #expect(UInt64(line[1], radix: 16).map { $0 & 0x7FFF_FFFF } == 0, "\(line)")
+            let ours = UInt64(line[1], radix: 16).map { $0 & 0x7FFF_FFFF }
+            #expect(ours == 0, "\(line)")
         }
     }
 
@@ -129,7 +132,8 @@ struct TestProcessTests {
                 try await group.waitForAll()
             }
             // Our own thread of a process closes its last a moment after it said how that ended.
-            #expect(try await eventually { try count() <= before })
+            let areClosed = try await eventually { try count() <= before }
+            #expect(areClosed)
         }
     }
 
@@ -138,7 +142,8 @@ struct TestProcessTests {
         let process = try TestProcess.kept("sh", ["-c", "sleep 600 & echo $$ $!; wait"])
         let words = try await process.said { output, _ in output.hasSuffix("\n") }.line.split(separator: " ")
         #expect(words.first == "\(process.identifier)")
-        let grandchild = try #require(words.last.flatMap { pid_t($0) })
+        let lastIdentifier = words.last.flatMap { pid_t($0) }
+        let grandchild = try #require(lastIdentifier)
         process.signal(SIGSTOP)
         await process.stop()
         #expect(process.soFar.status == -SIGTERM)

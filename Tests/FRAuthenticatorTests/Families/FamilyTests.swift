@@ -44,9 +44,10 @@ struct FamilyTests {
         // What the family lists is what is stored.
         let listing = try await stage.family.listed()
         #expect(listing.accounts.count == after.accounts.count)
-        #expect(Set(listing.mechanisms) == Set(after.mechanisms.map { "\($0.uid) \($0.kindName.rawValue)" }))
-        #expect(
-            listing.notifications == after.notifications.map { "\($0.id) \($0.decision?.rawValue ?? "pending")" }.sorted())
+        let mechanisms = after.mechanisms.map { "\($0.uid) \($0.kindName.rawValue)" }
+        #expect(Set(listing.mechanisms) == Set(mechanisms))
+        let notifications = after.notifications.map { "\($0.id) \($0.decision?.rawValue ?? "pending")" }.sorted()
+        #expect(listing.notifications == notifications)
         await expect(refusal ?? row.again, "again") { try await row.act(stage) }
         #expect(try row.isDone(before, stage.state(), stage))
     }

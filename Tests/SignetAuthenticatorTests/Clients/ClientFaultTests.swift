@@ -85,7 +85,8 @@ struct ClientFaultTests {
         let oath = try await OathClient.createClient { $0.storage = AccountRecords(unsealed: faulty) }
         let push = try await PushClient.createClient { $0.storage = AccountRecords(unsealed: faulty) }
         faulty.inject(StoreFault(code, at: .begin))
-        let fault = try #require(await #expect(throws: OathStorageError.self) { try await oath.getCredentials() })
+        let thrown = await #expect(throws: OathStorageError.self) { try await oath.getCredentials() }
+        let fault = try #require(thrown)
         switch fault {
         case .storageCorrupted: #expect([.corrupt, .newerFormat, .keyMismatch, .rolledBack, .otherType].contains(code))
         case .accessDenied: #expect([.denied, .unsafePlace].contains(code))

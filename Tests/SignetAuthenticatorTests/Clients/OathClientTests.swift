@@ -17,7 +17,8 @@ struct OathClientTests {
             }
             let time = try await client.addCredentialFromUri(Sample.totp + "&digits=8&period=60&algorithm=SHA256")
             let counted = try await client.addCredentialFromUri(Sample.hotp)
-            #expect(try await client.getCredentials() == [counted, time].sorted { $0.oathType.rawValue < $1.oathType.rawValue })
+            let byType = [counted, time].sorted { $0.oathType.rawValue < $1.oathType.rawValue }
+            #expect(try await client.getCredentials() == byType)
             #expect(try await client.getCredential(time.id) == time)
             #expect(time.issuer == "Harbor Bank" && time.accountName == "mira" && time.algorithm == .sha256)
 

@@ -101,7 +101,8 @@ struct CookieTests {
             #expect(jar.cookies.isEmpty)
         } else {
             let cookie = try #require(jar.cookies.first)
-            #expect(cookie.expiry == seconds.map { Self.now + Double($0) })
+            let expiry = seconds.map { Self.now + Double($0) }
+            #expect(cookie.expiry == expiry)
             #expect(jar.cookies(for: "https://openam.example.com/am/json/x", now: Self.now).count == 1)
             if let seconds {
                 let end = Self.now + Double(seconds)
@@ -182,7 +183,8 @@ struct CookieTests {
             ("1 Jan 2027 24:00:00", nil), ("1 Jan 2027 00:60:00", nil), ("1 Jan 2027", nil), ("", nil),
         ] as [(String, Int?)])
     func dates(text: String, seconds: Int?) {
-        #expect(CookieDate.date(from: text) == seconds.map { Date(timeIntervalSince1970: Double($0)) })
+        let date = seconds.map { Date(timeIntervalSince1970: Double($0)) }
+        #expect(CookieDate.date(from: text) == date)
     }
 
     @Test("A jar comes back from its JSON as it was, and shows no value")

@@ -164,7 +164,8 @@ struct ProviderTests {
                 OAuthEndpoints(discovery: "\(provider.issuer)/.well-known/openid-configuration", cookieName: "sessionid"),
                 client: OAuthClient(clientID: "app", redirectURI: provider.redirectURI, scopes: Self.djangoScopes),
                 store: store, transport: transport, interceptors: [meddling])
-            let error = try #require(await outcome { try await tokens.token() }.tokenError)
+            let tokenError = await outcome { try await tokens.token() }.tokenError
+            let error = try #require(tokenError)
             guard case .server(let said) = error.cause else {
                 Issue.record("\(error)")
                 return

@@ -36,7 +36,8 @@ struct LoginTests {
             #expect(token.idToken != nil)
             let shown = try await page.withLock { $0 }?.value
             #expect(shown?.status == 200)
-            #expect(shown.map { String(decoding: $0.body, as: UTF8.self).contains("You can close this window") } == true)
+            let text = shown.map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(text?.contains("You can close this window") == true)
             #expect(shown?.headers["Cache-Control"] == "no-store")
             #expect(try await bench.tokens.token() == token)
             #expect(bench.provider.count("token") == 1)
@@ -98,7 +99,8 @@ struct LoginTests {
         try await AsyncHTTPTransport().use { transport in
             // Who comes goes on when the answer is there, as a browser does.
             async let visit: Void = {
-                let address = try #require(await opened.first { _ in true })
+                let firstOpened = await opened.first { _ in true }
+                let address = try #require(firstOpened)
                 #expect(address.hasPrefix("http://127.0.0.1:") && !address.contains("eyJ"))
                 let foreign = try await transport.send(HTTPRequest("GET", address + "x"))
                 #expect(foreign.status == 404 && foreign.headers["Location"] == nil)
@@ -166,7 +168,8 @@ struct LoginTests {
             let mixed = BrowserLogin(bench.tokens) { address in
                 _ = try await browse(bench, address) { $0.replacing("iss=http", with: "iss=xhttp") }
             }
-            #expect(await outcome { try await mixed.logIn() }.tokenError?.cause == .server(OAuthError(.issuerMismatch)))
+            let mixedError = await outcome { try await mixed.logIn() }.tokenError
+            #expect(mixedError?.cause == .server(OAuthError(.issuerMismatch)))
             bench.provider.change { $0.authorizeError = "access_denied" }
             let denied = BrowserLogin(bench.tokens) { _ = try await browse(bench, $0) }
             let error = await outcome { try await denied.logIn() }.tokenError
@@ -183,7 +186,8 @@ struct LoginTests {
                 let query = FormCoding.decode(address.split(separator: "?")[1])
                 port.withLock { $0 = query["redirect_uri"] ?? "" }
             }
-            #expect(await outcome { try await late.logIn() }.tokenError?.code == .cancelled)
+            let lateError = await outcome { try await late.logIn() }.tokenError
+            #expect(lateError?.code == .cancelled)
             let address = port.withLock { $0 }
             await #expect(throws: TransportError.self) { _ = try await bench.transport.send(HTTPRequest("GET", address)) }
 
@@ -203,7 +207,8 @@ struct LoginTests {
         let client = OAuthClient(clientID: "app", redirectURI: redirectURI, scopes: ["read"])
         try await Bench.with(session: nil, client: client) { (bench: Bench) async throws in
             let login = BrowserLogin(bench.tokens) { _ in Issue.record("a browser was opened") }
-            #expect(await outcome { try await login.logIn() }.tokenError?.code == .notConfigured)
+            let error = await outcome { try await login.logIn() }.tokenError
+            #expect(error?.code == .notConfigured)
         }
     }
 
@@ -224,7 +229,8 @@ struct LoginTests {
             let invitation = try await login.begin()
             #expect(invitation.userCode == "WDJB-MJHT" && invitation.verificationURI == "https://op/device")
             let token = try await login.finish(invitation)
-            #expect(waits.withLock { $0 } == [.seconds(1), .seconds(1), .seconds(6), .seconds(6), .seconds(12)])
+            let waited = waits.withLock { $0 }
+            #expect(waited == [.seconds(1), .seconds(1), .seconds(6), .seconds(6), .seconds(12)])
             #expect(try await bench.tokens.token() == token)
         }
         for (name, code) in [("access_denied", OAuthError.Code.accessDenied), ("expired_token", .expiredToken)] {
@@ -286,9 +292,11 @@ struct LoginTests {
         try await Bench.with(session: nil, .set { $0.devicePolls = [] }) { bench in
             let quitting = DeviceLogin(bench.tokens) { _ in throw CancellationError() }
             let invitation = try await quitting.begin()
-            #expect(await outcome { try await quitting.finish(invitation) }.tokenError?.code == .cancelled)
+            let quittingError = await outcome { try await quitting.finish(invitation) }.tokenError
+            #expect(quittingError?.code == .cancelled)
             let late = DeviceLogin(bench.tokens) { _ in bench.clock.advance(by: 601) }
-            #expect(await outcome { try await late.finish(invitation) }.tokenError?.code == .refused)
+            let lateError = await outcome { try await late.finish(invitation) }.tokenError
+            #expect(lateError?.code == .refused)
             #expect(bench.provider.count("token") == 0)
         }
     }

@@ -80,7 +80,8 @@ struct SessionTests {
                 (bench: Bench) async throws in
                 let before = try await bench.kept()
                 records.inject(StoreFault(.full, at: .put))
-                #expect(await outcome { try await bench.tokens.adopt(Self.next) }.tokenError?.code == .storage)
+                let error = await outcome { try await bench.tokens.adopt(Self.next) }.tokenError
+                #expect(error?.code == .storage)
                 records.heal()
                 #expect(try await bench.kept() == before && bench.provider.now.counts.isEmpty)
                 #expect(try await bench.tokens.token().text == "access-old")
@@ -100,7 +101,8 @@ struct SessionTests {
                 }
             ) { (bench: Bench) async throws in
                 records.inject(StoreFault(.failed, at: .remove))
-                #expect(await outcome { try await bench.tokens.adopt(Self.next) }.tokenError?.code == .storage)
+                let error = await outcome { try await bench.tokens.adopt(Self.next) }.tokenError
+                #expect(error?.code == .storage)
                 records.heal()
                 #expect(bench.provider.now.sessions == ["sso-2"])
                 #expect(try await bench.store.session() == Self.next)
@@ -121,7 +123,8 @@ struct SessionTests {
             #expect(try await bench.store.cookies().cookies.isEmpty)
             #expect(bench.provider.now.sessions.isEmpty)
             #expect(bench.provider.now.revoked == [token.refreshToken?.text])
-            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
+            let error = await outcome { try await bench.tokens.token() }.tokenError
+            #expect(error?.code == .loginRequired)
             let again = await bench.tokens.logOut()
             #expect(again.isComplete && again.tokens == .notNeeded && again.session == .notNeeded)
         }
@@ -296,7 +299,8 @@ struct SessionTests {
             #expect(bench.provider.count("userinfo") == 3 && bench.provider.count("token") == 2)
             // Claims about somebody else are none about this person.
             bench.provider.change { $0.faults["userinfo"] = .status(200, [], #"{"sub":"bob"}"#) }
-            #expect(await outcome { try await bench.tokens.userInfo() }.tokenError?.code == .idTokenRefused)
+            let error = await outcome { try await bench.tokens.userInfo() }.tokenError
+            #expect(error?.code == .idTokenRefused)
         }
     }
 

@@ -46,7 +46,8 @@ struct FaultTests {
         ) { (bench: Bench) async throws in
             let before = try await bench.kept()
             let app = try bench.app(timeout: isSilent ? .milliseconds(500) : .seconds(240))
-            let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+            let failure = await outcome { try await operation.run(app, bench) }.error
+            let error = try #require(failure)
             #expect(try await bench.kept() == operation.kept(before))
             check(error, operation, fault)
             // And when it is over, it works.
@@ -86,7 +87,8 @@ struct FaultTests {
         ) { (bench: Bench) async throws in
             let before = try await bench.kept()
             let app = try bench.app()
-            let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+            let failure = await outcome { try await operation.run(app, bench) }.error
+            let error = try #require(failure)
             #expect(try await bench.kept() == operation.kept(before))
             #expect(error.mayBeTriedAgain == true || error is NeedsBrowser, "\(error)")
         }
@@ -98,7 +100,8 @@ struct FaultTests {
         try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
             let before = try await bench.kept()
             let app = try bench.app(at: "http://127.0.0.1:\(closed.port)")
-            let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+            let failure = await outcome { try await operation.run(app, bench) }.error
+            let error = try #require(failure)
             #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
             #expect(try await bench.kept() == operation.kept(before))
             // The server saw nothing, so no refresh is noted as begun.
@@ -115,7 +118,8 @@ struct FaultTests {
             (bench: Bench) async throws in
             let before = try await bench.kept()
             let app = try bench.app(at: "\(scheme)://127.0.0.1:\(port)")
-            let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+            let failure = await outcome { try await operation.run(app, bench) }.error
+            let error = try #require(failure)
             #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
             #expect(try await bench.kept() == operation.kept(before))
             // The server saw nothing, so no refresh is noted as begun.
@@ -129,7 +133,8 @@ struct FaultTests {
             try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
                 let before = try await bench.kept()
                 let app = try bench.app(at: "https://localhost:\(server.port)")
-                let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+                let failure = await outcome { try await operation.run(app, bench) }.error
+                let error = try #require(failure)
                 #expect(error.transportCode == .tls && error.mayBeTriedAgain == false, "\(error)")
                 #expect(try await bench.kept() == operation.kept(before) && server.requests == 0)
             }
@@ -153,7 +158,8 @@ struct FaultTests {
                     ) { (bench: Bench) async throws in
                         let before = try await bench.kept()
                         let app = try bench.app(at: "https://localhost:\(server.port)", pins: [PublicKeyPin(of: [1])])
-                        let error = try #require(await outcome { try await operation.run(app, bench) }.error)
+                        let failure = await outcome { try await operation.run(app, bench) }.error
+                        let error = try #require(failure)
                         #expect(error.transportCode == code && error.mayBeTriedAgain == false, "\(error)")
                         #expect(try await bench.kept() == operation.kept(before))
                     }

@@ -21,7 +21,8 @@ struct TokenSourceTests {
                 let token = try await bench.tokens.token()
                 answered.withLock { $0 = token }
             }
-            #expect(answered.withLock { $0 } == token)
+            let answer = answered.withLock { $0 }
+            #expect(answer == token)
             try await task.value
             #expect(bench.provider.now.counts.isEmpty)
         }
@@ -180,7 +181,8 @@ struct TokenSourceTests {
             let token = try await bench.tokens.token()
             #expect(try await other.token() == token)
             _ = await bench.tokens.logOut()
-            #expect(await outcome { try await other.token() }.tokenError?.code == .loginRequired)
+            let error = await outcome { try await other.token() }.tokenError
+            #expect(error?.code == .loginRequired)
         }
     }
 
@@ -196,7 +198,8 @@ struct TokenSourceTests {
             _ = await bench.tokens.logOut()
             session.open()
             #expect(try await early.value.get().text == "access-old")
-            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
+            let error = await outcome { try await bench.tokens.token() }.tokenError
+            #expect(error?.code == .loginRequired)
         }
     }
 
@@ -295,9 +298,11 @@ struct TokenSourceTests {
             for _ in 0..<3 { #expect(try await bench.tokens.token().text == "access-old") }
             #expect(bench.provider.count("authorize") == 1 && bench.provider.count("sessions") == 1)
             // One that is asked for in its place, or has ended, is another matter.
-            #expect(await outcome { try await bench.tokens.refresh() }.tokenError?.code == .interactionRequired)
+            let refreshError = await outcome { try await bench.tokens.refresh() }.tokenError
+            #expect(refreshError?.code == .interactionRequired)
             bench.clock.advance(by: 31)
-            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .interactionRequired)
+            let endedError = await outcome { try await bench.tokens.token() }.tokenError
+            #expect(endedError?.code == .interactionRequired)
             #expect(try await bench.kept() == before)
         }
     }
@@ -316,7 +321,8 @@ struct TokenSourceTests {
     func goneSession() async throws {
         try await Bench.with(session: nil, token: Bench.old(left: 3600), .set { Bench.knowsOld(&$0) }) {
             (bench: Bench) async throws in
-            #expect(await outcome { try await bench.tokens.token() }.tokenError?.code == .loginRequired)
+            let error = await outcome { try await bench.tokens.token() }.tokenError
+            #expect(error?.code == .loginRequired)
             #expect(try await bench.store.token() == nil && bench.provider.now.revoked == ["refresh-old"])
         }
     }
@@ -477,7 +483,8 @@ struct TokenSourceTests {
                 $0.refreshScope = "openid read"
             }
         ) { (bench: Bench) async throws in
-            #expect(await outcome { try await bench.tokens.token() }.tokenError?.cause == .idToken(IDTokenError(.keys)))
+            let error = await outcome { try await bench.tokens.token() }.tokenError
+            #expect(error?.cause == .idToken(IDTokenError(.keys)))
             #expect(try await bench.store.token()?.text == "access-old")
             #expect(try await bench.store.token()?.renewalBegun != nil)
         }
@@ -486,7 +493,8 @@ struct TokenSourceTests {
     @Test("uses up no code as long as there are no keys to check with")
     func keysFirst() async throws {
         try await Bench.with(.set { $0.faults["jwks"] = .busy }) { (bench: Bench) async throws in
-            #expect(await outcome { try await bench.tokens.token() }.tokenError?.isRetryable == true)
+            let error = await outcome { try await bench.tokens.token() }.tokenError
+            #expect(error?.isRetryable == true)
             #expect(bench.provider.count("token") == 0)
         }
     }

@@ -200,7 +200,8 @@ struct AdminTests {
 
             let phone = try await desk.registeredPhone("CombinedRegistration")
             let devices = try #require(try await desk.admin(.get, "users/mira").json["devices"]?.array)
-            #expect(devices.compactMap { $0["kind"]?.string } == ["oath", "push"])
+            let kinds = devices.compactMap { $0["kind"]?.string }
+            #expect(kinds == ["oath", "push"])
             let id = try #require(devices[1]["_id"]?.string)
             #expect(try await desk.admin(.delete, "users/mira/devices/push/x").status == 404)
             #expect(try await desk.admin(.delete, "users/mira/devices/push/\(id)").json["devices"]?.array?.count == 1)
@@ -226,7 +227,8 @@ struct AdminTests {
             _ = try await desk.logIn("Login", password: "wrong")
             #expect(try await isLockedOut() == .bool(true))
             let all = try await desk.admin(.get, "users?realm=/").json["users"]?.array
-            #expect(all?.map { $0["lockedOut"] } == [.bool(true), .bool(false)])
+            let lockouts = all?.map { $0["lockedOut"] }
+            #expect(lockouts == [.bool(true), .bool(false)])
             #expect(try await desk.admin(.patch, "users/mira", #"{"locked": false}"#).json["lockedOut"] == .bool(false))
             for _ in 0..<2 { _ = try await desk.logIn("Login", password: "wrong") }
             desk.clock.advance(by: 600)
@@ -259,7 +261,8 @@ struct AdminTests {
             for query in ["relam=/alpha", "dry", "_prettyPrint=true"] {
                 let reply = try await desk.admin(method, "\(place)?\(query)", body)
                 #expect(reply.status == 400, "\(reply.text)")
-                #expect(reply.message?.contains("Nobody asked for '\(query.prefix { $0 != "=" })'") == true, "\(reply.text)")
+                let parameter = query.prefix { $0 != "=" }
+                #expect(reply.message?.contains("Nobody asked for '\(parameter)'") == true, "\(reply.text)")
             }
             #expect(Set(try await desk.server.snapshot().rows) == Set(before))
             #expect(desk.server.faults.entries.map(\.rule.name) == ["portal"] && !desk.server.journal.entries.isEmpty)
@@ -306,7 +309,8 @@ struct AdminTests {
                 }
             }
             #expect(try await desk.admin(.delete, "sessions?user=mira").json["ended"]?.wholeNumber == Int64(count))
-            #expect(try await desk.admin(.get, "sessions").json["sessions"]?.array?.map { $0["user"] } == ["noa"])
+            let users = try await desk.admin(.get, "sessions").json["sessions"]?.array?.map { $0["user"] }
+            #expect(users == ["noa"])
         }
     }
 

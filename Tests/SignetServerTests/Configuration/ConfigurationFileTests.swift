@@ -89,7 +89,8 @@ struct ConfigurationFileTests {
         #expect(file.pollInterval == .milliseconds(250))
         #expect(file.webAuthnRelyingParty == "example.test" && file.webAuthnOrigins == ["android:apk-key-hash:x"])
         #expect(file.defaultJourney == "PushLogin" && file.transactionJourney == "PushNumberLogin")
-        #expect(file.lifetimes == TokenLifetimes { $0.accessToken = 10 })
+        let lifetimes = TokenLifetimes { $0.accessToken = 10 }
+        #expect(file.lifetimes == lifetimes)
         #expect(file.realms == ["/", "/alpha", "/alpha/beta"])
         #expect(file.journeys.names == Journeys.starter.names)
         let user = try #require(file.users.first)
@@ -292,10 +293,10 @@ struct StarterFileTests {
             } catch {
                 #expect(!error.problems.isEmpty)
                 let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
-                #expect(
-                    error.problems.allSatisfy {
-                        (1...lines + 1).contains($0.place.line) && $0.place.column >= 1 && !$0.message.isEmpty
-                    })
+                let misplaced = error.problems.filter {
+                    !(1...lines + 1).contains($0.place.line) || $0.place.column < 1 || $0.message.isEmpty
+                }
+                #expect(misplaced.isEmpty)
             }
         }
     }

@@ -159,7 +159,8 @@ struct DecisionNodeTests {
             }
             #expect(try await name("noa").message == "Login failure")
             var step = try await name("mira").step
-            #expect(Set(step.callbacks.map { $0.output("prompt")?.string }) == ["Pet?", "Town?"])
+            let prompts = step.callbacks.map { $0.output("prompt")?.string }
+            #expect(Set(prompts) == ["Pet?", "Town?"])
             for index in step.callbacks.indices {
                 let isPet = step.callbacks[index].output("prompt") == "Pet?"
                 step.callbacks[index].answer(.string(isPet ? " \(answer.uppercased())" : "ulm "))
@@ -379,11 +380,10 @@ struct PersonNodeTests {
             #expect(try await desk.next(step).isLoggedIn)
             let person = try #require(try await desk.person("x"))
             #expect(person.claims == ["email": "no address", "family_name": "Doe"])
-            #expect(
-                try await desk.server.desk.transact { state, _ in state.directory.questions(of: UserKey(realm: .root, name: "x"))
-                } == [
-                    "Pet?"
-                ])
+            let questions = try await desk.server.desk.transact { state, _ in
+                state.directory.questions(of: UserKey(realm: .root, name: "x"))
+            }
+            #expect(questions == ["Pet?"])
         }
     }
 

@@ -115,6 +115,7 @@ struct ProtectionConfigurationTests {
         ])
     func wrong(lines: String, words: String) {
         let problems = problems(lines)
-        #expect(problems.count >= 1 && problems.contains { $0.contains(words) }, "\(problems)")
+        let isNamed = problems.contains { $0.contains(words) }
+        #expect(isNamed, "\(problems)")
     }
 }

@@ -171,7 +171,8 @@ struct StreamRegistryTests {
         var registry = StreamRegistry()
         let streams = (0...StreamRegistry.streamsPerMechanism).map { _ in registry.open("m") }
         #expect(registry.count("m") == StreamRegistry.streamsPerMechanism)
-        #expect(await streams[0].signals.reduce(0) { count, _ in count + 1 } == 1)
+        let signalCount = await streams[0].signals.reduce(0) { count, _ in count + 1 }
+        #expect(signalCount == 1)
         registry.close(streams[0])
         #expect(registry.count("m") == StreamRegistry.streamsPerMechanism)
     }

@@ -195,8 +195,10 @@ struct AddressRateTests {
                             $0.resource = name
                             $0.status = 429
                         })
-                    #expect(noted.map { $0.request?.problem } == ["Too many requests. Try again later."])
-                    let wait = try #require(reply.headers["Retry-After"].flatMap { Int($0) })
+                    let problems = noted.map(\.request?.problem)
+                    #expect(problems == ["Too many requests. Try again later."])
+                    let retryAfter = try #require(reply.headers["Retry-After"])
+                    let wait = try #require(Int(retryAfter))
                     let health = try await transport.send(SignetNetwork.HTTPRequest("GET", "http://127.0.0.1:\(port)/am/health"))
                     #expect(health.status == 200)
                     desk.clock.advance(by: Double(wait))
@@ -219,6 +221,7 @@ struct AddressRateTests {
                 connection.vanish()
             }
         }
-        #expect(ServerConfiguration { $0.host = "0.0.0.0" }.rateLimits == .standard)
+        let exposed = ServerConfiguration { $0.host = "0.0.0.0" }
+        #expect(exposed.rateLimits == .standard)
     }
 }

@@ -153,7 +153,8 @@ struct RequestShapeTests {
                     separator: " ")
             }
             #expect(told == callbacks)
-            #expect(step.callbacks.flatMap { $0.input ?? [] }.map(\.name) == inputs)
+            let inputNames = step.callbacks.flatMap { $0.input ?? [] }.map(\.name)
+            #expect(inputNames == inputs)
             guard let uri = step.hiddenValue("mfaDeviceRegistration") else { return }
             #expect(step.callbacks[1].output("message")?.string?.contains(uri.scriptText) == true)
         }

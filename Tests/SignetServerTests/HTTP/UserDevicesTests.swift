@@ -24,7 +24,8 @@ struct UserDevicesTests {
             let phone = try await desk.registeredPhone("CombinedRegistration")
             let push = try #require(try await list(desk, session, "2fa/push").json["result"]?.array?.first)
             #expect(push["deviceName"] == "Test phone")
-            #expect(push["createdDate"]?.wholeNumber.map { $0 >= 1_735_689_600_000 } == true)
+            let createdDate = try #require(push["createdDate"]?.wholeNumber)
+            #expect(createdDate >= 1_735_689_600_000)
             #expect(push["_id"] == push["uuid"])
             let oath = try await list(desk, session, "2fa/oath")
             #expect(oath.json["resultCount"] == .integer(1))
@@ -41,11 +42,8 @@ struct UserDevicesTests {
             let id = try #require(try await list(desk, session, "2fa/push").json["result"]?.array?.first?["_id"]?.string)
             let path = "\(Self.users)/mira/devices/2fa/push/\(id)"
             let header = ["iPlanetDirectoryPro": session]
-            #expect(
-                try await desk.send(
-                    .put, path, headers: header.merging(["Content-Type": "application/json"]) { $1 },
-                    body: "{\"deviceName\":\"x\"}"
-                ).status == 501)
+            let jsonHeader = header.merging(["Content-Type": "application/json"]) { $1 }
+            #expect(try await desk.send(.put, path, headers: jsonHeader, body: "{\"deviceName\":\"x\"}").status == 501)
             #expect(try await desk.send(.delete, path, headers: header).json["_id"] == .string(id))
             #expect(try await desk.mailbox(phone.uid).isEmpty)
             #expect(try await desk.send(.delete, path, headers: header).status == 404)

@@ -49,21 +49,21 @@ struct JournalTests {
             ]
             for secret in secrets { #expect(!text.contains(try #require(secret)), "\(secret ?? "")") }
 
-            let exchange = try #require(
-                desk.server.journal(
-                    matching: JournalFilter {
-                        $0.resource = "accessToken"
-                        $0.status = 200
-                    }
-                ).first?.request)
+            let exchanges = desk.server.journal(
+                matching: JournalFilter {
+                    $0.resource = "accessToken"
+                    $0.status = 200
+                })
+            let exchange = try #require(exchanges.first?.request)
             #expect(exchange["grant_type"] == "authorization_code" && exchange["client_id"] == "app")
             #expect(exchange.has("code_verifier") && exchange["code_verifier"] == nil)
             #expect(exchange.client.oauth == "app" && exchange.method == "POST")
-            let login = try #require(desk.server.journal(matching: JournalFilter { $0.parameter = "callbacks" }).first?.request)
+            let logins = desk.server.journal(matching: JournalFilter { $0.parameter = "callbacks" })
+            let login = try #require(logins.first?.request)
             #expect(login["callbacks"] == "NameCallback,PasswordCallback")
             #expect(login.problem == "Login failure" && login.status == 401)
-            let authorize = try #require(
-                desk.server.journal(matching: JournalFilter { $0.resource = "authorize" }).first?.request)
+            let authorizations = desk.server.journal(matching: JournalFilter { $0.resource = "authorize" })
+            let authorize = try #require(authorizations.first?.request)
             #expect(authorize["scope"] == "openid profile" && authorize.has("nonce") && authorize["nonce"] == nil)
             let first = try #require(desk.server.journal.entries.first?.request)
             #expect(first["authIndexValue"] == "Login")
@@ -106,7 +106,8 @@ struct JournalTests {
     func names(method: HTTPRequest.Method, path: String, name: String?) async throws {
         try await TestDesk.run(.sample { $0.pushFront = PushFrontConfiguration(keys: [Sender.key]) }) { desk in
             _ = try await desk.send(method, path)
-            #expect(desk.server.journal.entries.map { $0.request?.resource } == [name])
+            let resources = desk.server.journal.entries.map(\.request?.resource)
+            #expect(resources == [name])
             for wanted in FaultRoute.names {
                 let found = desk.server.journal(matching: JournalFilter { $0.resource = wanted })
                 #expect(found.count == (wanted == name ? 1 : 0))
@@ -118,7 +119,8 @@ struct JournalTests {
     func refusedByFront() async throws {
         try await Sender.run { desk in
             _ = try await desk.send(.post, "/sns", body: "")
-            #expect(desk.server.journal.entries.map { $0.request?.problem } == ["MissingAuthenticationToken"])
+            let problems = desk.server.journal.entries.map(\.request?.problem)
+            #expect(problems == ["MissingAuthenticationToken"])
         }
     }
 
@@ -148,7 +150,8 @@ struct JournalTests {
     func waiting() async throws {
         try await TestDesk.run { desk in
             _ = try await desk.send(.get, "/am/health", headers: [:])
-            #expect(try await desk.server.waitForEntry(matching: JournalFilter { $0.path = "/health" }).number == 1)
+            let entry = try await desk.server.waitForEntry(matching: JournalFilter { $0.path = "/health" })
+            #expect(entry.number == 1)
             async let next = desk.server.waitForEntry(
                 matching: JournalFilter {
                     $0.path = "/health"

@@ -7,12 +7,16 @@ import Testing
 
 extension JourneyStep {
     /// The index of the first callback of a type.
-    func index(_ type: String) throws -> Int { try #require(callbacks.firstIndex { $0.type == type }) }
+    func index(_ type: String) throws -> Int {
+        let index = callbacks.firstIndex { $0.type == type }
+        return try #require(index)
+    }
 
     /// Fills in an input of the first callback of a type: the first one, or that whose name ends in `suffix`.
     mutating func fill(_ type: String, _ suffix: String, _ value: JSONValue) throws {
         let index = try index(type)
-        let input = try #require(callbacks[index].input?.firstIndex { $0.name == "IDToken\(index + 1)\(suffix)" })
+        let found = callbacks[index].input?.firstIndex { $0.name == "IDToken\(index + 1)\(suffix)" }
+        let input = try #require(found)
         callbacks[index].input?[input].value = value
     }
 }
@@ -51,7 +55,7 @@ struct CallbackTests {
         try await TestDesk.run { desk in
             let step = try await desk.logIn(type).step
             #expect(step.callback(type) != nil)
-            #expect(step.callbacks.map(\._id) == step.callbacks.indices.map { $0 })
+            #expect(step.callbacks.compactMap(\._id) == Array(step.callbacks.indices))
             for (index, callback) in step.callbacks.enumerated() {
                 for input in callback.input ?? [] { #expect(input.name.hasPrefix("IDToken\(index + 1)")) }
             }
@@ -80,8 +84,10 @@ struct CallbackTests {
     func messageTypes() async throws {
         try await TestDesk.run { desk in
             let texts = try await desk.logIn("TextOutputCallback").step
-            #expect(texts.callbacks.prefix(4).map { $0.output("messageType") } == ["0", "1", "2", "4"])
-            #expect(texts.callbacks.prefix(4).allSatisfy { $0.input == nil })
+            let messageTypes = texts.callbacks.prefix(4).map { $0.output("messageType") }
+            #expect(messageTypes == ["0", "1", "2", "4"])
+            let textInputs = texts.callbacks.prefix(4).compactMap(\.input)
+            #expect(textInputs.isEmpty)
             #expect(texts.callbacks[4].input?.map(\.name) == ["IDToken5"])
             let confirmation = try #require(try await desk.logIn("ConfirmationCallback").step.callback("ConfirmationCallback"))
             #expect(confirmation.output("messageType") == .integer(1))
@@ -218,7 +224,8 @@ struct FailingJourneyTests {
             let reply = try await desk.logIn("PassThrough")
             #expect(reply.status == 200)
             #expect(reply.json["tokenId"] == "")
-            #expect(!reply.cookies.contains { $0.hasPrefix("iPlanetDirectoryPro") })
+            let sessionCookies = reply.cookies.filter { $0.hasPrefix("iPlanetDirectoryPro") }
+            #expect(sessionCookies.isEmpty)
         }
     }
 

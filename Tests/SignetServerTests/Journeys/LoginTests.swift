@@ -13,7 +13,8 @@ struct LoginTests {
             #expect(step.header != nil)
             #expect(step.description != nil)
             #expect(step.callbacks.map(\._id) == [0, 1])
-            #expect(step.callbacks.map { $0.input?.map(\.name) } == [["IDToken1"], ["IDToken2"]])
+            let inputNames = step.callbacks.map { $0.input?.map(\.name) }
+            #expect(inputNames == [["IDToken1"], ["IDToken2"]])
             #expect(step.callbacks[0].output("prompt") == "User Name")
         }
     }
@@ -79,7 +80,8 @@ struct LoginTests {
             #expect(reply.status == 200)
             #expect(reply.json["tokenId"] == nil)
             #expect(reply.json["realm"] == "/")
-            #expect(!reply.cookies.contains { $0.hasPrefix("iPlanetDirectoryPro") })
+            let sessionCookies = reply.cookies.filter { $0.hasPrefix("iPlanetDirectoryPro") }
+            #expect(sessionCookies.isEmpty)
         }
     }
 
@@ -209,8 +211,10 @@ struct AuthIDTests {
                 for _ in 0..<50 { group.addTask { try await desk.next(filled).status } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(statuses.count { $0 == 200 } == 1)
-            #expect(statuses.count { $0 == 401 } == 49)
+            let granted = statuses.filter { $0 == 200 }
+            #expect(granted.count == 1)
+            let refused = statuses.filter { $0 == 401 }
+            #expect(refused.count == 49)
         }
     }
 

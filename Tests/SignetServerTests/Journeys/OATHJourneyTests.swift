@@ -96,7 +96,8 @@ struct OATHJourneyTests {
                 for step in steps { group.addTask { try await enter(code, step, desk) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(replies.count { $0.json["tokenId"] != nil } == 1)
+            let granted = replies.filter { $0.json["tokenId"] != nil }
+            #expect(granted.count == 1)
         }
     }
 

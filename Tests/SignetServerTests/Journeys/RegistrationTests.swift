@@ -81,7 +81,8 @@ struct RegistrationTests {
                         "{\"params\":{\"numNums\":1},\"policyRequirement\":\"AT_LEAST_X_NUMBERS\"}",
                     ]))
             #expect(password.output("value") == nil && password.input?.first?.value == "")
-            let mail = try #require(step.callbacks.first { $0.output("name") == "mail" })
+            let mailCallback = step.callbacks.first { $0.output("name") == "mail" }
+            let mail = try #require(mailCallback)
             #expect(mail.output("failedPolicies") == .array(["{\"policyRequirement\":\"VALID_EMAIL_ADDRESS_FORMAT\"}"]))
             #expect(mail.output("required") == .bool(true))
             #expect(try await desk.next(try filled(step)).json["tokenId"] != nil)
@@ -97,10 +98,10 @@ struct RegistrationTests {
             let name = try #require(step.callback("ValidatedCreateUsernameCallback"))
             #expect(name.output("failedPolicies") == .array([]))
             #expect(name.output("validateOnly") == .bool(true))
-            #expect(
-                try await desk.server.desk.transact { state, _ in
-                    !state.directory.contains(UserKey(realm: .root, name: "newcomer"))
-                })
+            let isTaken = try await desk.server.desk.transact { state, _ in
+                state.directory.contains(UserKey(realm: .root, name: "newcomer"))
+            }
+            #expect(!isTaken)
             step = try filled(step)
             try step.fill("ValidatedCreateUsernameCallback", "validateOnly", .bool(false))
             #expect(try await desk.next(step).json["tokenId"] != nil)
@@ -113,8 +114,10 @@ struct RegistrationTests {
             let replies = try await TokenTests.many(20) {
                 try await desk.next(try filled(try await desk.start("Registration").step))
             }
-            #expect(replies.count { $0.json["tokenId"] != nil } == 1)
-            #expect(replies.allSatisfy { $0.status == 200 })
+            let granted = replies.filter { $0.json["tokenId"] != nil }
+            #expect(granted.count == 1)
+            let refused = replies.filter { $0.status != 200 }
+            #expect(refused.isEmpty)
         }
     }
 

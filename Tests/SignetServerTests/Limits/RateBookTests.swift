@@ -133,8 +133,10 @@ struct LockoutTests {
                 for _ in 0..<40 { group.addTask { try await desk.logIn("Login", password: "wrong").message } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(messages.count { $0 == "Login failure" } == 5)
-            #expect(messages.count { $0 == "User Locked Out." } == 35)
+            let failureCount = messages.count { $0 == "Login failure" }
+            let lockoutCount = messages.count { $0 == "User Locked Out." }
+            #expect(failureCount == 5)
+            #expect(lockoutCount == 35)
         }
     }
 

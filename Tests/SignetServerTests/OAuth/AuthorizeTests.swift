@@ -60,7 +60,8 @@ struct AuthorizeTests {
             let again = try #require(try await comesBack(goto).location["goto"])
             #expect(again == goto)
             for forged in ["9", "0.AAAA", "-1."] {
-                let mark = try #require(URLComponents(string: goto)?.queryItems?.first { $0.name == "login_mark" }?.value)
+                let markItem = URLComponents(string: goto)?.queryItems?.first { $0.name == "login_mark" }
+                let mark = try #require(markItem?.value)
                 let changed = goto.replacing("login_mark=\(mark.percentEncoded())", with: "login_mark=\(forged)")
                 let answer = try await comesBack(changed).location
                 #expect(changed != goto && answer["code"] == nil && answer["goto"] != nil)

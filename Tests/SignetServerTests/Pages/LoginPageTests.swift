@@ -61,7 +61,8 @@ struct LoginPageTests {
             try await TestDesk.run(.sample { $0.publicURL = publicURL }) { desk in
                 let start = try await desk.send(.get, Self.xui, headers: [:])
                 #expect(start.status == 303)
-                let own = try #require(start.cookies.first { $0.hasPrefix("signet-browser=") })
+                let browserCookie = start.cookies.first { $0.hasPrefix("signet-browser=") }
+                let own = try #require(browserCookie)
                 #expect(own.contains("; Path=/am/XUI; HttpOnly; SameSite=Lax") && own.hasSuffix("; Secure") == isSecure)
                 let browser = PageBrowser(desk)
                 let page = try await browser.get(Self.xui)
@@ -70,7 +71,8 @@ struct LoginPageTests {
                     TestDesk.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 }))
                 #expect(answer.status == 303)
                 let end = try await browser.send(.get, try #require(answer.header("Location")))
-                let session = try #require(end.cookies.first { $0.hasPrefix("iPlanetDirectoryPro=") })
+                let sessionCookie = end.cookies.first { $0.hasPrefix("iPlanetDirectoryPro=") }
+                let session = try #require(sessionCookie)
                 #expect(session.contains("; HttpOnly") && session.contains("; SameSite=Lax"))
                 #expect(session.contains("; Secure") == isSecure)
             }

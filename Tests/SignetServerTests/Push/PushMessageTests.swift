@@ -189,7 +189,8 @@ struct PushMessageResourceTests {
             }
             let winners = replies.filter { $0.1 == 200 }
             #expect(winners.count == 1)
-            #expect(replies.count { $0.1 == 400 } == 99)
+            let refusedCount = replies.count { $0.1 == 400 }
+            #expect(refusedCount == 99)
             #expect(try await desk.poll(step).status == (winners.first?.0 == true ? 401 : 200))
         }
     }
@@ -208,7 +209,8 @@ struct PushMessageResourceTests {
         "The push timeout is what the configuration says, within a day",
         arguments: [(30, 30), (0, 1), (-5, 1), (1_000_000, 86_400)])
     func timeout(configured: Int, seconds: Int) {
-        #expect(ServerConfiguration { $0.pushTimeout = configured }.pushLifetime == seconds)
+        let configuration = ServerConfiguration { $0.pushTimeout = configured }
+        #expect(configuration.pushLifetime == seconds)
     }
 
     @Test("One message's answer does not fit another, another realm, or another action")
@@ -252,7 +254,8 @@ struct NumberChallengeTests {
             throw NoNumber()
         }
         let right = try #require(push.number)
-        return (phone, step, push, right, try #require(choices.first { $0 != right }))
+        let wrong = choices.first { $0 != right }
+        return (phone, step, push, right, try #require(wrong))
     }
 
     struct NoNumber: Error {}
@@ -269,7 +272,8 @@ struct NumberChallengeTests {
             }
             #expect(Set(choices).count == 3)
             #expect(choices.contains(right))
-            #expect(choices.allSatisfy { (10...99).contains($0) })
+            let haveTwoDigits = choices.allSatisfy { (10...99).contains($0) }
+            #expect(haveTwoDigits)
         }
     }
 

@@ -86,7 +86,8 @@ struct SNSDeliveryTests {
             let text = "Login attempt from mira at Signet Desk"
             #expect(request.fields["Subject"] == text)
             let envelope = try JSON.value(of: try #require(request.fields["Message"]).utf8)
-            #expect(Set(envelope.object.map { Array($0.keys) } ?? []) == ["default", "GCM", "APNS", "APNS_SANDBOX"])
+            let members = envelope.object.map { Array($0.keys) } ?? []
+            #expect(Set(members) == ["default", "GCM", "APNS", "APNS_SANDBOX"])
             #expect(envelope["default"] == .string(text))
             #expect(
                 try JSON.value(of: try #require(envelope["GCM"]?.string).utf8)
@@ -161,7 +162,8 @@ struct SNSDeliveryTests {
             let step = try await desk.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             #expect(try await phone.register(at: desk).status == 503)
-            let entry = try #require(desk.server.journal(matching: JournalFilter { $0.kind = .sns }).first)
+            let ofSNS = JournalFilter { $0.kind = .sns }
+            let entry = try #require(desk.server.journal(matching: ofSNS).first)
             #expect(entry.sns?.action == "CreatePlatformEndpoint" && entry.sns?.status == 0)
             #expect(AdminJSON.entry(entry)["kind"] == "sns" && AdminJSON.entry(entry)["status"] == .integer(0))
         }
@@ -180,7 +182,8 @@ struct SNSDeliveryTests {
             let phone = try await desk.registeredPhone()
             _ = try await desk.waitingLogin(phone: phone)
             #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
-            #expect(sns.actions.filter { $0 == "Publish" }.count == 3)
+            let publishes = sns.actions.filter { $0 == "Publish" }
+            #expect(publishes.count == 3)
         }
     }
 
@@ -199,10 +202,13 @@ struct SNSDeliveryTests {
             }
             #expect(reason.contains("no answer in time"))
             let console = try await ConsoleFacts(desk.server.desk, at: ConsolePlace())
-            #expect(console.pushes.rows.first { $0.push.messageID == push.messageID }?.progress == .undeliverable(reason: reason))
+            let row = console.pushes.rows.first { $0.push.messageID == push.messageID }
+            #expect(row?.progress == .undeliverable(reason: reason))
             let own = console.entries.rows.compactMap(\.sns)
-            #expect(own.contains { $0.action == "Publish" && $0.status == 0 })
-            #expect(own.contains { $0.action == "CreatePlatformEndpoint" && $0.status == 200 })
+            let hasFailedPublish = own.contains { $0.action == "Publish" && $0.status == 0 }
+            #expect(hasFailedPublish)
+            let hasMadeEndpoint = own.contains { $0.action == "CreatePlatformEndpoint" && $0.status == 200 }
+            #expect(hasMadeEndpoint)
         }
     }
 
@@ -227,8 +233,10 @@ struct SNSDeliveryTests {
                 return
             }
             #expect(reason.contains(words))
-            #expect(sns.actions.filter { $0 == "Publish" }.count == 1)
-            #expect(try await eventually { log.lines.contains("could not be delivered") && log.lines.contains(words) })
+            let publishes = sns.actions.filter { $0 == "Publish" }
+            #expect(publishes.count == 1)
+            let isTold = try await eventually { log.lines.contains("could not be delivered") && log.lines.contains(words) }
+            #expect(isTold)
             #expect(!log.lines.contains("secret of a test") && !log.lines.contains(push.sealed))
         }
     }
@@ -249,7 +257,8 @@ struct SNSDeliveryTests {
             let phone = try await desk.registeredPhone()
             _ = try await desk.waitingLogin(phone: phone)
             #expect(try await desk.settledPush().progress == .undeliverable(reason: "EndpointDisabled: Endpoint is disabled"))
-            #expect(still.actions.filter { $0 == "Publish" }.count == 2)
+            let publishes = still.actions.filter { $0 == "Publish" }
+            #expect(publishes.count == 2)
         }
     }
 
@@ -324,7 +333,9 @@ struct SNSDeliveryTests {
                 for _ in 0..<8 { group.addTask { try await phone.register(at: desk).status } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(statuses.filter { $0 == 200 }.count == 1 && statuses.filter { $0 == 400 }.count == 7)
+            let grantedCount = statuses.count { $0 == 200 }
+            let refusedCount = statuses.count { $0 == 400 }
+            #expect(grantedCount == 1 && refusedCount == 7)
         }
     }
 }

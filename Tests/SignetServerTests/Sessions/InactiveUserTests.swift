@@ -142,7 +142,8 @@ struct InactiveUserTests {
                 let all = try await Holdings(desk)
                 held.withLock { $0 = all }
             }
-            let all = try #require(held.withLock { $0 })
+            let holdings = held.withLock { $0 }
+            let all = try #require(holdings)
             try await place.desk(clock: clock) {
                 $0.users.removeAll { $0.name == "mira" && $0.realm == "/" }
             } _: { desk in

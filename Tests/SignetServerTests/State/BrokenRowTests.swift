@@ -94,7 +94,8 @@ struct BrokenRowTests {
             #expect(try await desk.isGood(good))
             for _ in 0..<2 {
                 let all = try await desk.admin(.get, "sessions?user=mira").json["sessions"]?.array
-                #expect(all?.map { $0["key"]?.string } == [BearerKey(good).text])
+                let keys = all?.map { $0["key"]?.string }
+                #expect(keys == [BearerKey(good).text])
             }
             #expect(try await desk.admin(.get, "sessions").json["sessions"]?.array?.count == 1)
             let told = try await broken(desk)
@@ -146,7 +147,8 @@ struct BrokenRowTests {
             let named = try await desk.server.desk.transact { state, moment in state.pushes.named(for: "phone-1", at: moment.now)
             }
             #expect(named.count == 3)
-            #expect(try await broken(desk).map { $0["kind"] } == ["push"])
+            let brokenKinds = try await broken(desk).map { $0["kind"] }
+            #expect(brokenKinds == ["push"])
             #expect(try await desk.admin(.get, "pushes").json["pushes"]?.array?.count == 2)
             #expect(try await desk.admin(.delete, "users/mira/devices").status == 200)
             #expect(try await broken(desk).isEmpty)
@@ -162,13 +164,15 @@ struct BrokenRowTests {
             return []
         } then: { desk in
             let users = try await desk.admin(.get, "users?realm=/").json["users"]?.array
-            #expect(users?.map { $0["name"]?.string } == ["mira", "noa"])
+            let names = users?.map { $0["name"]?.string }
+            #expect(names == ["mira", "noa"])
             let session = try await desk.session()
             let own = try await desk.send(
                 .get, "/am/json/realms/root/users/mira/devices/2fa/push?_queryFilter=true",
                 headers: ["iPlanetDirectoryPro": session])
             #expect(own.status == 503)
-            #expect(try await broken(desk).map { $0["kind"] } == ["push-device"])
+            let brokenKinds = try await broken(desk).map { $0["kind"] }
+            #expect(brokenKinds == ["push-device"])
             let left = try await desk.admin(.delete, "users/mira/devices")
             #expect(left.status == 200 && left.json["devices"]?.array == [])
             #expect(try await broken(desk).isEmpty)
@@ -195,7 +199,8 @@ struct BrokenRowTests {
                 state.front.retained(for: address, after: nil, at: moment.now).map(\.messageID)
             }
             #expect(waiting == ["2"])
-            #expect(try await broken(desk).map { $0["kind"] } == ["front-message"])
+            let brokenKinds = try await broken(desk).map { $0["kind"] }
+            #expect(brokenKinds == ["front-message"])
             let endpoint = try await server.transact { state, moment in
                 let application = try #require(SNSResource(arn))
                 return try state.front.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)

@@ -92,7 +92,8 @@ struct DeskClockTests {
                 await #expect(throws: StoreError.self) { try await desk.server.desk.change(clock: .move(50)) }
                 #expect(desk.server.clock.offset == 9)
                 desk.server.moveClock(by: .seconds(50))
-                #expect(try await eventually { desk.server.clock.offset == 9 })
+                let isUndone = try await eventually { desk.server.clock.offset == 9 }
+                #expect(isUndone)
                 try await server.start()
             }
             try await place.desk(clock: clock) { desk in
@@ -112,7 +113,10 @@ struct DeskClockTests {
                 try await place.desk(clock: clock) { other in
                     let desks = [one.server.desk, other.server.desk]
                     _ = try await atOnce(20) { try await desks[$0 % 2].change(clock: .move(1)) }
-                    for desk in desks { #expect(try await eventually { desk.clock.offset == 20 }) }
+                    for desk in desks {
+                        let hasMoved = try await eventually { desk.clock.offset == 20 }
+                        #expect(hasMoved)
+                    }
                 }
             }
         }
@@ -129,9 +133,11 @@ struct DeskClockTests {
         let engine = StateEngine(rows, coder, clock: other)
         rows.failures.withLock { $0 = 2 }
         ClockReader(engine, log.logger).read()
-        #expect(try await eventually { other.offset == 60 })
+        let hasMoved = try await eventually { other.offset == 60 }
+        #expect(hasMoved)
         let told = log.lines.split(separator: "\n").filter { $0.contains("another server has set could not be read") }
-        #expect(told.count == 2 && told.allSatisfy { $0.contains("error") })
+        let areErrors = told.allSatisfy { $0.contains("error") }
+        #expect(told.count == 2 && areErrors)
     }
 
     @Test("A clock's row that nobody can read is told of once, and read again when somebody says that there is another")
@@ -146,13 +152,16 @@ struct DeskClockTests {
         let reader = ClockReader(engine, log.logger)
         rows.failures.withLock { $0 = 1 }
         reader.read()
-        #expect(try await eventually { log.lines.contains("another server has set could not be read") })
+        let isTold = try await eventually { log.lines.contains("another server has set could not be read") }
+        #expect(isTold)
         // Longer than the pauses before the next two attempts, which would succeed.
         try await Task.sleep(for: .milliseconds(400))
         #expect(other.offset == 0)
         reader.read()
-        #expect(try await eventually { other.offset == 60 })
-        #expect(log.lines.split(separator: "\n").count { $0.contains("could not be read") } == 1)
+        let hasMoved = try await eventually { other.offset == 60 }
+        #expect(hasMoved)
+        let told = log.lines.split(separator: "\n").filter { $0.contains("could not be read") }
+        #expect(told.count == 1)
         withExtendedLifetime(engine) {}
     }
 
@@ -163,12 +172,14 @@ struct DeskClockTests {
         clock.onMove { moves.withLock { $0 += 1 } }
         let change = clock.begin(.move(5))
         clock.settle(change, as: DeskClock.Setting(shift: 5))
-        #expect(moves.withLock { $0 } == 1, "what is written is what it said already")
+        let movesAtFirst = moves.withLock { $0 }
+        #expect(movesAtFirst == 1, "what is written is what it said already")
         clock.adopt(DeskClock.Setting(shift: 9))
         clock.adopt(DeskClock.Setting(shift: 9))
         clock.reset()
         clock.settle(clock.unwritten[0], as: nil)
-        #expect(moves.withLock { $0 } == 4 && clock.offset == 9)
+        let movesInAll = moves.withLock { $0 }
+        #expect(movesInAll == 4 && clock.offset == 9)
     }
 }
 

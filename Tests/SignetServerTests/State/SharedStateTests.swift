@@ -23,7 +23,8 @@ struct SharedStateTests {
             let watch = try await StreamWatch.begin(phone.uid, at: one, database)
             let before = watch.count
             let first = try await other.waitingLogin(phone: phone).push
-            #expect(try await eventually { watch.count > before })
+            let isWoken = try await eventually { watch.count > before }
+            #expect(isWoken)
 
             try await database.refuseConnections(true)
             try await database.endListeners()
@@ -33,12 +34,14 @@ struct SharedStateTests {
             try await Task.sleep(for: .milliseconds(700))
             #expect(watch.count == deaf)
             try await database.refuseConnections(false)
-            #expect(try await eventually { watch.count > deaf })
+            let isWokenLate = try await eventually { watch.count > deaf }
+            #expect(isWokenLate)
             #expect(try await one.mailbox(phone.uid).map(\.messageID) == [first.messageID, second.messageID])
             // And from now on it hears again.
             let again = watch.count
             _ = try await other.waitingLogin(phone: phone)
-            #expect(try await eventually { watch.count > again })
+            let isWokenAgain = try await eventually { watch.count > again }
+            #expect(isWokenAgain)
         }
     }
 
@@ -69,7 +72,8 @@ struct SharedStateTests {
             let watch = try await StreamWatch.begin(phone.uid, at: one, database)
             let before = watch.count
             try await other.server.restore(snapshot)
-            #expect(try await eventually { watch.count > before })
+            let isWoken = try await eventually { watch.count > before }
+            #expect(isWoken)
             #expect(try await one.mailbox(phone.uid).map(\.messageID) == [login.push.messageID])
         }
     }
@@ -121,7 +125,8 @@ struct SharedStateTests {
             #expect(value == (isAlone ? 4 : times + 1))
             // Who was kept out comes after it.
             let all = isAlone ? 4 : times
-            #expect(try await eventually { others.count == all })
+            let areAllThrough = try await eventually { others.count == all }
+            #expect(areAllThrough)
             #expect(try await Self.increment(other) == all + 2)
         }
     }
@@ -158,7 +163,8 @@ struct SharedStateTests {
             try await Task.sleep(for: .milliseconds(300))
             try write(["new"], until: 1000, now: 100)
             #expect(try count() == 11, "the answer came before they were gone")
-            #expect(try await eventually { try count() == 1 })
+            let isSwept = try await eventually { try count() == 1 }
+            #expect(isSwept)
         }
     }
 
@@ -187,7 +193,8 @@ private final class StreamWatch: Sendable {
 
     /// Opens a stream, at a server that listens to the others, and waits until it is quiet.
     static func begin(_ mechanismUID: String, at desk: TestDesk, _ database: StatePlace) async throws -> StreamWatch {
-        #expect(try await eventually { try await database.listeners().count == 2 })
+        let bothListen = try await eventually { try await database.listeners().count == 2 }
+        #expect(bothListen)
         let watch = StreamWatch()
         let stream = desk.server.desk.streams.open(mechanismUID)
         Task { for await _ in stream.signals { watch.signals.withLock { $0 += 1 } } }
@@ -206,7 +213,8 @@ extension StatePlace {
         get throws {
             guard case .postgreSQL(let connection) = state.place else { return "" }
             let text = String(decoding: connection.bytes, as: UTF8.self)
-            return try #require(text.firstMatch(of: #/dbname=([a-z0-9]+)/#).map { String($0.output.1) })
+            let match = try #require(text.firstMatch(of: #/dbname=([a-z0-9]+)/#))
+            return String(match.output.1)
         }
     }
 

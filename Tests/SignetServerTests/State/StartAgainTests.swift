@@ -85,7 +85,8 @@ struct StartAgainTests {
                 _ = state.directory.add(UserKey(realm: .root, name: "kim"), password: Secret("p".utf8), claims: [:])
             }
             #expect(runs.count > 1)
-            #expect(desk.server.journal(matching: JournalFilter { $0.kind = .push }).count == 1)
+            let ofPush = JournalFilter { $0.kind = .push }
+            #expect(desk.server.journal(matching: ofPush).count == 1)
         }
     }
 }

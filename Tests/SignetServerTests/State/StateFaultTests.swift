@@ -71,11 +71,13 @@ extension StateTests {
                 let plain = try await desk.server.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
                 for name in ["secret", "device"] {
                     let text = await seen[name]
-                    #expect(plain.contains { $0.contains(text) }, "no row holds the \(name): this test finds out nothing")
+                    let isHeld = plain.contains { $0.contains(text) }
+                    #expect(isHeld, "no row holds the \(name): this test finds out nothing")
                 }
                 // What not even rows hold.
                 for (name, token) in [("access", tokens.access), ("refresh", try #require(tokens.refresh))] {
-                    #expect(!plain.contains { $0.contains(token) }, "\(name)")
+                    let isHeld = plain.contains { $0.contains(token) }
+                    #expect(!isHeld, "\(name)")
                     await seen.set(name, token)
                 }
                 await seen.set("session", try await desk.session())
@@ -84,7 +86,8 @@ extension StateTests {
                 #expect(try await desk.logIn("Holding").json["authId"] != nil)
                 let plain = try await desk.server.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
                 let password = Base64.encode(Array(TestDesk.password.utf8), as: .url)
-                #expect(plain.contains { $0.contains(password) }, "no row holds the password: this test finds out nothing")
+                let isHeld = plain.contains { $0.contains(password) }
+                #expect(isHeld, "no row holds the password: this test finds out nothing")
                 await seen.set("password", password)
             }
             let directory = place.directory.file("state")
@@ -152,7 +155,9 @@ extension StateTests {
             try await place.desk { desk in
                 let code = try await desk.code(try await desk.session())
                 let statuses = try await atOnce(100) { _ in try await desk.exchange(code).status }
-                #expect(statuses.count { $0 == 200 } == 1 && statuses.count { $0 == 400 } == 99)
+                let grantedCount = statuses.count { $0 == 200 }
+                let refusedCount = statuses.count { $0 == 400 }
+                #expect(grantedCount == 1 && refusedCount == 99)
             }
         }
     }
@@ -189,7 +194,8 @@ extension StateTests {
                 let statuses = try await atOnce(20) { index in
                     try await desk.logIn("Login", name: "slow", password: index % 2 == 0 ? "slow horse" : "wrong").status
                 }
-                #expect(statuses.enumerated().allSatisfy { $0.element == ($0.offset % 2 == 0 ? 200 : 401) })
+                let expected = statuses.indices.map { $0 % 2 == 0 ? 200 : 401 }
+                #expect(statuses == expected)
                 #expect(try await desk.server.desk.engine.passwords.worked == 2)
             }
         }
@@ -207,7 +213,8 @@ extension StateTests {
                     runs.add()
                     return (transaction.accepts(password, hash), [])
                 }
-                #expect(try await eventually { runs.count == 1 })
+                let hasBegun = try await eventually { runs.count == 1 }
+                #expect(hasBegun)
                 _ = try await desk.session()
                 #expect(engine.passwords.worked == 0 && runs.count == 1)
                 for workshop in engine.workshops { workshop.resume() }
@@ -235,8 +242,9 @@ extension StateTests {
                         #expect(answers.sorted() == [200, 400])
                         clock.advance(by: Double(try #require(login.step.waitMilliseconds)) / 1000)
                         let results = try await atOnce(2) { try await desks[$0].next(login.step).json["tokenId"]?.string }
-                        #expect(results.compactMap { $0 }.count == 1)
-                        let token = try #require(results.compactMap { $0 }.first)
+                        let granted = results.compactMap(\.self)
+                        #expect(granted.count == 1)
+                        let token = try #require(granted.first)
                         #expect(try await desks[(turn + 1) % 2].authorize(token).status == 302)
                     }
                     // What stands at one is known to the other: keys, and tokens.
@@ -244,7 +252,8 @@ extension StateTests {
                     #expect(try await other.claims(try #require(tokens.id))["sub"] == "mira")
                     try await other.server.rotateSigningKey()
                     let newer = try await other.tokens()
-                    #expect(try await eventually { (try? await one.claims(try #require(newer.id)))?["sub"] == "mira" })
+                    let isTakenOver = try await eventually { (try? await one.claims(try #require(newer.id)))?["sub"] == "mira" }
+                    #expect(isTakenOver)
                 }
             }
         }

@@ -42,16 +42,20 @@ struct StateTests {
             ]
             try write(rows)
             for (name, row) in rows {
-                #expect(try read { reader throws(StoreError) in try reader.row(RowKey(kind: "k", name: name)) } == row)
+                let stored = try read { reader throws(StoreError) in try reader.row(RowKey(kind: "k", name: name)) }
+                #expect(stored == row)
             }
-            #expect(try read { reader throws(StoreError) in try reader.row(RowKey(kind: "other", name: "a")) } == nil)
+            let ofOtherKind = try read { reader throws(StoreError) in try reader.row(RowKey(kind: "other", name: "a")) }
+            #expect(ofOtherKind == nil)
             #expect(try names(.group("g")) == ["a", "b"] && names(.group("g"), now: 10) == ["b"] && names(.group(odd)) == [odd])
             #expect(try names(.group("")) == [])
             #expect(
                 try names(.newest) == ["b", "c", "a"] && names(.newest, now: 20) == ["b"] && names(.newest, limit: 1) == ["b"])
             #expect(try names(.after(nil)) == [odd, "a", "b", "c"] && names(.after("a"), limit: 1) == ["b"])
-            #expect(try read { reader throws(StoreError) in try reader.count("k", at: 10, limit: 100) } == 3)
-            #expect(try read { reader throws(StoreError) in try reader.count("k", at: 0, limit: 2) } == 2)
+            let countAtTen = try read { reader throws(StoreError) in try reader.count("k", at: 10, limit: 100) }
+            #expect(countAtTen == 3)
+            let limitedCount = try read { reader throws(StoreError) in try reader.count("k", at: 0, limit: 2) }
+            #expect(limitedCount == 2)
             // In the place of the old one, with another group; and gone.
             try write(["a": StoredRow(group: "h", expiresAt: 40, bytes: [2]), "b": nil, "never was": nil])
             #expect(try names(.group("g")) == [] && names(.group("h")) == ["a"])
@@ -59,11 +63,11 @@ struct StateTests {
             // Each engine sweeps when it likes, as others are written: what is over at that moment, and nothing else.
             #expect(try names(.after(nil), now: .min) == [odd, "a", "c"])
             let others = Dictionary(uniqueKeysWithValues: (0..<100).map { ("new \($0)", StoredRow(expiresAt: 41, bytes: [])) })
-            #expect(
-                try await eventually {
-                    try write(others, now: 20)
-                    return try names(.after(nil), now: .min).allSatisfy { $0 != "c" }
-                })
+            let isSwept = try await eventually {
+                try write(others, now: 20)
+                return try names(.after(nil), now: .min).allSatisfy { $0 != "c" }
+            }
+            #expect(isSwept)
             let left = try names(.after(nil), now: .min, limit: 200)
             #expect(left == [odd, "a"] + others.keys.sorted())
         }
@@ -151,7 +155,8 @@ struct StateTests {
                 }
                 return [await kept["locked"], await kept["password"]]
             }
-            #expect(try await found { _ in } == ["false", TestDesk.password])
+            let atFirst = try await found { _ in }
+            #expect(atFirst == ["false", TestDesk.password])
             try await place.desk { desk in
                 try await desk.server.desk.transact { state, _ in
                     state.directory.setLocked(true, mira)
@@ -167,8 +172,10 @@ struct StateTests {
                 }
                 #expect(after == ["\(isLocked)", password])
             }
-            #expect(try await found { _ in } == ["true", "other"], "the entry is again as it was")
-            #expect(try await found { $0.users = [] } == ["nobody", ""])
+            let withOldEntry = try await found { _ in }
+            #expect(withOldEntry == ["true", "other"], "the entry is again as it was")
+            let withoutEntry = try await found { $0.users = [] }
+            #expect(withoutEntry == ["nobody", ""])
         }
     }
 }

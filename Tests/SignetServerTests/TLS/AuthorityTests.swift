@@ -160,7 +160,8 @@ struct AuthorityTests {
             switch found {
             case .success(let identity): #expect(word == nil && identity.authority == .kept, "\(what)")
             case .failure(let error):
-                #expect(word.map { "\(error)".contains($0) } == true, "\(what): \(error)")
+                let isNamed = word.map { "\(error)".contains($0) }
+                #expect(isNamed == true, "\(what): \(error)")
                 #expect(try FileManager.default.contentsOfDirectory(atPath: directory.file("tls")).sorted() == before)
             }
         }

@@ -1,4 +1,4 @@
-"""Each law passes a tree that keeps it and names the fault in one that does not.
+"""Each rule passes a tree that keeps it and names the fault in one that does not.
 
     python3 -m unittest discover -s scripts/lint/tests
 """
@@ -13,11 +13,12 @@ LINT = Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(LINT))
 
-from lawbook import LAWS, STRICT_LAWS, mask  # noqa: E402
+from lint_common import RULES, STRICT_RULES, mask  # noqa: E402
 
 CORE = "Sources/SignetCore/Rule.swift"
 STORE = "Sources/SignetStorage/Store.swift"
 ALLOW = "scripts/lint/allow.txt"
+RULE_TESTS = "Tests/SignetCoreTests/RuleTests.swift"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -28,6 +29,7 @@ let rules: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
 ]
 
@@ -45,7 +47,7 @@ let package = Package(
 )
 """
 
-# A tree that keeps every law, often by a hair.
+# A tree that keeps every rule, often by a hair.
 GOOD = {
     "Package.swift": MANIFEST,
     ".swift-format": (LINT.parents[1] / ".swift-format").read_text(),
@@ -101,7 +103,8 @@ public protocol Store {
     STORE: "public import SignetCore\n\nstruct Hidden {\n    var size = 0\n}\n",
     "Sources/SignetStorage/Engines/Clock.swift": "#if os(Linux)\nlet here = 1\n#endif\n",
     "Sources/signet/Main.swift": "import CPNG\nimport SignetStorage\n",
-    "Tests/SignetCoreTests/RuleTests.swift": "import Testing\n\n@testable import SignetCore\n\nlet moment = Date()\n",
+    "Tests/SignetCoreTests/RuleTests.swift": "import Testing\n\n@testable import SignetCore\n\nlet now = Date()\n"
+    "let c = #expect(throws: E.self) { f() }\nlet d = #expect(a(b) == \"{\")  // {\n",
 }  # fmt: skip
 
 DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
@@ -117,18 +120,18 @@ def function(lines: int) -> str:
     return "func long(\n    _ done: () -> Void = {}\n) {\n" + "    work()\n" * (lines - 4) + "}\n"
 
 
-# law, what is wrong in the tree, where the finding is, what it says
+# rule, what is wrong in the tree, where the finding is, what it says
 FAULTS = [
     ("imports", {STORE: "import SignetCore\nimport Crypto\n"}, f"{STORE}:2:", "does not declare"),
     ("imports", {STORE: "import SignetCore\n@_spi(X) public import struct NIOCore.ByteBuffer\n"}, f"{STORE}:2:", "NIOCore"),
     ("imports", {STORE: "import SignetCore\nimport Testing\n"}, f"{STORE}:2:", "Testing"),
-    ("imports", {STORE: "// import SignetCore\n"}, "Package.swift:18:", "declares SignetCore and never imports it"),
+    ("imports", {STORE: "// import SignetCore\n"}, "Package.swift:19:", "declares SignetCore and never imports it"),
     ("imports", {CORE: "import Crypto\nimport Foundation\n"}, f"{CORE}:2:", "SignetCore imports Foundation"),
     ("imports", {CORE: "import Crypto\n#if os(Linux)\n@preconcurrency import Glibc\n#endif\n"}, f"{CORE}:3:", "Glibc"),
     (
         "imports",
         manifest('name: "SignetCore", dependencies: [', 'name: "SignetCore", dependencies: ["SignetStorage", '),
-        "Package.swift:16:",
+        "Package.swift:17:",
         "SignetCore -> SignetStorage does not point down",
     ),
     (
@@ -140,17 +143,17 @@ FAULTS = [
             '.target(name: "SignetStorage", dep',
         )
         | {"Sources/SignetJourney/Journey.swift": "\n", "Sources/SignetServer/Server.swift": "import SignetJourney\n"},
-        "Package.swift:18:",
+        "Package.swift:19:",
         "SignetServer -> SignetJourney does not point down",
     ),
-    ("imports", manifest('name: "SignetStorage"', 'name: "Attic"'), "Package.swift:18:", "Attic has no rank"),
+    ("imports", manifest('name: "SignetStorage"', 'name: "Attic"'), "Package.swift:19:", "Attic has no rank"),
     ("language", manifest("tools-version: 6.2", "tools-version: 6.3"), "Package.swift:1:", "tools version 6.3.0"),
-    ("language", manifest(SETTINGS, "    .swiftLanguageMode(.v5),\n"), "Package.swift:16:", ".swiftLanguageMode(.v6)"),
-    ("language", manifest("(as: .error)", "(as: .warning)"), "Package.swift:16:", ".treatAllWarnings(as: .error)"),
-    ("language", manifest("ExistentialAny", "BareSlashRegexLiterals"), "Package.swift:16:", "ExistentialAny"),
-    ("language", manifest('Default")', 'Default", .when(platforms: [.linux]))'), "Package.swift:16:", "InternalImportsByDefault"),
+    ("language", manifest(SETTINGS, "    .swiftLanguageMode(.v5),\n"), "Package.swift:17:", ".swiftLanguageMode(.v6)"),
+    ("language", manifest("(as: .error)", "(as: .warning)"), "Package.swift:17:", ".treatAllWarnings(as: .error)"),
+    ("language", manifest("ExistentialAny", "BareSlashRegexLiterals"), "Package.swift:17:", "ExistentialAny"),
+    ("language", manifest('Default")', 'Default", .when(platforms: [.linux]))'), "Package.swift:17:", "InternalImportsByDefault"),
     ("language", manifest('["SignetCore", "signet"], swiftSettings: rules', '["SignetCore", "signet"]'),
-        "Package.swift:21:", "SignetCoreTests is built without .swiftLanguageMode"),
+        "Package.swift:22:", "SignetCoreTests is built without .swiftLanguageMode"),
     ("forbidden", {STORE: "final class Box: @unchecked Sendable {}\n"}, f"{STORE}:1:", "@unchecked"),
     ("forbidden", {STORE: "nonisolated(unsafe) let x = 1\n"}, f"{STORE}:1:", "nonisolated(unsafe)"),
     ("forbidden", {STORE: "enum A {\n    private static var x = 1\n}\n"}, f"{STORE}:2:", "mutable global"),
@@ -165,6 +168,10 @@ FAULTS = [
     ("forbidden", {STORE: "let now = Date.now\n"}, f"{STORE}:1:", "WallClock"),
     ("forbidden", {STORE: "let a = make() ?? NoEncryptor()\n"}, f"{STORE}:1:", "to seal nothing"),
     ("forbidden", {STORE: "let id = UUID()\n"}, f"{STORE}:1:", "randomness"),
+    ("macros", {RULE_TESTS: "func a() {\n    #expect(a.contains { $0 })\n}\n"}, f"{RULE_TESTS}:2:", "inside #expect"),
+    ("macros", {RULE_TESTS: "let b = try #require(\n    f(x) ?? a.first { $0 })\n"}, f"{RULE_TESTS}:1:", "inside #expect"),
+    ("macros", {RULE_TESTS: '#expect(a, "\\(b.map { $0 })")\n'}, f"{RULE_TESTS}:1:", "inside #expect"),
+    ("language", manifest('NonsendingByDefault")', 'Sending")'), "Package.swift:17:", "NonisolatedNonsendingByDefault"),
     ("platform", {STORE: "#if os(Linux)\nlet a = 1\n#endif\n"}, f"{STORE}:1:", "`os(Linux)` outside"),
     ("platform", {STORE: "#if DEBUG\n#elseif canImport(UIKit)\nimport UIKit\n#endif\n"}, f"{STORE}:2:", "`canImport(UIKit)`"),
     ("platform", {STORE: "#if canImport(Glibc)\nimport Glibc\nlet a = 1\n#endif\n"}, f"{STORE}:1:", "`canImport(Glibc)`"),
@@ -188,32 +195,32 @@ FAULTS = [
 ]  # fmt: skip
 
 
-class Laws(unittest.TestCase):
-    def judge(self, law: str, changes: dict[str, str | None] = {}) -> tuple[int, str]:
+class Rules(unittest.TestCase):
+    def judge(self, rule: str, changes: dict[str, str | None] = {}) -> tuple[int, str]:
         with tempfile.TemporaryDirectory() as root:
             for path, text in (GOOD | changes).items():
                 if text is not None:
                     (Path(root) / path).parent.mkdir(parents=True, exist_ok=True)
                     (Path(root) / path).write_text(text)
-            done = subprocess.run([LINT / law, root], capture_output=True, text=True)
+            done = subprocess.run([LINT / rule, root], capture_output=True, text=True)
             return done.returncode, done.stdout + done.stderr
 
-    def test_a_good_tree_keeps_every_law(self):
-        for law in STRICT_LAWS + LAWS + ["all"]:
-            with self.subTest(law):
-                status, said = self.judge(law)
+    def test_a_good_tree_passes_every_rule(self):
+        for rule in STRICT_RULES + RULES + ["all"]:
+            with self.subTest(rule):
+                status, said = self.judge(rule)
                 self.assertEqual(status, 0, said)
 
     def test_a_fault_is_found_where_it_is(self):
-        for law, changes, place, message in FAULTS:
-            with self.subTest(law, message=message):
-                status, said = self.judge(law, changes)
+        for rule, changes, place, message in FAULTS:
+            with self.subTest(rule, message=message):
+                status, said = self.judge(rule, changes)
                 self.assertEqual(status, 1, said)
                 lines = [line for line in said.splitlines() if place in line and message in line]
                 self.assertEqual(len(lines), 1, said)
 
-    def test_every_law_has_a_fault_that_shows_it_can_fail(self):
-        self.assertEqual({fault[0] for fault in FAULTS}, set(STRICT_LAWS + LAWS))
+    def test_every_rule_has_a_fault_that_shows_it_can_fail(self):
+        self.assertEqual({fault[0] for fault in FAULTS}, set(STRICT_RULES + RULES))
 
     def test_an_allow_list_entry_excuses_what_it_names_and_no_more(self):
         long, longer = function(61), function(62).replace("long", "longer")
@@ -228,7 +235,7 @@ class Laws(unittest.TestCase):
         self.assertEqual(self.judge("forbidden", {STORE: holder + "}\n"} | entry), (0, ""))
         self.assertEqual(self.judge("forbidden", {STORE: holder + "    static var b = 1\n}\n"} | entry)[0], 1)
 
-    def test_all_reports_every_broken_law(self):
+    def test_all_reports_every_broken_rule(self):
         status, said = self.judge("all", {STORE: "import SignetCore\n\nlet id = UUID()\n" + "// line\n" * 400})
         self.assertEqual(status, 1)
         self.assertIn("BROKEN forbidden\nSources/", said)

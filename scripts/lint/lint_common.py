@@ -1,4 +1,4 @@
-"""What the laws share: the tree they read, what a finding is, the allow-list, and Swift source without its prose."""
+"""What the rules share: the tree they read, what a finding is, the allow-list, and Swift source without its prose."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ALLOW_LIST = "scripts/lint/allow.txt"
-#: The laws that grant no exceptions, and those that do, by an entry in the allow-list.
-STRICT_LAWS = ["allow-list", "language", "format"]
-LAWS = ["imports", "forbidden", "platform", "size", "docs", "paths"]
+#: The rules that grant no exceptions, and those that do, by an entry in the allow-list.
+STRICT_RULES = ["allow-list", "language", "format", "macros"]
+RULES = ["imports", "forbidden", "platform", "size", "docs", "paths"]
 
 
 # MARK: - Findings and the allow-list
@@ -31,10 +31,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Exemption:
-    """One line of the allow-list: `law path[:function-or-pattern] -- reason`."""
+    """One line of the allow-list: `rule path[:function-or-pattern] -- reason`."""
 
     line: int
-    law: str
+    rule: str
     path: str
     pattern: str
     reason: str
@@ -53,17 +53,17 @@ def exemptions(root: Path) -> list[Exemption]:
     for number, line in enumerate(file.read_text().splitlines() if file.exists() else [], 1):
         if line.strip() and not line.startswith("#"):
             entry, _, reason = line.partition(" -- ")
-            law, _, place = entry.strip().partition(" ")
+            rule, _, place = entry.strip().partition(" ")
             path, _, pattern = place.strip().partition(":")
-            found.append(Exemption(number, law, path, pattern, reason.strip()))
+            found.append(Exemption(number, rule, path, pattern, reason.strip()))
     return found
 
 
-def main(law: str, check) -> None:
-    """Runs one law on the tree named on the command line (this checkout by default) and exits 1 on a finding."""
+def main(rule: str, check) -> None:
+    """Runs one rule on the tree named on the command line (this checkout by default) and exits 1 on a finding."""
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     findings = list(check(root))
-    entries = [entry for entry in exemptions(root) if entry.law == law] if law in LAWS else []
+    entries = [entry for entry in exemptions(root) if entry.rule == rule] if rule in RULES else []
     kept = [finding for finding in findings if not any(entry.covers(finding) for entry in entries)]
     for entry in entries:
         if not any(entry.covers(finding) for finding in findings):
