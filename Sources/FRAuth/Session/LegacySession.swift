@@ -69,7 +69,7 @@ final class LegacySession: Sendable {
 
     /// What is stored, at once.
     var kept: Kept {
-        let count = keeper.store.count
+        let count = keeper.store.generation
         let (seen, isNobody) = state.withLock { ($0.seen, $0.leaving > 0) }
         if isNobody { return Kept() }
         switch place {
@@ -88,7 +88,7 @@ final class LegacySession: Sendable {
     /// - Throws: `StoreError` when it may not be used.
     func current() async throws(StoreError) -> Kept {
         try await settle()
-        let count = keeper.store.count
+        let count = keeper.store.generation
         if case .keychain = place, let seen = state.withLock({ $0.seen }), seen.count == count { return seen.kept }
         return await look(keeper.store)
     }
@@ -96,7 +96,7 @@ final class LegacySession: Sendable {
     @discardableResult
     private func look(_ store: SessionStore) async -> Kept {
         if state.withLock({ $0.doubt }) != nil { return Kept() }
-        let count = store.count
+        let count = store.generation
         do throws(StoreError) {
             let kept = Kept(session: try await store.session(), token: try await store.token())
             state.withLock { $0.seen = (kept, count) }

@@ -9,7 +9,7 @@ import SignetStorage
 actor ItemAccounts: AccountStore {
     private let storage: any Storage<StoredAccounts>
     private let limit: Duration
-    private let turns = Turns()
+    private let lock = AsyncLock()
 
     /// Accounts in `storage`, which may take `limit` for each call.
     init(_ storage: sending any Storage<StoredAccounts>, limit: Duration) {
@@ -19,7 +19,7 @@ actor ItemAccounts: AccountStore {
 
     func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) async throws(StoreError) -> R {
         let (records, _) = try await begin()
-        defer { turns.pass() }
+        defer { lock.unlock() }
         return try body(AccountRecords.reader(records))
     }
 
@@ -29,11 +29,11 @@ actor ItemAccounts: AccountStore {
         do throws(StoreError) {
             value = try body(AccountRecords.writer(records))
         } catch {
-            turns.pass()
+            lock.unlock()
             throw error
         }
         guard records.isChanged else {
-            turns.pass()
+            lock.unlock()
             return value
         }
         try await end(with: StoredAccounts(bytes: records.bytes), over: before)
@@ -42,29 +42,29 @@ actor ItemAccounts: AccountStore {
 
     /// Takes the turn and reads the item. When it throws, the turn is passed on, or will be when the storage has answered.
     private func begin() async throws(StoreError) -> (records: BundledRecords, item: StoredAccounts?) {
-        let turns = turns
-        guard await TimeLimit.run(limit, late: { turns.pass() }, { await turns.take() }) != nil else { throw tooLate }
-        let item = await TimeLimit.run(limit, late: { _ in turns.pass() }, { await self.item() })
+        let lock = lock
+        guard await withTimeout(limit, late: { lock.unlock() }, { await lock.lock() }) != nil else { throw tooLate }
+        let item = await withTimeout(limit, late: { _ in lock.unlock() }, { await self.item() })
         guard let item else { throw tooLate }
         do throws(StoreError) {
             let item = try item.get()
             return (try BundledRecords(item?.bytes), item)
         } catch {
-            turns.pass()
+            lock.unlock()
             throw error
         }
     }
 
     /// Stores the item and passes the turn on, now or when the storage has answered.
     private func end(with item: StoredAccounts, over before: StoredAccounts?) async throws(StoreError) {
-        let turns = turns
-        let outcome = await TimeLimit.run(limit, late: { _ in turns.pass() }, { await self.keep(item, over: before) })
+        let lock = lock
+        let outcome = await withTimeout(limit, late: { _ in lock.unlock() }, { await self.keep(item, over: before) })
         guard let outcome else {
             throw StoreError(
                 .outcomeUnknown, "store the accounts",
                 "the storage did not answer within \(limit); read them again to find out")
         }
-        turns.pass()
+        lock.unlock()
         try outcome.get()
     }
 

@@ -1,3 +1,4 @@
+import SignetCore
 import SignetNetwork
 
 /// A transport that has a limit on each request, whether or not the one behind minds it.
@@ -11,7 +12,7 @@ struct TimedTransport: HTTPTransport {
         var request = request
         request.timeout = limit
         let (timed, transport) = (request, transport)
-        let outcome = await TimeLimit.run(limit) { () async -> Result<HTTPResponse, TransportError> in
+        let outcome = await withTimeout(limit) { () async -> Result<HTTPResponse, TransportError> in
             do throws(TransportError) {
                 return .success(try await transport.send(timed))
             } catch {

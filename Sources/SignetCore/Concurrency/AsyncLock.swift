@@ -1,50 +1,51 @@
 import Synchronization
 
-/// One at a time, first come first served, for work that suspends: an actor lets the next caller in at each `await`, this does
-/// not. Who takes a turn passes it on, whatever happens.
-package final class Turns: Sendable {
-    private let line = Mutex(Line())
+/// A lock that a task holds across suspensions. Waiting tasks get it in the order in which they asked.
+///
+/// An actor lets the next caller in at each `await`; this lock does not.
+package final class AsyncLock: Sendable {
+    private let queue = Mutex(Queue())
 
     package init() {}
 
-    /// Waits for the turn. A task that is cancelled keeps its place.
-    package func take() async {
-        if line.withLock({ $0.enter() }) { return }
+    /// Waits until the caller holds the lock. A canceled task keeps its place in the queue.
+    package func lock() async {
+        if queue.withLock({ $0.acquire() }) { return }
         await withCheckedContinuation { continuation in
-            // The turn may have come free meanwhile.
-            let isOurs = line.withLock { line in
-                let isOurs = line.enter()
-                if !isOurs { line.newcomers.append(continuation) }
-                return isOurs
+            // The lock may have been released since.
+            let isAcquired = queue.withLock { queue in
+                let isAcquired = queue.acquire()
+                if !isAcquired { queue.newest.append(continuation) }
+                return isAcquired
             }
-            if isOurs { continuation.resume() }
+            if isAcquired { continuation.resume() }
         }
     }
 
-    /// Ends the turn; it is the next one's.
-    package func pass() {
-        line.withLock { $0.next() }?.resume()
+    /// Releases the lock; the first waiting task holds it then.
+    package func unlock() {
+        queue.withLock { $0.release() }?.resume()
     }
 
-    private struct Line {
-        var isTaken = false
-        var newcomers: [CheckedContinuation<Void, Never>] = []
-        /// Those who wait longest, in the opposite order: to take one from the end does not move the others.
-        var first: [CheckedContinuation<Void, Never>] = []
+    private struct Queue {
+        var isLocked = false
+        var newest: [CheckedContinuation<Void, Never>] = []
+        /// The tasks that have waited longest, in reverse order, so that taking the first does not move the others.
+        var oldest: [CheckedContinuation<Void, Never>] = []
 
-        mutating func enter() -> Bool {
-            if isTaken { return false }
-            isTaken = true
+        mutating func acquire() -> Bool {
+            if isLocked { return false }
+            isLocked = true
             return true
         }
 
-        mutating func next() -> CheckedContinuation<Void, Never>? {
-            if first.isEmpty {
-                first = newcomers.reversed()
-                newcomers = []
+        mutating func release() -> CheckedContinuation<Void, Never>? {
+            if oldest.isEmpty {
+                oldest = newest.reversed()
+                newest = []
             }
-            if first.isEmpty { isTaken = false }
-            return first.popLast()
+            if oldest.isEmpty { isLocked = false }
+            return oldest.popLast()
         }
     }
 }

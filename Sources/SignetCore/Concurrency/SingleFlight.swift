@@ -1,50 +1,54 @@
 import Synchronization
 
-/// One piece of work at a time, whose outcome goes to all who asked for it meanwhile. Who gives up stops waiting; the work goes
-/// on for the others, and to its end even when nobody waits: what it began at a server has to be saved.
-final class OneFlight<Value: Sendable>: Sendable {
+/// Runs one operation at a time and gives its result to all callers that asked for it meanwhile.
+///
+/// A canceled caller stops waiting. The operation goes on for the other callers, and to its end even when no caller waits, because what it
+/// began at a server has to be saved.
+package final class SingleFlight<Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var isFlying = false
-        var next: UInt64 = 0
+        var isRunning = false
+        var nextTicket: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Value?, Never>] = [:]
-        /// Those who gave up before they had begun to wait.
-        var gone: Set<UInt64> = []
+        /// The callers that were canceled before they began to wait.
+        var canceled: Set<UInt64> = []
     }
 
-    /// The outcome of the work that is under way, or of `work`, begun now; nil when the caller gave up.
-    func join(_ work: @escaping @Sendable () async -> Value) async -> Value? {
+    package init() {}
+
+    /// Returns the result of the operation that is running, or starts `operation` and returns its result; nil when the caller was canceled.
+    package func run(_ operation: @escaping @Sendable () async -> Value) async -> Value? {
         let ticket = state.withLock { state in
-            state.next += 1
-            return state.next
+            state.nextTicket += 1
+            return state.nextTicket
         }
-        // A cancellation that comes when the outcome is there already leaves the ticket behind.
-        defer { state.withLock { _ = $0.gone.remove(ticket) } }
+        // A cancellation that comes after the result leaves the ticket behind.
+        defer { state.withLock { _ = $0.canceled.remove(ticket) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (isGone, begins) = state.withLock { state -> (Bool, Bool) in
-                    if state.gone.remove(ticket) != nil { return (true, false) }
+                let (isCanceled, starts) = state.withLock { state -> (Bool, Bool) in
+                    if state.canceled.remove(ticket) != nil { return (true, false) }
                     state.waiting[ticket] = continuation
-                    defer { state.isFlying = true }
-                    return (false, !state.isFlying)
+                    defer { state.isRunning = true }
+                    return (false, !state.isRunning)
                 }
-                if isGone { continuation.resume(returning: nil) }
-                if begins { Task { self.land(await work()) } }
+                if isCanceled { continuation.resume(returning: nil) }
+                if starts { Task { self.finish(await operation()) } }
             }
         } onCancel: {
             let continuation = state.withLock { state -> CheckedContinuation<Value?, Never>? in
                 if let continuation = state.waiting.removeValue(forKey: ticket) { return continuation }
-                state.gone.insert(ticket)
+                state.canceled.insert(ticket)
                 return nil
             }
             continuation?.resume(returning: nil)
         }
     }
 
-    private func land(_ value: Value) {
+    private func finish(_ value: Value) {
         let waiting = state.withLock { state in
-            state.isFlying = false
+            state.isRunning = false
             defer { state.waiting = [:] }
             return state.waiting.values
         }

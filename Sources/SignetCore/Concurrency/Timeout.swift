@@ -1,52 +1,54 @@
 import Synchronization
 
-/// Waits for work of somebody else's, but not for ever.
-enum TimeLimit {
-    /// What `work` answers, or nil when it has not answered in time. Then it is cancelled, which it may disregard; what it
-    /// answers later is handed to `late`.
-    static func run<Value: Sendable>(
-        _ limit: Duration, late: @escaping @Sendable (Value) -> Void = { _ in },
-        _ work: @escaping @Sendable () async -> Value
-    ) async -> Value? {
-        let race = Race<Value>()
-        let worker = Task {
-            let value = await work()
-            if !race.end(with: value) { late(value) }
-        }
-        let watch = Task {
-            // It ends early when the work is done.
-            guard (try? await Task.sleep(for: limit)) != nil else { return }
-            if race.end(with: nil) { worker.cancel() }
-        }
-        defer { watch.cancel() }
-        return await withTaskCancellationHandler {
-            await race.end
-        } onCancel: {
-            worker.cancel()
-        }
+/// Runs an operation and returns its value, or nil when it has not returned within a limit.
+///
+/// The operation is canceled then, which it may ignore, and its value goes to `late` when it comes.
+/// - Parameters:
+///   - limit: The time that the operation has.
+///   - late: Called with the value of an operation that returned after the limit.
+///   - operation: The operation. It is canceled when the caller is.
+package func withTimeout<Value: Sendable>(
+    _ limit: Duration, late: @escaping @Sendable (Value) -> Void = { _ in },
+    _ operation: @escaping @Sendable () async -> Value
+) async -> Value? {
+    let result = FirstResult<Value>()
+    let worker = Task {
+        let value = await operation()
+        if !result.set(value) { late(value) }
+    }
+    let timer = Task {
+        // The sleep ends early when the operation is done.
+        guard (try? await Task.sleep(for: limit)) != nil else { return }
+        if result.set(nil) { worker.cancel() }
+    }
+    defer { timer.cancel() }
+    return await withTaskCancellationHandler {
+        await result.value
+    } onCancel: {
+        worker.cancel()
     }
 }
 
-/// The first of two to come in.
-private final class Race<Value: Sendable>: Sendable {
+/// The first of two results.
+private final class FirstResult<Value: Sendable>: Sendable {
     private enum State {
-        case running
+        case pending
         case awaited(CheckedContinuation<Value?, Never>)
-        case over(Value?)
+        case finished(Value?)
     }
 
-    private let state = Mutex(State.running)
+    private let state = Mutex(State.pending)
 
-    /// Comes in. Returns whether nobody had before.
-    func end(with value: Value?) -> Bool {
+    /// Sets the result, and returns whether it is the first one.
+    func set(_ value: Value?) -> Bool {
         let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<Value?, Never>?) in
             switch state {
-            case .over: return (false, nil)
-            case .running:
-                state = .over(value)
+            case .finished: return (false, nil)
+            case .pending:
+                state = .finished(value)
                 return (true, nil)
             case .awaited(let continuation):
-                state = .over(value)
+                state = .finished(value)
                 return (true, continuation)
             }
         }
@@ -54,16 +56,16 @@ private final class Race<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// What the first came with. To be asked once.
-    var end: Value? {
+    /// The first result. It can be awaited once.
+    var value: Value? {
         get async {
             await withCheckedContinuation { continuation in
-                let over = state.withLock { state -> Value?? in
-                    if case .over(let value) = state { return .some(value) }
+                let finished = state.withLock { state -> Value?? in
+                    if case .finished(let value) = state { return .some(value) }
                     state = .awaited(continuation)
                     return nil
                 }
-                if case .some(let value) = over { continuation.resume(returning: value) }
+                if case .some(let value) = finished { continuation.resume(returning: value) }
             }
         }
     }

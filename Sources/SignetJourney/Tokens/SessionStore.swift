@@ -11,8 +11,8 @@ public actor SessionStore {
     private let tokenStorage: any Storage<AccessToken>
     private let sessionStorage: any Storage<SSOToken>
     private let cookieStorage: any Storage<CookieJar>
-    nonisolated let lock: ProcessLock?
-    nonisolated let turns = Turns()
+    nonisolated let fileLock: FileLock?
+    nonisolated let taskLock = AsyncLock()
     /// Counts the changes where there is no lock file to do it.
     private nonisolated let changes = Atomic<Int64>(0)
 
@@ -31,7 +31,7 @@ public actor SessionStore {
         tokenStorage = tokens
         sessionStorage = session
         cookieStorage = cookies
-        lock = if let lockFile { try ProcessLock(path: lockFile) } else { nil }
+        fileLock = if let lockFile { try FileLock(path: lockFile) } else { nil }
     }
 
     /// What is gone with the process.
@@ -83,13 +83,13 @@ extension SessionStore {
 
     /// Stores an access token.
     package func save(_ token: AccessToken) async throws(StoreError) {
-        defer { advance() }
+        defer { incrementGeneration() }
         try await Self.guarding("save the tokens") { try await tokenStorage.save(item: token) }
     }
 
     /// Removes the access token.
     package func removeToken() async throws(StoreError) {
-        defer { advance() }
+        defer { incrementGeneration() }
         try await Self.guarding("remove the tokens") { try await tokenStorage.delete() }
     }
 
@@ -100,13 +100,13 @@ extension SessionStore {
 
     /// Stores a session.
     package func save(_ session: SSOToken) async throws(StoreError) {
-        defer { advance() }
+        defer { incrementGeneration() }
         try await Self.guarding("save the session") { try await sessionStorage.save(item: session) }
     }
 
     /// Removes the session.
     package func removeSession() async throws(StoreError) {
-        defer { advance() }
+        defer { incrementGeneration() }
         try await Self.guarding("remove the session") { try await sessionStorage.delete() }
     }
 
@@ -125,20 +125,20 @@ extension SessionStore {
         try await Self.guarding("remove the cookies") { try await cookieStorage.delete() }
     }
 
-    /// How often what is stored was changed, as far as that can be known without asking it.
-    package nonisolated var count: Int64 { lock?.count ?? changes.load(ordering: .acquiring) }
+    /// The number of changes to what is stored, as far as it can be known without reading it; only ever compared with itself.
+    package nonisolated var generation: Int64 { fileLock?.generation ?? changes.load(ordering: .acquiring) }
 
-    private func advance() {
-        if let lock { lock.advance() } else { changes.add(1, ordering: .releasing) }
+    private func incrementGeneration() {
+        if let fileLock { fileLock.incrementGeneration() } else { changes.add(1, ordering: .releasing) }
     }
 
-    /// Runs `body` alone among all tasks and processes that use this place.
-    nonisolated func withTurn<Value>(
-        patience: Duration = .seconds(120), _ body: () async -> Value
+    /// Runs `body` while no other task or process that uses this store does. Other processes are waited for until `timeout`.
+    nonisolated func withLock<Value>(
+        timeout: Duration = .seconds(120), _ body: () async -> Value
     ) async throws(StoreError) -> Value {
-        if let lock { return try await lock.withTurn(patience: patience, body) }
-        await turns.take()
-        defer { turns.pass() }
+        if let fileLock { return try await fileLock.withLock(timeout: timeout, body) }
+        await taskLock.lock()
+        defer { taskLock.unlock() }
         return await body()
     }
 

@@ -31,7 +31,7 @@ public final class TokenSource: Sendable {
     let server: OAuthServer
     let threshold: Duration
     let clock: any WallClock
-    private let flight = OneFlight<Result<AccessToken, TokenError>>()
+    private let renewal = SingleFlight<Result<AccessToken, TokenError>>()
     private let memory = Mutex(Memory())
     /// The report of ``replaced``.
     let replacement = Mutex<LogOutReport?>(nil)
@@ -105,7 +105,7 @@ public final class TokenSource: Sendable {
     ///   of another session could not be revoked, why: they are removed, and the next call does not come upon them any more.
     public func token() async throws(TokenError) -> AccessToken {
         if let token = remembered() { return token }
-        return try await fly(nil)
+        return try await sharedRenewal(nil)
     }
 
     /// A new token, whether or not the stored one has ended.
@@ -121,20 +121,20 @@ public final class TokenSource: Sendable {
     /// - Throws: ``TokenError``.
     public func renewed(insteadOf refused: AccessToken?) async throws(TokenError) -> AccessToken {
         if let token = remembered(), token.value != refused?.value, refused != nil { return token }
-        let token = try await fly(refused)
-        // The flight that was joined may have been begun before the token was refused.
-        return token.value == refused?.value ? try await fly(refused) : token
+        let token = try await sharedRenewal(refused)
+        // The renewal that was running may have begun before the token was refused.
+        return token.value == refused?.value ? try await sharedRenewal(refused) : token
     }
 
-    private func fly(_ refused: AccessToken?) async throws(TokenError) -> AccessToken {
-        guard let outcome = await flight.join({ await self.obtain(refused) }) else { throw TokenError(.cancelled) }
+    private func sharedRenewal(_ refused: AccessToken?) async throws(TokenError) -> AccessToken {
+        guard let outcome = await renewal.run({ await self.obtain(refused) }) else { throw TokenError(.cancelled) }
         return try outcome.get()
     }
 
     // MARK: Memory
 
     private func remembered() -> AccessToken? {
-        let (now, count) = (clock.now, store.count)
+        let (now, count) = (clock.now, store.generation)
         return memory.withLock { $0.count == count && now <= $0.until ? $0.token : nil }
     }
 
@@ -149,7 +149,7 @@ public final class TokenSource: Sendable {
         memory.withLock { $0 = Memory() }
     }
 
-    // MARK: The flight
+    // MARK: Renewal
 
     private func obtain(_ refused: AccessToken?) async -> Result<AccessToken, TokenError> {
         do throws(TokenError) {
@@ -157,7 +157,7 @@ public final class TokenSource: Sendable {
             while true {
                 switch try await alone({ () async throws(TokenError) in try await self.renew(refused) }) {
                 case .token(let token): return .success(token)
-                // Not in the turn, for which everybody else waits.
+                // Without the lock, so that other callers need not wait for it.
                 case .orphan(let token): try await revoke(orphan: token)
                 }
             }
@@ -168,7 +168,7 @@ public final class TokenSource: Sendable {
 
     /// The stored token, if it is good as it is.
     private func stored() async throws(TokenError) -> AccessToken? {
-        let count = store.count
+        let count = store.generation
         let (token, session) = try await kept()
         let decision = TokenRules.decide(token, session: session.map(SessionIdentity.init), now: clock.now, threshold: threshold)
         guard let token, decision == .use, !TokenRules.isDue(token, now: clock.now, threshold: threshold) else {
@@ -182,7 +182,7 @@ public final class TokenSource: Sendable {
     func alone<Value>(_ body: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
         let outcome: Result<Value, TokenError>
         do throws(StoreError) {
-            outcome = try await store.withTurn {
+            outcome = try await store.withLock {
                 do throws(TokenError) { return .success(try await body()) } catch { return .failure(error) }
             }
         } catch {
@@ -215,7 +215,7 @@ public final class TokenSource: Sendable {
             switch (decision, token, session) {
             case (.use, let token?, _):
                 let isDue = TokenRules.isDue(token, now: clock.now, threshold: threshold)
-                remember(token, count: store.count, until: isDue ? token.expiresAt : nil)
+                remember(token, count: store.generation, until: isDue ? token.expiresAt : nil)
                 return .token(token)
             case (.refresh, let old?, _):
                 switch try await refreshed(old, hasSession: session != nil, isRefused: isRefused) {
@@ -278,7 +278,7 @@ public final class TokenSource: Sendable {
         do {
             let new = TokenRules.merged(try await server.refresh(old, with: refreshToken), into: old)
             try await storing { () async throws(StoreError) in try await store.save(new) }
-            remember(new, count: store.count)
+            remember(new, count: store.generation)
             return .token(new)
         } catch let error as OAuthError {
             switch TokenRules.afterRefresh(error, hasSession: hasSession) {
@@ -311,7 +311,7 @@ public final class TokenSource: Sendable {
         let mayPass = [.unreachable, .loginRequired, .interactionRequired].contains(failure.code)
         guard let old, mayPass, !isRefused, !old.isExpired(at: now) else { throw failure }
         let next = now + max(Self.pause, failure.retryAfter ?? .zero).seconds
-        remember(old, count: store.count, until: min(next, old.expiresAt ?? next))
+        remember(old, count: store.generation, until: min(next, old.expiresAt ?? next))
         return old
     }
 
@@ -329,7 +329,7 @@ public final class TokenSource: Sendable {
             if answer.cookies != cookies { try await store.save(answer.cookies) }
             let new = try await server.exchange(answer.code, attempt).belonging(to: SessionIdentity(session))
             try await store.save(new)
-            remember(new, count: store.count)
+            remember(new, count: store.generation)
             return new
         } catch {
             var failure = TokenError(error)

@@ -1,3 +1,5 @@
+import SignetCore
+
 /// A storage in front of another one. It lets one call at a time through to it, in the order in which they came, and keeps
 /// the item in memory when asked to.
 ///
@@ -21,8 +23,8 @@
 open class StorageDelegate<T: Codable>: Storage {
     private let delegate: any Storage<T>
     private let cacheStrategy: CacheStrategy
-    private let turns = Turns()
-    // Read and written during a turn only.
+    private let lock = AsyncLock()
+    // Read and written only while the lock is held.
     private var cached: T?
 
     /// A delegate that takes over `delegate`: nobody else is to use it from now on.
@@ -43,8 +45,8 @@ open class StorageDelegate<T: Codable>: Storage {
     /// Stores `item`.
     /// - Throws: what the storage behind throws. Which item is there then, the next ``get()`` finds out.
     open func save(item: sending T) async throws {
-        await turns.take()
-        defer { turns.pass() }
+        await lock.lock()
+        defer { lock.unlock() }
         cached = nil
         try await delegate.save(item: item)
     }
@@ -52,8 +54,8 @@ open class StorageDelegate<T: Codable>: Storage {
     /// The item, from memory if it is there; nil when there is none.
     /// - Throws: what the storage behind throws. An error is never answered from memory, and never as nil.
     open func get() async throws -> T? {
-        await turns.take()
-        defer { turns.pass() }
+        await lock.lock()
+        defer { lock.unlock() }
         if let cached { return cached }
         let item = try await delegate.get()
         if cacheStrategy == .cache { cached = item }
@@ -63,8 +65,8 @@ open class StorageDelegate<T: Codable>: Storage {
     /// Removes the item. It is no error when there is none.
     /// - Throws: what the storage behind throws. Whether the item is still there then, the next ``get()`` finds out.
     open func delete() async throws {
-        await turns.take()
-        defer { turns.pass() }
+        await lock.lock()
+        defer { lock.unlock() }
         cached = nil
         try await delegate.delete()
     }
