@@ -83,7 +83,7 @@ private final class Crowd {
             isSlow
             ? try Vault.create(
                 in: SlowDisk(store: try SQLiteStore(path: path + ".sqlite", creating: true)),
-                custodian: try KeyFile.create(path: path + ".key"))
+                protector: try KeyFile.create(path: path + ".key"))
             : try VaultDirectory(path: path).createVault(.keyFile)
         records = AccountRecords(vault)
         self.count = count

@@ -1,10 +1,10 @@
 import SignetStorage
 import SignetTesting
 
-/// How late a task comes that has nothing to do with the vault, while custodians take a second each: a call that blocked one of
+/// How late a task comes that has nothing to do with the vault, while key protectors take a second each: a call that blocked one of
 /// the pool's threads would show here.
 enum HeartbeatRow {
-    private static let name = "a task's p99 lateness while custodians take 1 s"
+    private static let name = "a task's p99 lateness while key protectors take 1 s"
     /// More at a time than the pool has threads.
     private static let openings = 16
 
@@ -12,16 +12,16 @@ enum HeartbeatRow {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let store = MemoryStore()
-        let custodian = FaultyCustodian(try KeyFile.create(path: directory.file("key")))
-        _ = try Vault.create(in: store, custodian: custodian)
-        custodian.fault = .blocking(.seconds(1))
+        let protector = FaultyKeyProtector(try KeyFile.create(path: directory.file("key")))
+        _ = try Vault.create(in: store, protector: protector)
+        protector.fault = .blocking(.seconds(1))
         // In turns, so that what else the machine does meets both.
         var (idle, busy) = ([Double](), [Double]())
         for _ in 0..<3 {
             idle += try await lateness { try await Task.sleep(for: .seconds(1)) }
             busy += try await lateness {
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<openings { group.addTask { _ = try await Vault.unlock(store, custodians: [custodian]) } }
+                    for _ in 0..<openings { group.addTask { _ = try await Vault.unlock(store, protectors: [protector]) } }
                     try await group.waitForAll()
                 }
             }

@@ -10,20 +10,20 @@ import SignetCore
 import SignetStorage
 
 func run(_ arguments: [String]) throws(StoreError) -> String {
-    let custodian = SecretServiceCustodian(
+    let protector = SecretServiceProtector(
         patience: .milliseconds(Int(arguments[0]) ?? 0), unlockPatience: Int(arguments[1]).map { .milliseconds($0) })
     let rest = Array(arguments.dropFirst(3))
     switch arguments[2] {
-    case "availability": return text(custodian.availability())
-    case "owner": return try custodian.owner().map { "\($0.processID) \($0.program ?? "-")" } ?? "nobody"
-    case "wrap": return try Base64.encode(custodian.wrap(Secret(bytes(rest[0])), context: bytes(rest[1])), as: .url)
-    case "unwrap": return try Base64.encode(custodian.unwrap(bytes(rest[0]), context: bytes(rest[1])).bytes, as: .url)
-    case "epoch": return try custodian.epoch(ofVault: rest[0]).map(String.init) ?? "none"
+    case "availability": return text(protector.availability())
+    case "owner": return try protector.owner().map { "\($0.processID) \($0.program ?? "-")" } ?? "nobody"
+    case "wrap": return try Base64.encode(protector.wrap(Secret(bytes(rest[0])), context: bytes(rest[1])), as: .url)
+    case "unwrap": return try Base64.encode(protector.unwrap(bytes(rest[0]), context: bytes(rest[1])).bytes, as: .url)
+    case "epoch": return try protector.epoch(ofVault: rest[0]).map(String.init) ?? "none"
     case "remember":
-        try custodian.remember(epoch: UInt64(rest[1]) ?? 0, ofVault: rest[0])
+        try protector.remember(epoch: UInt64(rest[1]) ?? 0, ofVault: rest[0])
         return "remembered"
-    case "climb": return try climb(custodian, vault: rest[0], from: rest[1], by: rest[2], to: rest[3])
-    case "insist": return insist(custodian, wrapped: bytes(rest[0]), context: bytes(rest[1]), refusals: Int(rest[2]) ?? 0)
+    case "climb": return try climb(protector, vault: rest[0], from: rest[1], by: rest[2], to: rest[3])
+    case "insist": return insist(protector, wrapped: bytes(rest[0]), context: bytes(rest[1]), refusals: Int(rest[2]) ?? 0)
     case "credential": return try credential(rest[0])
     default: throw StoreError(.failed, "probe", "there is no verb \(arguments[2])")
     }
@@ -31,7 +31,7 @@ func run(_ arguments: [String]) throws(StoreError) -> String {
 
 func bytes(_ text: String) -> [UInt8] { (try? Base64.decode(text)) ?? [] }
 
-func text(_ availability: CustodianAvailability) -> String {
+func text(_ availability: KeyProtectorAvailability) -> String {
     switch availability {
     case .usable: "usable"
     case .unusable(let reason): "unusable \(reason)"
@@ -40,18 +40,18 @@ func text(_ availability: CustodianAvailability) -> String {
 
 /// Tells every epoch of a row, and goes on when another process was ahead.
 func climb(
-    _ custodian: SecretServiceCustodian, vault: String, from: String, by: String, to: String
+    _ protector: SecretServiceProtector, vault: String, from: String, by: String, to: String
 ) throws(StoreError) -> String {
     var refused = 0
     for epoch in stride(from: UInt64(from) ?? 0, through: UInt64(to) ?? 0, by: Int(by) ?? 1) {
         do throws(StoreError) {
-            try custodian.remember(epoch: epoch, ofVault: vault)
+            try protector.remember(epoch: epoch, ofVault: vault)
         } catch {
             guard error.code == .rolledBack else { throw error }
             refused += 1
         }
         // What was told is never forgotten, whoever else tells something.
-        guard let known = try custodian.epoch(ofVault: vault), known >= epoch else {
+        guard let known = try protector.epoch(ofVault: vault), known >= epoch else {
             throw StoreError(.corrupt, "climb", "epoch \(epoch) is forgotten")
         }
     }
@@ -59,13 +59,13 @@ func climb(
 }
 
 /// Opens again and again until it was refused so often, or very often at all, and counts each outcome.
-func insist(_ custodian: SecretServiceCustodian, wrapped: [UInt8], context: [UInt8], refusals: Int) -> String {
+func insist(_ protector: SecretServiceProtector, wrapped: [UInt8], context: [UInt8], refusals: Int) -> String {
     var outcomes: [String: Int] = [:]
     var left = refusals
     for _ in 0..<20_000 where left > 0 {
         let outcome: String
         do throws(StoreError) {
-            _ = try custodian.unwrap(wrapped, context: context)
+            _ = try protector.unwrap(wrapped, context: context)
             outcome = "opened"
         } catch {
             outcome = error.code.rawValue
@@ -78,9 +78,9 @@ func insist(_ custodian: SecretServiceCustodian, wrapped: [UInt8], context: [UIn
 
 /// Seals and opens with a credential, as the user this runs as.
 func credential(_ directory: String) throws(StoreError) -> String {
-    let custodian = CredentialCustodian(environment: ["CREDENTIALS_DIRECTORY": directory])
+    let protector = SystemdCredentialProtector(environment: ["CREDENTIALS_DIRECTORY": directory])
     let key = Secret([UInt8](repeating: 7, count: 32))
-    let opened = try custodian.unwrap(custodian.wrap(key, context: [1]), context: [1])
+    let opened = try protector.unwrap(protector.wrap(key, context: [1]), context: [1])
     return opened == key ? "opened" : "another key"
 }
 

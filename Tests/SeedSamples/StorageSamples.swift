@@ -59,7 +59,7 @@ struct StorageSamples {
         let key = directory.file("key")
         do {
             try await Keychain.standard.open { () throws(StoreError) in
-                try Vault.create(in: MemoryStore(), custodian: KeyFile.create(path: key))
+                try Vault.create(in: MemoryStore(), protector: KeyFile.create(path: key))
             }
         } catch {
             // `exists`: an earlier sample has opened it.

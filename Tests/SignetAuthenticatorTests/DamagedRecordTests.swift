@@ -40,8 +40,8 @@ struct DamagedRecordTests {
     @Test("of the device token in a vault is kept as it stood, also when the key is changed")
     func tokenInVault() async throws {
         let directory = try TemporaryDirectory()
-        let custodian = try KeyFile.create(path: directory.file("key"))
-        let vault = try Vault.create(in: inner, custodian: custodian)
+        let protector = try KeyFile.create(path: directory.file("key"))
+        let vault = try Vault.create(in: inner, protector: protector)
         try vault.write { (records: any RecordWriter) throws(StoreError) in
             try records.put([1, 2, 3], RecordKey(.deviceToken, "current"))
         }
@@ -50,7 +50,7 @@ struct DamagedRecordTests {
         let bench = Bench(store: AccountRecords(vault))
         _ = try await bench.authenticator.updateDeviceToken("token-2")
         #expect(try inner.all(.quarantined) == sealed)
-        try vault.rotateKey { _ in custodian }
+        try vault.rotateKey { _ in protector }
         #expect(try inner.all(.quarantined) == sealed)
         #expect(try bench.state().token?.token == "token-2")
     }

@@ -47,7 +47,7 @@ struct RemoteStoreTests {
         try await PostgresServer.with { server in
             try await TemporaryDirectory.with { directory in
                 let store = try PostgresStore(connection: server.connection, creating: true, patience: 30)
-                let vault = try Vault.create(in: store, custodian: KeyFile.create(path: directory.file("key")))
+                let vault = try Vault.create(in: store, protector: KeyFile.create(path: directory.file("key")))
                 let authenticator = authenticator(over: RemoteAccountRecords(AccountRecords(vault)))
                 let uid = try await authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
                 let counters = try await withThrowingTaskGroup(of: OneTimeCode.Basis.self) { group in

@@ -37,7 +37,7 @@ struct ProtectTests {
         }
     }
 
-    @Test("Without --protect the first custodian that can be asked is taken, and a key file never")
+    @Test("Without --protect the first key protector that can be asked is taken, and a key file never")
     func firstUsable() async throws {
         try await Workplace.with(vault: false) { place in
             let nobody = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SIGNET_TCTI": "device:/nonexistent"]
@@ -57,7 +57,7 @@ struct ProtectTests {
         }
     }
 
-    @Test("A custodian that was named and cannot be asked is an error, and no vault is made")
+    @Test("A key protector that was named and cannot be asked is an error, and no vault is made")
     func namedAndMissing() async throws {
         try await Workplace.with(vault: false) { place in
             let nobody = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SIGNET_TCTI": "device:/nonexistent"]
@@ -75,8 +75,8 @@ struct ProtectTests {
         try await withPassphraseVault { place in
             try await place.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
             let slots = try await place.signet("protect", "list", "--json").succeeds().jsonLines
-            let slotCustodians = slots.map { $0["custodian"]?.string }
-            #expect(slotCustodians == ["passphrase", "keyfile"])
+            let slotProtectors = slots.map { $0["protector"]?.string }
+            #expect(slotProtectors == ["passphrase", "keyfile"])
             #expect(try await place.accounts().count == 1)
             try await place.signet("protect", "remove", "1").succeeds()
             try await place.signet("protect", "remove", "2").fails(65, "only way")
@@ -126,11 +126,11 @@ struct ProtectTests {
     }
 }
 
-@Suite("signet with real custodians")
-struct RealCustodianTests {
+@Suite("signet with real key protectors")
+struct RealKeyProtectorTests {
     private static let uri = "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&counter=0"
 
-    /// A vault that a custodian keeps: it opens with it, not without it, and an older copy of it is noticed.
+    /// A vault that a key protector keeps: it opens with it, not without it, and an older copy of it is noticed.
     private func lifeOfAVault(_ protection: String, _ environment: [String: String], without nobody: [String: String])
         async throws
     {
@@ -146,7 +146,7 @@ struct RealCustodianTests {
             #expect(try await signet("code", "mira").succeeds().line != first)
             try await place.signet("code", "mira", environment: nobody).fails(78)
             let told = try await signet("doctor", "--json").succeeds().json
-            #expect(told["custodians"]?[protection]?["usable"] == .bool(true))
+            #expect(told["protectors"]?[protection]?["usable"] == .bool(true))
 
             for (name, bytes) in older { try bytes.write(to: URL(filePath: "\(place.home)/\(name)")) }
             for name in ["vault.sqlite-wal", "vault.sqlite-shm"] {
@@ -178,7 +178,7 @@ struct RealCustodianTests {
 
 @Suite("signet doctor")
 struct DoctorTests {
-    @Test("tells how the vault is kept, and why each other custodian is not usable, without opening it")
+    @Test("tells how the vault is kept, and why each other key protector is not usable, without opening it")
     func healthy() async throws {
         try await Workplace.with { place in
             try FileManager.default.moveItem(atPath: place.home + "/vault.key", toPath: place.home + "/kept")
@@ -188,14 +188,14 @@ struct DoctorTests {
             let before = try place.vaultFiles()
             let told = try await place.signet("doctor", "--json").succeeds().json
             #expect(told["vault"]?["format"] == .integer(1))
-            let slotCustodians = told["vault"]?["slots"]?.array?.map { $0["custodian"]?.string }
-            #expect(slotCustodians == ["keyfile"])
+            let slotProtectors = told["vault"]?["slots"]?.array?.map { $0["protector"]?.string }
+            #expect(slotProtectors == ["keyfile"])
             #expect(told["vault"]?["lastBackup"] == nil)
             #expect(told["place"] == .array([]))
-            let custodians = try #require(told["custodians"]?.object)
-            #expect(Set(custodians.keys) == ["tpm", "secret-service", "credential", "passphrase", "keyfile"])
-            for (name, custodian) in custodians where custodian["usable"] == .bool(false) {
-                #expect(custodian["reason"]?.string?.isEmpty == false, "\(name)")
+            let protectors = try #require(told["protectors"]?.object)
+            #expect(Set(protectors.keys) == ["tpm", "secret-service", "credential", "passphrase", "keyfile"])
+            for (name, protector) in protectors where protector["usable"] == .bool(false) {
+                #expect(protector["reason"]?.string?.isEmpty == false, "\(name)")
             }
             #expect(try place.vaultFiles() == before)
             let words = try await place.signet("doctor").succeeds().output

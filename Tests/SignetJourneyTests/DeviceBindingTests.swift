@@ -13,7 +13,7 @@ struct DeviceBindingTests {
     private static let clock = ManualClock(Date(timeIntervalSince1970: 1_735_689_600))
 
     private func vault(_ directory: TemporaryDirectory, in store: any RecordStore = MemoryStore()) throws -> Vault {
-        try Vault.create(in: store, custodian: KeyFile.create(path: directory.file("key")))
+        try Vault.create(in: store, protector: KeyFile.create(path: directory.file("key")))
     }
 
     private static let server = "https://am.example.test/am"

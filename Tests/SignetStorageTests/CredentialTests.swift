@@ -8,17 +8,17 @@ import Testing
 struct CredentialTests {
     private let dataKey = Secret.random(byteCount: 32)
     private let context = Array("a vault".utf8)
-    private let name = CredentialCustodian.defaultCredential
+    private let name = SystemdCredentialProtector.defaultCredential
 
     /// A directory as systemd makes it for a service of this user, with one credential in it.
     private func withCredential(
-        _ content: [UInt8]? = Array(repeating: 9, count: 32), _ body: (String, CredentialCustodian) throws -> Void
+        _ content: [UInt8]? = Array(repeating: 9, count: 32), _ body: (String, SystemdCredentialProtector) throws -> Void
     ) async throws {
         try await TemporaryDirectory.with { directory in
             if let content { try write(content, to: directory.file(name)) }
             try #require(chmod(directory.path, 0o500) == 0)
             defer { chmod(directory.path, 0o700) }
-            try body(directory.path, CredentialCustodian(environment: ["CREDENTIALS_DIRECTORY": directory.path]))
+            try body(directory.path, SystemdCredentialProtector(environment: ["CREDENTIALS_DIRECTORY": directory.path]))
         }
     }
 
@@ -29,33 +29,33 @@ struct CredentialTests {
 
     @Test("opens what it sealed, and says that it is usable", arguments: [32, 33, 4096])
     func roundTrip(length: Int) async throws {
-        try await withCredential((0..<length).map { UInt8(truncatingIfNeeded: $0) }) { _, custodian in
-            #expect(custodian.availability() == .usable)
-            let wrapped = try custodian.wrap(dataKey, context: context)
+        try await withCredential((0..<length).map { UInt8(truncatingIfNeeded: $0) }) { _, protector in
+            #expect(protector.availability() == .usable)
+            let wrapped = try protector.wrap(dataKey, context: context)
             #expect(wrapped.count == 61 && wrapped[0] == 1)
-            #expect(try custodian.unwrap(wrapped, context: context) == dataKey)
-            let refusal = code { try custodian.unwrap(wrapped, context: context + [0]) }
+            #expect(try protector.unwrap(wrapped, context: context) == dataKey)
+            let refusal = code { try protector.unwrap(wrapped, context: context + [0]) }
             #expect(refusal == .keyMismatch)
         }
     }
 
     @Test("makes the key that the documented layout says")
     func layout() async throws {
-        // Made with Python: cryptography's HKDF and AESGCM, from docs/format-custodians.md alone.
-        try await withCredential((0..<40).map { UInt8($0) }) { _, custodian in
-            let opened = try custodian.unwrap(try Base64.decode(Self.knownWrapping), context: Array("context".utf8))
+        // Made with Python: cryptography's HKDF and AESGCM, from docs/format-key protectors.md alone.
+        try await withCredential((0..<40).map { UInt8($0) }) { _, protector in
+            let opened = try protector.unwrap(try Base64.decode(Self.knownWrapping), context: Array("context".utf8))
             #expect(opened == Secret(UInt8(0)..<32))
         }
     }
 
     @Test("that is another one does not open")
     func other() async throws {
-        try await withCredential { path, custodian in
-            let wrapped = try custodian.wrap(dataKey, context: context)
+        try await withCredential { path, protector in
+            let wrapped = try protector.wrap(dataKey, context: context)
             chmod(path, 0o700)
             try FileManager.default.removeItem(atPath: "\(path)/\(name)")
             try write(Array(repeating: 8, count: 32), to: "\(path)/\(name)")
-            let refusal = code { try custodian.unwrap(wrapped, context: context) }
+            let refusal = code { try protector.unwrap(wrapped, context: context) }
             #expect(refusal == .keyMismatch)
         }
     }
@@ -64,27 +64,27 @@ struct CredentialTests {
         "that is too short or too long for a key is refused",
         arguments: [(0, .keyMismatch), (31, .keyMismatch), (4097, .corrupt)] as [(Int, StoreError.Code)])
     func length(count: Int, expected: StoreError.Code) async throws {
-        try await withCredential(Array(repeating: 7, count: count)) { _, custodian in
-            let refusal = code { try custodian.wrap(dataKey, context: context) }
+        try await withCredential(Array(repeating: 7, count: count)) { _, protector in
+            let refusal = code { try protector.wrap(dataKey, context: context) }
             #expect(refusal == expected)
-            #expect(custodian.availability() != .usable)
+            #expect(protector.availability() != .usable)
         }
     }
 
     @Test("that is missing is unavailable, with the way on", arguments: [nil, "", "relative", "/nowhere/at/all"])
     func noDirectory(directory: String?) throws {
-        let custodian = CredentialCustodian(environment: directory.map { ["CREDENTIALS_DIRECTORY": $0] } ?? [:])
-        #expect { try custodian.wrap(dataKey, context: context) } throws: { error in
+        let protector = SystemdCredentialProtector(environment: directory.map { ["CREDENTIALS_DIRECTORY": $0] } ?? [:])
+        #expect { try protector.wrap(dataKey, context: context) } throws: { error in
             (error as? StoreError)?.code == .keyUnavailable && "\(error)".contains("LoadCredentialEncrypted=\(name)")
         }
-        guard case .unusable(let reason) = custodian.availability() else { return #expect(Bool(false), "usable") }
+        guard case .unusable(let reason) = protector.availability() else { return #expect(Bool(false), "usable") }
         #expect(reason.contains("LoadCredentialEncrypted"))
     }
 
     @Test("whose directory is there and which is not in it is unavailable")
     func noFile() async throws {
-        try await withCredential(nil) { _, custodian in
-            let refusal = code { try custodian.wrap(dataKey, context: context) }
+        try await withCredential(nil) { _, protector in
+            let refusal = code { try protector.wrap(dataKey, context: context) }
             #expect(refusal == .keyUnavailable)
         }
     }
@@ -93,26 +93,26 @@ struct CredentialTests {
         "cannot be named outside its directory", arguments: ["", ".", "..", "../signet-vault-key", "/etc/passwd", "a/b", "a\0b"])
     func traversal(name: String) async throws {
         try await withCredential { path, _ in
-            let custodian = CredentialCustodian(name, environment: ["CREDENTIALS_DIRECTORY": path])
-            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            let protector = SystemdCredentialProtector(name, environment: ["CREDENTIALS_DIRECTORY": path])
+            let refusal = code { try protector.wrap(dataKey, context: context) }
             #expect(refusal == .keyUnavailable)
         }
     }
 
     @Test("that others can reach is refused", arguments: [0o444, 0o440, 0o420, 0o604, 0o602, 0o410] as [mode_t])
     func openFile(mode: mode_t) async throws {
-        try await withCredential { path, custodian in
+        try await withCredential { path, protector in
             try #require(chmod("\(path)/\(name)", mode) == 0)
-            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            let refusal = code { try protector.wrap(dataKey, context: context) }
             #expect(refusal == .unsafePlace)
         }
     }
 
     @Test("in a directory that others can reach is refused", arguments: [0o755, 0o750, 0o501, 0o720] as [mode_t])
     func openDirectory(mode: mode_t) async throws {
-        try await withCredential { path, custodian in
+        try await withCredential { path, protector in
             try #require(chmod(path, mode) == 0)
-            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            let refusal = code { try protector.wrap(dataKey, context: context) }
             #expect(refusal == .unsafePlace)
         }
     }
@@ -128,21 +128,21 @@ struct CredentialTests {
             ]
             for (name, make) in tricks {
                 try #require(make(directory.file(name)) == 0)
-                let custodian = CredentialCustodian(name, environment: ["CREDENTIALS_DIRECTORY": directory.path])
-                let refusal = code { try custodian.wrap(dataKey, context: context) }
+                let protector = SystemdCredentialProtector(name, environment: ["CREDENTIALS_DIRECTORY": directory.path])
+                let refusal = code { try protector.wrap(dataKey, context: context) }
                 #expect(refusal == .unsafePlace, "\(name)")
             }
             let linked = directory.file("linked")
             try #require(symlink(directory.path, linked) == 0)
-            let custodian = CredentialCustodian("target", environment: ["CREDENTIALS_DIRECTORY": linked])
-            let refusal = code { try custodian.wrap(dataKey, context: context) }
+            let protector = SystemdCredentialProtector("target", environment: ["CREDENTIALS_DIRECTORY": linked])
+            let refusal = code { try protector.wrap(dataKey, context: context) }
             #expect(refusal == .unsafePlace)
         }
     }
 
     @Test("Every changed bit and every other length of what it wrapped is refused")
     func tampering() async throws {
-        try await withCredential { _, custodian in try expectTamperProof(custodian, dataKey: dataKey) }
+        try await withCredential { _, protector in try expectTamperProof(protector, dataKey: dataKey) }
     }
 
     private static let knownWrapping =
@@ -164,7 +164,7 @@ struct CredentialOwnerTests {
     func owner(owner: UInt32, mode: mode_t, directoryMode: mode_t, expected: String) async throws {
         try await TemporaryDirectory.with { directory in
             let folder = directory.file("credentials")
-            let file = "\(folder)/\(CredentialCustodian.defaultCredential)"
+            let file = "\(folder)/\(SystemdCredentialProtector.defaultCredential)"
             try #require(mkdir(folder, 0o700) == 0)
             try Data(repeating: 9, count: 32).write(to: URL(filePath: file))
             for (path, mode) in [(file, mode), (folder, directoryMode), (directory.path, 0o755)] {

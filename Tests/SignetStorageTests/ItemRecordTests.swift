@@ -13,7 +13,7 @@ struct ItemRecordTests {
         let inner = DumpableStore()
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        let vault = try Vault.create(in: inner, custodian: KeyFile.create(path: directory.file("key")))
+        let vault = try Vault.create(in: inner, protector: KeyFile.create(path: directory.file("key")))
         return (Keychain(over: vault), inner)
     }
 

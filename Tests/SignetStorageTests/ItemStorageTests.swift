@@ -26,7 +26,7 @@ struct ItemStorageTests {
                 case .keychainOverMemory: try await body(inKeychain(MemoryStore()))
                 case .keychainOverVault:
                     let key = try KeyFile.create(path: directory.file("key"))
-                    try await body(inKeychain(try Vault.create(in: MemoryStore(), custodian: key)))
+                    try await body(inKeychain(try Vault.create(in: MemoryStore(), protector: key)))
                 case .keychainOverVaultInSQLite:
                     try await body(inKeychain(try VaultDirectory(path: directory.file("vault")).createVault(.keyFile)))
                 }

@@ -10,55 +10,55 @@ struct PassphraseTests {
     private let dataKey = Secret.random(byteCount: 32)
     private let context = Array("a vault".utf8)
 
-    private func custodian(_ passphrase: String) -> PassphraseCustodian {
-        PassphraseCustodian(cost: Self.cheap) { Secret(passphrase.utf8) }
+    private func protector(_ passphrase: String) -> PassphraseProtector {
+        PassphraseProtector(cost: Self.cheap) { Secret(passphrase.utf8) }
     }
 
     @Test("opens what it sealed, at any cost that is allowed", arguments: [(10, 8, 1), (11, 1, 16), (12, 16, 2), (17, 8, 1)])
     func roundTrip(rounds: Int, size: Int, parallelism: Int) throws {
         let cost = try #require(ScryptCost(logRounds: rounds, blockSize: size, parallelism: parallelism))
-        let wrapped = try PassphraseCustodian(cost: cost) { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
+        let wrapped = try PassphraseProtector(cost: cost) { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
         #expect(wrapped.count == 80)
         #expect(wrapped.prefix(4) == [1, UInt8(rounds), UInt8(size), UInt8(parallelism)])
         // The cost of who opens is not asked: the wrapping says its own.
-        #expect(try custodian("correct horse").unwrap(wrapped, context: context) == dataKey)
+        #expect(try protector("correct horse").unwrap(wrapped, context: context) == dataKey)
     }
 
     @Test("is at its standard cost unless another is given")
     func standardCost() throws {
-        let wrapped = try PassphraseCustodian { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
+        let wrapped = try PassphraseProtector { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
         #expect(wrapped.prefix(4) == [1, 17, 8, 1])
         #expect(ScryptCost.standard.byteCount == 128 << 20)
     }
 
     @Test("makes the key that RFC 7914 and the documented layout say")
     func layout() throws {
-        // Made with Python: hashlib.scrypt and cryptography's AESGCM, from docs/format-custodians.md alone.
+        // Made with Python: hashlib.scrypt and cryptography's AESGCM, from docs/format-key protectors.md alone.
         let wrapped = try Base64.decode(Self.knownWrapping)
-        let opened = try custodian("caf\u{E9} \u{1F511}").unwrap(wrapped, context: Array("context".utf8))
+        let opened = try protector("caf\u{E9} \u{1F511}").unwrap(wrapped, context: Array("context".utf8))
         #expect(opened == Secret(UInt8(0)..<32))
     }
 
     @Test("that is another one does not open", arguments: ["correct hors", "correct horse ", "Correct horse", "correct horse\n"])
     func wrong(passphrase: String) throws {
-        let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
-        let refusal = code { try custodian(passphrase).unwrap(wrapped, context: context) }
+        let wrapped = try protector("correct horse").wrap(dataKey, context: context)
+        let refusal = code { try protector(passphrase).unwrap(wrapped, context: context) }
         #expect(refusal == .keyMismatch)
     }
 
     @Test("opens only together with the context it was sealed with")
     func binding() throws {
-        let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
-        let refusal = code { try custodian("correct horse").unwrap(wrapped, context: context + [0]) }
+        let wrapped = try protector("correct horse").wrap(dataKey, context: context)
+        let refusal = code { try protector("correct horse").unwrap(wrapped, context: context + [0]) }
         #expect(refusal == .keyMismatch)
     }
 
     @Test("that is empty is refused both ways, and nothing comes of it")
     func empty() throws {
-        let wrapped = try custodian("correct horse").wrap(dataKey, context: context)
-        let wrapRefusal = code { try custodian("").wrap(dataKey, context: context) }
+        let wrapped = try protector("correct horse").wrap(dataKey, context: context)
+        let wrapRefusal = code { try protector("").wrap(dataKey, context: context) }
         #expect(wrapRefusal == .invalid)
-        let unwrapRefusal = code { try custodian("").unwrap(wrapped, context: context) }
+        let unwrapRefusal = code { try protector("").unwrap(wrapped, context: context) }
         #expect(unwrapRefusal == .keyUnavailable)
     }
 
@@ -70,26 +70,26 @@ struct PassphraseTests {
         ])
     func normalisation(composed: String, decomposed: String) throws {
         try #require(Array(composed.utf8) != Array(decomposed.utf8))
-        let wrapped = try custodian(composed).wrap(dataKey, context: context)
-        #expect(try custodian(decomposed).unwrap(wrapped, context: context) == dataKey)
-        let refusal = code { try custodian("cafe").unwrap(wrapped, context: context) }
+        let wrapped = try protector(composed).wrap(dataKey, context: context)
+        #expect(try protector(decomposed).unwrap(wrapped, context: context) == dataKey)
+        let refusal = code { try protector("cafe").unwrap(wrapped, context: context) }
         #expect(refusal == .keyMismatch)
     }
 
     @Test("that only looks the same is another one: compatible letters stay apart")
     func compatibility() throws {
-        let wrapped = try custodian("\u{FB01}sh").wrap(dataKey, context: context)
-        let refusal = code { try custodian("fish").unwrap(wrapped, context: context) }
+        let wrapped = try protector("\u{FB01}sh").wrap(dataKey, context: context)
+        let refusal = code { try protector("fish").unwrap(wrapped, context: context) }
         #expect(refusal == .keyMismatch)
     }
 
     @Test("that is no text is taken byte by byte")
     func noText() throws {
         let bytes: [UInt8] = [0xFF, 0x00, 0xE9]
-        let wrapped = try PassphraseCustodian(cost: Self.cheap) { Secret(bytes) }.wrap(dataKey, context: context)
-        let same = PassphraseCustodian { Secret(bytes) }
+        let wrapped = try PassphraseProtector(cost: Self.cheap) { Secret(bytes) }.wrap(dataKey, context: context)
+        let same = PassphraseProtector { Secret(bytes) }
         #expect(try same.unwrap(wrapped, context: context) == dataKey)
-        let shorter = PassphraseCustodian { Secret(bytes.dropLast()) }
+        let shorter = PassphraseProtector { Secret(bytes.dropLast()) }
         let refusal = code { try shorter.unwrap(wrapped, context: context) }
         #expect(refusal == .keyMismatch)
     }
@@ -97,7 +97,7 @@ struct PassphraseTests {
     @Test("is asked for once each time, and what asking throws is thrown")
     func asking() throws {
         let count = Mutex(0)
-        let asked = PassphraseCustodian(cost: Self.cheap) { () throws(StoreError) in
+        let asked = PassphraseProtector(cost: Self.cheap) { () throws(StoreError) in
             count.withLock { $0 += 1 }
             return Secret("correct horse".utf8)
         }
@@ -105,7 +105,7 @@ struct PassphraseTests {
         _ = try asked.unwrap(wrapped, context: context)
         let timesAsked = count.withLock { $0 }
         #expect(timesAsked == 2)
-        let silent = PassphraseCustodian { () throws(StoreError) -> Secret in
+        let silent = PassphraseProtector { () throws(StoreError) -> Secret in
             throw StoreError(.keyUnavailable, "ask", "nobody is there")
         }
         #expect { try silent.unwrap(wrapped, context: context) } throws: { ($0 as? StoreError)?.reason == "nobody is there" }
@@ -119,7 +119,7 @@ struct PassphraseTests {
         ] as [[UInt8]])
     func absurdHeader(start: [UInt8]) throws {
         let wrapped = start + [UInt8](repeating: 0, count: 76)
-        let never = PassphraseCustodian { () throws(StoreError) in
+        let never = PassphraseProtector { () throws(StoreError) in
             Issue.record("asked")
             return Secret("correct horse".utf8)
         }
@@ -131,7 +131,7 @@ struct PassphraseTests {
 
     @Test("Every changed bit and every other length is refused")
     func tampering() throws {
-        try expectTamperProof(custodian("correct horse"), dataKey: dataKey)
+        try expectTamperProof(protector("correct horse"), dataKey: dataKey)
     }
 
     private static let knownWrapping =
@@ -149,16 +149,16 @@ func code<Value>(_ body: () throws -> Value) -> StoreError.Code? {
     }
 }
 
-/// Changes each bit of what a custodian wrapped, cuts and lengthens it, and expects that none of it opens.
+/// Changes each bit of what a key protector wrapped, cuts and lengthens it, and expects that none of it opens.
 func expectTamperProof(
-    _ custodian: any KeyCustodian, dataKey: Secret, location: SourceLocation = #_sourceLocation
+    _ protector: any KeyProtector, dataKey: Secret, location: SourceLocation = #_sourceLocation
 ) throws {
     let context = Array("a vault".utf8)
     let refusals: Set<StoreError.Code> = [.corrupt, .keyMismatch, .newerFormat]
-    let wrapped = try custodian.wrap(dataKey, context: context)
-    try #require(try custodian.unwrap(wrapped, context: context) == dataKey, sourceLocation: location)
+    let wrapped = try protector.wrap(dataKey, context: context)
+    try #require(try protector.unwrap(wrapped, context: context) == dataKey, sourceLocation: location)
     func expectRefused(_ changed: [UInt8], _ comment: Comment) {
-        let code = code { try custodian.unwrap(changed, context: context) }
+        let code = code { try protector.unwrap(changed, context: context) }
         #expect(code.map(refusals.contains) == true, comment, sourceLocation: location)
     }
     for bit in 0..<(wrapped.count * 8) {

@@ -47,7 +47,7 @@ struct RecordStoreTests {
 
 /// A vault in `store`, sealed by a key file.
 func vault(in store: any RecordStore, _ directory: TemporaryDirectory) throws -> Vault {
-    try Vault.create(in: store, custodian: KeyFile.create(path: directory.file("key")))
+    try Vault.create(in: store, protector: KeyFile.create(path: directory.file("key")))
 }
 
 extension RecordStore {

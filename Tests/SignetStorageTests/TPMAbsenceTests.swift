@@ -14,7 +14,7 @@ struct TPMAbsenceTests {
     #if !TPM
     @Test("a program built without the trait says so")
     func noTrait() {
-        let error = failure { () throws(StoreError) in try TPMCustodian().wrap(dataKey, context: []) }
+        let error = failure { () throws(StoreError) in try TPMProtector().wrap(dataKey, context: []) }
         #expect(error?.code == .keyUnavailable)
         #expect(error?.reason.contains("trait TPM") == true)
         #expect(!SecuredKey.isAvailable())
@@ -23,30 +23,30 @@ struct TPMAbsenceTests {
 
     @Test("nothing is searched when the way to it has no name", arguments: ["", ":", ":host=127.0.0.1", "swtpm\0", "\0"])
     func noName(tcti: String) {
-        let custodian = TPMCustodian(tcti: tcti)
-        let error = failure { () throws(StoreError) in try custodian.wrap(dataKey, context: []) }
+        let protector = TPMProtector(tcti: tcti)
+        let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: []) }
         #expect(error?.code == .keyUnavailable)
         #expect(error?.reason.contains("device:/dev/tpmrm0") == true)
-        #expect(!custodian.availability().isUsable)
+        #expect(!protector.availability().isUsable)
     }
 
     #if TPM
     @Test("the error names the device that is not there")
     func noDevice() {
-        let custodian = TPMCustodian(tcti: "device:/dev/signet-has-no-such-tpm")
-        let error = failure { () throws(StoreError) in try custodian.wrap(dataKey, context: []) }
+        let protector = TPMProtector(tcti: "device:/dev/signet-has-no-such-tpm")
+        let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: []) }
         #expect(error?.code == .keyUnavailable)
         #expect(error?.reason.contains("/dev/signet-has-no-such-tpm") == true)
         #expect(error?.platformStatus == ENOENT)
-        #expect(custodian.availability() == .unusable(error?.reason ?? ""))
+        #expect(protector.availability() == .unusable(error?.reason ?? ""))
     }
 
     @Test("a file is not taken for a device, and nothing is written into it")
     func notADevice() async throws {
         try await TemporaryDirectory.with { directory in
             try PrivateFile.create(directory.file("file"), containing: [1, 2, 3])
-            let custodian = TPMCustodian(tcti: "device:\(directory.file("file"))")
-            let error = failure { () throws(StoreError) in try custodian.wrap(dataKey, context: []) }
+            let protector = TPMProtector(tcti: "device:\(directory.file("file"))")
+            let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: []) }
             #expect(error?.code == .keyUnavailable)
             let content = try PrivateFile.contents(of: directory.file("file"), limit: 100)
             #expect(content == [1, 2, 3])
@@ -55,8 +55,8 @@ struct TPMAbsenceTests {
 
     @Test("nobody listens: the key is unavailable")
     func nobodyListens() {
-        let custodian = TPMCustodian(tcti: "swtpm:host=127.0.0.1,port=1")
-        let error = failure { () throws(StoreError) in try custodian.wrap(dataKey, context: []) }
+        let protector = TPMProtector(tcti: "swtpm:host=127.0.0.1,port=1")
+        let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: []) }
         #expect(error?.code == .keyUnavailable)
     }
 
@@ -87,8 +87,8 @@ struct TPMAbsenceTests {
             chmod(path, 0)
             await #expect(processExitsWith: .success) { [path = path as String] in
                 if geteuid() == 0 { try #require(setuid(65534) == 0) }
-                let custodian = TPMCustodian(tcti: "device:\(path)")
-                let error = failure { () throws(StoreError) in try custodian.wrap(Secret([1]), context: []) }
+                let protector = TPMProtector(tcti: "device:\(path)")
+                let error = failure { () throws(StoreError) in try protector.wrap(Secret([1]), context: []) }
                 #expect(error?.code == .denied)
                 #expect(error?.reason.contains("group tss") == true)
                 #expect(error?.platformStatus == EACCES)
@@ -105,9 +105,9 @@ struct TPMAbsenceTests {
             // It is the one that tpm2-tss finds when it is left to search.
             let found = try await fake.tool("tpm2_getcap", "handles-persistent", "-T", "swtpm")
             #expect(found.isEmpty)
-            let custodian = TPMCustodian()
-            #expect(!custodian.availability().isUsable)
-            let error = failure { () throws(StoreError) in try custodian.wrap(dataKey, context: []) }
+            let protector = TPMProtector()
+            #expect(!protector.availability().isUsable)
+            let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: []) }
             #expect(error?.code == .keyUnavailable)
             #expect(!SecuredKey.isAvailable())
             #expect(SecuredKeyEncryptor() == nil)

@@ -59,19 +59,19 @@ struct TPMEpochTests {
     @Test("is unknown at first, goes up, and never down")
     func upOnly() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let before = try custodian.epoch(ofVault: vault)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let before = try protector.epoch(ofVault: vault)
             #expect(before == nil)
             for epoch: UInt64 in [1, 2, 2, 3, 10] {
-                try custodian.remember(epoch: epoch, ofVault: vault)
-                let known = try custodian.epoch(ofVault: vault)
+                try protector.remember(epoch: epoch, ofVault: vault)
+                let known = try protector.epoch(ofVault: vault)
                 #expect(known == epoch)
             }
             for lower: UInt64 in [9, 1, 0] {
-                let error = failure { () throws(StoreError) in try custodian.remember(epoch: lower, ofVault: vault) }
+                let error = failure { () throws(StoreError) in try protector.remember(epoch: lower, ofVault: vault) }
                 #expect(error?.code == .rolledBack)
             }
-            let known = try custodian.epoch(ofVault: vault)
+            let known = try protector.epoch(ofVault: vault)
             #expect(known == 10)
             let inUse = try await tpm.handlesInUse()
             #expect(inUse.isEmpty)
@@ -81,10 +81,10 @@ struct TPMEpochTests {
     @Test("is still known when the machine was switched off")
     func restart() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            try custodian.remember(epoch: 5, ofVault: vault)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            try protector.remember(epoch: 5, ofVault: vault)
             try await tpm.restart()
-            let known = try custodian.epoch(ofVault: vault)
+            let known = try protector.epoch(ofVault: vault)
             #expect(known == 5)
         }
     }
@@ -92,14 +92,14 @@ struct TPMEpochTests {
     @Test("is each vault's own, and forgetting one leaves the other")
     func separate() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            try custodian.remember(epoch: 5, ofVault: "a")
-            try custodian.remember(epoch: 1, ofVault: "b")
-            try custodian.forgetEpoch(ofVault: "a")
-            let known = (try custodian.epoch(ofVault: "a"), try custodian.epoch(ofVault: "b"))
+            let protector = TPMProtector(tcti: tpm.tcti)
+            try protector.remember(epoch: 5, ofVault: "a")
+            try protector.remember(epoch: 1, ofVault: "b")
+            try protector.forgetEpoch(ofVault: "a")
+            let known = (try protector.epoch(ofVault: "a"), try protector.epoch(ofVault: "b"))
             #expect(known == (nil, 1))
-            try custodian.forgetEpoch(ofVault: "b")
-            try custodian.forgetEpoch(ofVault: "b")
+            try protector.forgetEpoch(ofVault: "b")
+            try protector.forgetEpoch(ofVault: "b")
             let left = try await indices(tpm)
             #expect(left.isEmpty)
         }
@@ -108,10 +108,10 @@ struct TPMEpochTests {
     @Test("takes one place in the TPM, however far it goes")
     func far() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let protector = TPMProtector(tcti: tpm.tcti)
             for epoch in Array(1...150) + [1000, 1001, .max - 1, .max] as [UInt64] {
-                try custodian.remember(epoch: epoch, ofVault: vault)
-                let known = try custodian.epoch(ofVault: vault)
+                try protector.remember(epoch: epoch, ofVault: vault)
+                let known = try protector.epoch(ofVault: vault)
                 #expect(known == epoch)
             }
             let places = try await indices(tpm)
@@ -124,11 +124,11 @@ struct TPMEpochTests {
         try await SoftwareTPM.with { tpm in
             let first = "0x" + String(TPMEpochPlace(vault: vault).indices[0], radix: 16)
             _ = try await tpm.tool("tpm2_nvdefine", first, "-C", "owner", "-s", "8", "-a", "nt=bits|ownerread|ownerwrite")
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            for epoch in 1...70 as ClosedRange<UInt64> { try custodian.remember(epoch: epoch, ofVault: vault) }
-            let known = try custodian.epoch(ofVault: vault)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            for epoch in 1...70 as ClosedRange<UInt64> { try protector.remember(epoch: epoch, ofVault: vault) }
+            let known = try protector.epoch(ofVault: vault)
             #expect(known == 70)
-            try custodian.forgetEpoch(ofVault: vault)
+            try protector.forgetEpoch(ofVault: vault)
             let left = try await indices(tpm)
             #expect(left.count == 1)
             let attributes = try await tpm.tool("tpm2_nvreadpublic", first)
@@ -143,8 +143,8 @@ struct TPMEpochTests {
                 _ = try await tpm.tool(
                     "tpm2_nvdefine", "0x" + String(index, radix: 16), "-C", "owner", "-s", "8", "-a", "ownerread|ownerwrite")
             }
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let error = failure { () throws(StoreError) in try custodian.remember(epoch: 1, ofVault: vault) }
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let error = failure { () throws(StoreError) in try protector.remember(epoch: 1, ofVault: vault) }
             #expect(error?.code == .full)
         }
     }
@@ -159,11 +159,11 @@ struct TPMEpochTests {
                     "tpm2_nvdefine", "0x" + String(place.indices[0], radix: 16), "-C", "owner", "-s", "8", "-L",
                     directory.file("mark"), "-a", "nt=bits|authread|authwrite|no_da", "-p",
                     "hex:" + place.password.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
-                let custodian = TPMCustodian(tcti: tpm.tcti)
-                let before = try custodian.epoch(ofVault: vault)
+                let protector = TPMProtector(tcti: tpm.tcti)
+                let before = try protector.epoch(ofVault: vault)
                 #expect(before == nil)
-                try custodian.remember(epoch: 7, ofVault: vault)
-                let known = try custodian.epoch(ofVault: vault)
+                try protector.remember(epoch: 7, ofVault: vault)
+                let known = try protector.epoch(ofVault: vault)
                 #expect(known == 7)
                 let places = try await indices(tpm)
                 #expect(places.count == 1)
@@ -174,13 +174,13 @@ struct TPMEpochTests {
     @Test("is not set by whoever does not know the vault's id")
     func password() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            try custodian.remember(epoch: 1, ofVault: vault)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            try protector.remember(epoch: 1, ofVault: vault)
             let index = try #require(try await indices(tpm).first)
             await #expect(throws: CannotStart.self) {
                 _ = try await tpm.tool("tpm2_nvsetbits", index, "-C", index, "-i", "0xff")
             }
-            let known = try custodian.epoch(ofVault: vault)
+            let known = try protector.epoch(ofVault: vault)
             #expect(known == 1)
         }
     }
@@ -188,14 +188,14 @@ struct TPMEpochTests {
     @Test("needs no password of the owner's but for its place")
     func ownerPassword() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            _ = try custodian.wrap(Secret([1]), context: [])
-            try custodian.remember(epoch: 1, ofVault: vault)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            _ = try protector.wrap(Secret([1]), context: [])
+            try protector.remember(epoch: 1, ofVault: vault)
             _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "harbor")
-            try custodian.remember(epoch: 2, ofVault: vault)
-            let known = try custodian.epoch(ofVault: vault)
+            try protector.remember(epoch: 2, ofVault: vault)
+            let known = try protector.epoch(ofVault: vault)
             #expect(known == 2)
-            let error = failure { () throws(StoreError) in try custodian.remember(epoch: 1, ofVault: "another") }
+            let error = failure { () throws(StoreError) in try protector.remember(epoch: 1, ofVault: "another") }
             #expect(error?.code == .denied)
         }
     }

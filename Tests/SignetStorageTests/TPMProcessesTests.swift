@@ -39,14 +39,14 @@ struct TPMProcessesTests {
                             try await withThrowingTaskGroup { connections in
                                 for _ in 0..<2 {
                                     connections.addTask {
-                                        let custodian = TPMCustodian(tcti: task.tcti)
+                                        let protector = TPMProtector(tcti: task.tcti)
                                         for number in 0..<10 as Range<UInt8> {
                                             let secret = Secret([number])
-                                            let wrapped = try custodian.wrap(secret, context: [number])
-                                            let opened = try custodian.unwrap(wrapped, context: [number])
+                                            let wrapped = try protector.wrap(secret, context: [number])
+                                            let opened = try protector.unwrap(wrapped, context: [number])
                                             #expect(opened == secret)
                                         }
-                                        #expect(custodian.privateKeyOperations == 10)
+                                        #expect(protector.privateKeyOperations == 10)
                                     }
                                 }
                                 try await connections.waitForAll()
@@ -100,15 +100,15 @@ struct TPMProcessesTests {
                     group.addTask {
                         await #expect(processExitsWith: .success) { [task = task as Task] in
                             task.enter()
-                            let custodian = TPMCustodian(tcti: task.tcti)
+                            let protector = TPMProtector(tcti: task.tcti)
                             for epoch in 1...100 as ClosedRange<UInt64> {
                                 let error = failure { () throws(StoreError) in
-                                    try custodian.remember(epoch: epoch, ofVault: "shared")
+                                    try protector.remember(epoch: epoch, ofVault: "shared")
                                 }
                                 // Another one was faster.
                                 #expect(
                                     error == nil || error?.reason.contains("later than") == true, "\(error?.description ?? "")")
-                                let known = try custodian.epoch(ofVault: "shared") ?? 0
+                                let known = try protector.epoch(ofVault: "shared") ?? 0
                                 #expect((epoch...100).contains(known))
                             }
                         }
@@ -118,11 +118,11 @@ struct TPMProcessesTests {
             let task2 = task
             await #expect(processExitsWith: .success) { [task = task2 as Task] in
                 task.enter()
-                let custodian = TPMCustodian(tcti: task.tcti)
-                try custodian.remember(epoch: 100, ofVault: "shared")
-                let known = try custodian.epoch(ofVault: "shared")
+                let protector = TPMProtector(tcti: task.tcti)
+                try protector.remember(epoch: 100, ofVault: "shared")
+                let known = try protector.epoch(ofVault: "shared")
                 #expect(known == 100)
-                try custodian.remember(epoch: 101, ofVault: "shared")
+                try protector.remember(epoch: 101, ofVault: "shared")
             }
             let places = try await tpm.tool("tpm2_getcap", "handles-nv-index").split(separator: "\n")
             #expect(places.count == 1)

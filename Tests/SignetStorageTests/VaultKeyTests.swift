@@ -14,79 +14,79 @@ struct VaultSlotTests {
     @Test("open it, any one of them, and the slot that did is shown")
     func anyOpens() throws {
         let store = MemoryStore()
-        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
-        let vault = try Vault.create(in: store, custodian: tpm)
+        let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
+        let vault = try Vault.create(in: store, protector: tpm)
         try vault.put([1], key)
         let added = try vault.addSlot(phrase)
         #expect(added.number == 2)
-        for custodian in [tpm, phrase] {
-            let opened = try Vault.open(store, custodians: [custodian])
-            #expect(opened.openedBy.custodian == custodian.name)
+        for protector in [tpm, phrase] {
+            let opened = try Vault.open(store, protectors: [protector])
+            #expect(opened.openedBy.protector == protector.name)
             #expect(try opened.get(key) == [1])
-            #expect(opened.header.slots.map(\.custodian) == ["tpm", "passphrase"])
+            #expect(opened.header.slots.map(\.protector) == ["tpm", "passphrase"])
         }
     }
 
-    @Test("are tried in the order of the custodians, and on to the next when one cannot or does not open")
+    @Test("are tried in the order of the key protectors, and on to the next when one cannot or does not open")
     func order() throws {
         let store = MemoryStore()
-        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
-        _ = try Vault.create(in: store, custodian: tpm).addSlot(phrase)
-        #expect(try Vault.open(store, custodians: [phrase, tpm]).openedBy.custodian == "passphrase")
+        let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
+        _ = try Vault.create(in: store, protector: tpm).addSlot(phrase)
+        #expect(try Vault.open(store, protectors: [phrase, tpm]).openedBy.protector == "passphrase")
         tpm.failure = StoreError(.keyUnavailable, "open vault", "no TPM is here")
-        #expect(try Vault.open(store, custodians: [tpm, phrase]).openedBy.custodian == "passphrase")
+        #expect(try Vault.open(store, protectors: [tpm, phrase]).openedBy.protector == "passphrase")
         phrase.forget()
-        #expect { try Vault.open(store, custodians: [tpm, phrase]) } throws: { error in
+        #expect { try Vault.open(store, protectors: [tpm, phrase]) } throws: { error in
             code(error) == .keyUnavailable && "\(error)".contains("no TPM is here") && "\(error)".contains("passphrase")
         }
         tpm.failure = nil
         tpm.forget()
-        #expect { try Vault.open(store, custodians: [tpm, phrase]) } throws: { code($0) == .keyMismatch }
-        #expect { try Vault.open(store, custodians: []) } throws: { error in
+        #expect { try Vault.open(store, protectors: [tpm, phrase]) } throws: { code($0) == .keyMismatch }
+        #expect { try Vault.open(store, protectors: []) } throws: { error in
             code(error) == .keyUnavailable && "\(error)".contains("tpm, passphrase")
         }
     }
 
-    @Test("can be two of one custodian, and each passphrase opens its own")
+    @Test("can be two of one key protector, and each passphrase opens its own")
     func twoOfAKind() throws {
         let store = MemoryStore()
-        let (mine, yours) = (MemoryCustodian("passphrase"), MemoryCustodian("passphrase"))
-        _ = try Vault.create(in: store, custodian: mine).addSlot(yours)
-        #expect(try Vault.open(store, custodians: [mine]).openedBy.number == 1)
-        #expect(try Vault.open(store, custodians: [yours]).openedBy.number == 2)
+        let (mine, yours) = (InMemoryKeyProtector("passphrase"), InMemoryKeyProtector("passphrase"))
+        _ = try Vault.create(in: store, protector: mine).addSlot(yours)
+        #expect(try Vault.open(store, protectors: [mine]).openedBy.number == 1)
+        #expect(try Vault.open(store, protectors: [yours]).openedBy.number == 2)
     }
 
     @Test("can be removed, but not the last one")
     func remove() throws {
         let store = MemoryStore()
-        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
-        let vault = try Vault.create(in: store, custodian: tpm)
+        let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
+        let vault = try Vault.create(in: store, protector: tpm)
         #expect(throws: StoreError.self) { try vault.removeSlot(1) }
         _ = try vault.addSlot(phrase)
         #expect(throws: StoreError.self) { try vault.removeSlot(7) }
         try vault.removeSlot(1)
-        #expect { try Vault.open(store, custodians: [tpm]) } throws: { code($0) == .keyUnavailable }
-        #expect(try Vault.open(store, custodians: [phrase]).header.slots.map(\.number) == [2])
+        #expect { try Vault.open(store, protectors: [tpm]) } throws: { code($0) == .keyUnavailable }
+        #expect(try Vault.open(store, protectors: [phrase]).header.slots.map(\.number) == [2])
         #expect(try vault.addSlot(tpm).number == 3)
     }
 
     @Test("can be replaced: the old passphrase no longer opens")
     func replace() throws {
         let store = MemoryStore()
-        let (old, new) = (MemoryCustodian("passphrase"), MemoryCustodian("passphrase"))
-        let vault = try Vault.create(in: store, custodian: old)
+        let (old, new) = (InMemoryKeyProtector("passphrase"), InMemoryKeyProtector("passphrase"))
+        let vault = try Vault.create(in: store, protector: old)
         try vault.put([1], key)
         #expect(try vault.replaceSlot(1, with: new).number == 2)
-        #expect { try Vault.open(store, custodians: [old]) } throws: { code($0) == .keyMismatch }
-        #expect(try Vault.open(store, custodians: [new]).get(key) == [1])
+        #expect { try Vault.open(store, protectors: [old]) } throws: { code($0) == .keyMismatch }
+        #expect(try Vault.open(store, protectors: [new]).get(key) == [1])
         #expect(throws: StoreError.self) { try vault.replaceSlot(1, with: new) }
     }
 
-    @Test("stay as they were when a custodian fails")
+    @Test("stay as they were when a key protector fails")
     func failure() throws {
         let store = MemoryStore()
-        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
-        let vault = try Vault.create(in: store, custodian: tpm)
+        let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
+        let vault = try Vault.create(in: store, protector: tpm)
         phrase.failure = StoreError(.keyUnavailable, "wrap", "given up")
         let before = vault.header
         #expect(throws: StoreError.self) { try vault.addSlot(phrase) }
@@ -98,22 +98,22 @@ struct VaultSlotTests {
     @Test("that were added by one process are seen and kept by another that was open all the time")
     func twoProcesses() throws {
         let store = MemoryStore()
-        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
-        let first = try Vault.create(in: store, custodian: tpm)
-        let second = try Vault.open(store, custodians: [tpm])
+        let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
+        let first = try Vault.create(in: store, protector: tpm)
+        let second = try Vault.open(store, protectors: [tpm])
         _ = try first.addSlot(phrase)
         try second.put([1], key)
         try second.noteBackup(at: 1_735_689_600)
-        #expect(try Vault.open(store, custodians: [phrase]).header.lastBackup == 1_735_689_600)
+        #expect(try Vault.open(store, protectors: [phrase]).header.lastBackup == 1_735_689_600)
         #expect(second.header.slots.count == 2)
     }
 
-    @Test("need one question to the custodian, however much is read and written")
+    @Test("need one question to the key protector, however much is read and written")
     func oneQuestion() throws {
         let store = MemoryStore()
-        let tpm = MemoryCustodian("tpm")
-        _ = try Vault.create(in: store, custodian: tpm)
-        let vault = try Vault.open(store, custodians: [tpm])
+        let tpm = InMemoryKeyProtector("tpm")
+        _ = try Vault.create(in: store, protector: tpm)
+        let vault = try Vault.open(store, protectors: [tpm])
         for number in 0..<200 {
             let key = RecordKey(.account, String(number))
             try vault.put([UInt8(number)], key)
@@ -125,8 +125,8 @@ struct VaultSlotTests {
 
 @Suite("The rotation of a vault's key")
 struct VaultRotationTests {
-    private func filled(_ store: any RecordStore, _ custodian: any KeyCustodian, records: Int = 600) throws -> Vault {
-        let vault = try Vault.create(in: store, custodian: custodian)
+    private func filled(_ store: any RecordStore, _ protector: any KeyProtector, records: Int = 600) throws -> Vault {
+        let vault = try Vault.create(in: store, protector: protector)
         try vault.write { (writer: any RecordWriter) throws(StoreError) in
             for number in 0..<records { try writer.put(Array("content \(number)".utf8), RecordKey(.account, String(number))) }
             try writer.put([7], RecordKey(.item, "other kind"))
@@ -146,11 +146,11 @@ struct VaultRotationTests {
     @Test("seals every record anew, and keeps their content, their names and the vault's id")
     func rotate() throws {
         let store = MemoryStore()
-        let custodian = MemoryCustodian()
-        let vault = try filled(store, custodian)
+        let protector = InMemoryKeyProtector()
+        let vault = try filled(store, protector)
         let before = try store.dump()
         let header = vault.header
-        try vault.rotateKey { _ in custodian }
+        try vault.rotateKey { _ in protector }
         let after = try store.dump()
         #expect(before.keys == after.keys)
         let unchanged = before.filter { after[$0.key] == $0.value }
@@ -158,51 +158,51 @@ struct VaultRotationTests {
         #expect(vault.header.id == header.id)
         #expect(vault.header.epoch > header.epoch)
         try expectAll(in: vault)
-        try expectAll(in: Vault.open(store, custodians: [custodian]))
+        try expectAll(in: Vault.open(store, protectors: [protector]))
     }
 
     @Test("wraps the new key for every slot, and refuses to leave one behind")
     func slots() throws {
         let store = MemoryStore()
-        let (tpm, phrase) = (MemoryCustodian("tpm"), MemoryCustodian("passphrase"))
+        let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
         let vault = try filled(store, tpm, records: 3)
         _ = try vault.addSlot(phrase)
         let before = try store.dump()
         #expect(throws: StoreError.self) { try vault.rotateKey { _ in tpm } }
         let failure = StoreError(.keyUnavailable, "wrap", "given up")
         phrase.failure = failure
-        #expect(throws: failure) { try vault.rotateKey { $0.custodian == "tpm" ? tpm : phrase } }
+        #expect(throws: failure) { try vault.rotateKey { $0.protector == "tpm" ? tpm : phrase } }
         #expect(try store.dump() == before)
         phrase.failure = nil
-        try vault.rotateKey { $0.custodian == "tpm" ? tpm : phrase }
-        for custodian in [tpm, phrase] { try expectAll(in: Vault.open(store, custodians: [custodian]), records: 3) }
+        try vault.rotateKey { $0.protector == "tpm" ? tpm : phrase }
+        for protector in [tpm, phrase] { try expectAll(in: Vault.open(store, protectors: [protector]), records: 3) }
         #expect(vault.header.slots.map(\.number) == [1, 2])
     }
 
     @Test("makes a slot of before useless")
     func oldSlot() throws {
         let store = MemoryStore()
-        let custodian = MemoryCustodian()
-        let vault = try filled(store, custodian, records: 1)
+        let protector = InMemoryKeyProtector()
+        let vault = try filled(store, protector, records: 1)
         let old = vault.header.slots
-        try vault.rotateKey { _ in custodian }
+        try vault.rotateKey { _ in protector }
         var forged = vault.header
         forged.slots = old
         try store.put(JSON.encode(forged), .vaultHeader)
-        #expect { try Vault.open(store, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+        #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
     }
 
     @Test("by another process: reading goes on for nobody with the old key, and nothing is written with it")
     func otherProcess() throws {
         let store = MemoryStore()
-        let custodian = MemoryCustodian()
-        let vault = try filled(store, custodian, records: 3)
-        let stale = try Vault.open(store, custodians: [custodian])
-        try vault.rotateKey { _ in custodian }
+        let protector = InMemoryKeyProtector()
+        let vault = try filled(store, protector, records: 3)
+        let stale = try Vault.open(store, protectors: [protector])
+        try vault.rotateKey { _ in protector }
         let key = RecordKey(.account, "0")
         #expect { try stale.get(key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
         #expect { try stale.put([1], key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
-        #expect { try stale.addSlot(custodian) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+        #expect { try stale.addSlot(protector) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
         #expect(try stale.get(RecordKey(.account, "never there")) == nil)
         try expectAll(in: vault, records: 3)
     }
@@ -210,14 +210,14 @@ struct VaultRotationTests {
     @Test("moves what does not open out of the way and keeps it")
     func damaged() throws {
         let store = MemoryStore()
-        let custodian = MemoryCustodian()
-        let vault = try filled(store, custodian, records: 5)
+        let protector = InMemoryKeyProtector()
+        let vault = try filled(store, protector, records: 5)
         let account = try store.dump().first { $0.key.kind == .account }
         let (name, bytes) = try #require(account)
         let damaged = Array(bytes.dropLast())
         try store.put(damaged, name)
         #expect(try vault.damagedRecords().map(\.kind) == [.account])
-        try vault.rotateKey { _ in custodian }
+        try vault.rotateKey { _ in protector }
         #expect(try vault.damagedRecords().isEmpty)
         let quarantined = try store.dump().filter { $0.key.kind == .quarantined }
         #expect(quarantined.map(\.value) == [damaged])
@@ -228,21 +228,21 @@ struct VaultRotationTests {
     func concurrency() async throws {
         try await TemporaryDirectory.with { directory in
             let store = try SQLiteStore(path: directory.file("store"), creating: true)
-            let custodian = MemoryCustodian()
-            let vault = try filled(store, custodian, records: 50)
+            let protector = InMemoryKeyProtector()
+            let vault = try filled(store, protector, records: 50)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for caller in 0..<100 {
                     group.addTask {
                         let key = RecordKey(.account, String(caller % 50))
                         #expect(try vault.get(key) == Array("content \(caller % 50)".utf8))
                         try vault.put(Array("content \(caller % 50)".utf8), key)
-                        if caller % 25 == 0 { try vault.rotateKey { _ in custodian } }
+                        if caller % 25 == 0 { try vault.rotateKey { _ in protector } }
                     }
                 }
                 try await group.waitForAll()
             }
             try expectAll(in: vault, records: 50)
-            try expectAll(in: Vault.open(store, custodians: [custodian]), records: 50)
+            try expectAll(in: Vault.open(store, protectors: [protector]), records: 50)
         }
     }
 }

@@ -10,12 +10,12 @@ struct VaultRollbackTests {
     private func isRolledBack(_ error: any Error) -> Bool { (error as? StoreError)?.code == .rolledBack }
 
     /// A vault with a record, an older copy of its store, and who keeps its epoch.
-    private func rolledBack() throws -> (old: MemoryStore, new: MemoryStore, keeper: MemoryCustodian) {
-        let (store, keeper) = (MemoryStore(), MemoryCustodian())
-        _ = try Vault.create(in: store, custodian: keeper)
-        try Vault.open(store, custodians: [keeper]).put([1], key)
+    private func rolledBack() throws -> (old: MemoryStore, new: MemoryStore, keeper: InMemoryKeyProtector) {
+        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: keeper)
+        try Vault.open(store, protectors: [keeper]).put([1], key)
         let old = try MemoryStore(copying: store)
-        try Vault.open(store, custodians: [keeper]).put([2], key)
+        try Vault.open(store, protectors: [keeper]).put([2], key)
         return (old, store, keeper)
     }
 
@@ -23,37 +23,37 @@ struct VaultRollbackTests {
     func noticed() throws {
         let (old, new, keeper) = try rolledBack()
         let before = try old.dump()
-        #expect { try Vault.open(old, custodians: [keeper]) } throws: { isRolledBack($0) }
+        #expect { try Vault.open(old, protectors: [keeper]) } throws: { isRolledBack($0) }
         #expect(try old.dump() == before)
-        #expect(try Vault.open(new, custodians: [keeper]).get(key) == [2])
+        #expect(try Vault.open(new, protectors: [keeper]).get(key) == [2])
     }
 
     @Test("is opened by who says that it is meant, and is the newest from then on")
     func accepted() throws {
         let (old, new, keeper) = try rolledBack()
-        #expect(try Vault.open(old, custodians: [keeper], acceptingRollback: true).get(key) == [1])
-        #expect(try Vault.open(old, custodians: [keeper]).get(key) == [1])
-        #expect { try Vault.open(new, custodians: [keeper]) } throws: { isRolledBack($0) }
+        #expect(try Vault.open(old, protectors: [keeper], acceptingRollback: true).get(key) == [1])
+        #expect(try Vault.open(old, protectors: [keeper]).get(key) == [1])
+        #expect { try Vault.open(new, protectors: [keeper]) } throws: { isRolledBack($0) }
     }
 
     @Test("is accepted by two processes at once without either making it old for the other")
     func acceptedTwice() throws {
         let (old, _, keeper) = try rolledBack()
         keeper.thereafter = {
-            let other = try Vault.open(old, custodians: [keeper], acceptingRollback: true)
+            let other = try Vault.open(old, protectors: [keeper], acceptingRollback: true)
             try other.put([7], key)
         }
-        _ = try Vault.open(old, custodians: [keeper], acceptingRollback: true)
-        #expect(try Vault.open(old, custodians: [keeper]).get(key) == [7])
+        _ = try Vault.open(old, protectors: [keeper], acceptingRollback: true)
+        #expect(try Vault.open(old, protectors: [keeper]).get(key) == [7])
     }
 
     @Test("is not noticed where nobody keeps the epoch: that is what docs/threats.md says")
     func notKept() throws {
-        let (store, custodian) = (MemoryStore(), PlainCustodian())
-        _ = try Vault.create(in: store, custodian: custodian)
+        let (store, protector) = (MemoryStore(), PlainKeyProtector())
+        _ = try Vault.create(in: store, protector: protector)
         let old = try MemoryStore(copying: store)
-        try Vault.open(store, custodians: [custodian]).put([2], key)
-        #expect(try Vault.open(old, custodians: [custodian]).get(key) == nil)
+        try Vault.open(store, protectors: [protector]).put([2], key)
+        #expect(try Vault.open(old, protectors: [protector]).get(key) == nil)
     }
 
     @Test("cannot be made to look new: an epoch that was changed is noticed")
@@ -62,40 +62,40 @@ struct VaultRollbackTests {
         var header = try Vault.header(of: old)
         header.epoch += 10
         try old.put(JSON.encode(header), .vaultHeader)
-        #expect { try Vault.open(old, custodians: [keeper]) } throws: { ($0 as? StoreError)?.code == .corrupt }
+        #expect { try Vault.open(old, protectors: [keeper]) } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 
     @Test("is not what a process leaves that was killed before it could tell its epoch")
     func interrupted() throws {
-        let (store, keeper) = (MemoryStore(), MemoryCustodian())
-        _ = try Vault.create(in: store, custodian: keeper)
-        let vault = try Vault.open(store, custodians: [keeper])
+        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: keeper)
+        let vault = try Vault.open(store, protectors: [keeper])
         keeper.failure = StoreError(.keyUnavailable, "remember epoch", "gone")
         #expect(throws: StoreError.self) { try vault.put([1], key) }
         keeper.failure = nil
-        let again = try Vault.open(store, custodians: [keeper])
+        let again = try Vault.open(store, protectors: [keeper])
         #expect(try again.get(key) == [1])
         #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
     }
 
     @Test("is not what another process makes of it that writes while the vault is being opened")
     func writtenMeanwhile() throws {
-        let (store, keeper) = (MemoryStore(), MemoryCustodian())
-        _ = try Vault.create(in: store, custodian: keeper)
-        let other = try Vault.open(store, custodians: [keeper])
+        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: keeper)
+        let other = try Vault.open(store, protectors: [keeper])
         keeper.meanwhile = { try other.put([1], key) }
-        #expect(try Vault.open(store, custodians: [keeper]).get(key) == [1])
+        #expect(try Vault.open(store, protectors: [keeper]).get(key) == [1])
         #expect(keeper.remembered == 2)
     }
 
     @Test("is not what a writer sees whose epoch was overtaken before it was told; what it wrote is there")
     func overtaken() throws {
-        let (store, keeper) = (MemoryStore(), MemoryCustodian())
-        _ = try Vault.create(in: store, custodian: keeper)
-        let vaults = try (0..<2).map { _ in try Vault.open(store, custodians: [keeper]) }
+        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: keeper)
+        let vaults = try (0..<2).map { _ in try Vault.open(store, protectors: [keeper]) }
         keeper.meanwhile = { try vaults[1].put([2], RecordKey(.mechanism, "other")) }
         try vaults[0].put([1], key)
-        let again = try Vault.open(store, custodians: [keeper])
+        let again = try Vault.open(store, protectors: [keeper])
         #expect(try again.get(key) == [1] && again.get(RecordKey(.mechanism, "other")) == [2])
         #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
     }
@@ -103,8 +103,8 @@ struct VaultRollbackTests {
     @Test("is noticed too when it is put in the place of an open vault that has not been written to")
     func putBackWhileOpen() throws {
         let (old, store, keeper) = try rolledBack()
-        try Vault.open(store, custodians: [keeper]).put([3], key)
-        let open = try Vault.open(store, custodians: [keeper])
+        try Vault.open(store, protectors: [keeper]).put([3], key)
+        let open = try Vault.open(store, protectors: [keeper])
         let header = try #require(try old.get(.vaultHeader))
         try store.put(header, .vaultHeader)
         #expect { try open.put([4], key) } throws: { isRolledBack($0) }
@@ -112,31 +112,31 @@ struct VaultRollbackTests {
 
     @Test("is no question once somebody gave up who was asked for the key: nobody else is asked")
     func givenUp() throws {
-        let (store, first, second) = (MemoryStore(), MemoryCustodian("first"), MemoryCustodian("second"))
-        _ = try Vault.create(in: store, custodian: first).addSlot(second)
+        let (store, first, second) = (MemoryStore(), InMemoryKeyProtector("first"), InMemoryKeyProtector("second"))
+        _ = try Vault.create(in: store, protector: first).addSlot(second)
         first.failure = StoreError(.givenUp, "read passphrase", "given up")
-        #expect { try Vault.open(store, custodians: [first, second]) } throws: { ($0 as? StoreError)?.code == .givenUp }
+        #expect { try Vault.open(store, protectors: [first, second]) } throws: { ($0 as? StoreError)?.code == .givenUp }
         #expect(second.unwrapped == 0)
         first.failure = StoreError(.keyUnavailable, "read passphrase", "nobody is there")
-        _ = try Vault.open(store, custodians: [first, second])
+        _ = try Vault.open(store, protectors: [first, second])
     }
 
     @Test("costs one message to the keeper for every vault that was opened and written to, and none for reading")
     func cost() throws {
-        let (store, keeper) = (MemoryStore(), MemoryCustodian())
-        _ = try Vault.create(in: store, custodian: keeper)
+        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: keeper)
         let made = keeper.remembered
-        let vault = try Vault.open(store, custodians: [keeper])
+        let vault = try Vault.open(store, protectors: [keeper])
         for _ in 0..<50 { _ = try vault.get(key) }
         #expect(keeper.remembered == made)
         for number in 0..<50 { try vault.put([UInt8(number)], key) }
         #expect(keeper.remembered == made + 1)
     }
 
-    /// A custodian that keeps no epoch.
-    private struct PlainCustodian: KeyCustodian {
+    /// A key protector that keeps no epoch.
+    private struct PlainKeyProtector: KeyProtector {
         let name = "plain"
-        private let inner = MemoryCustodian()
+        private let inner = InMemoryKeyProtector()
         func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
             try inner.wrap(dataKey, context: context)
         }
@@ -152,33 +152,33 @@ struct VaultTamperingTests {
 
     @Test("in any single bit, or cut at any length, is refused: never opened, never taken for absent")
     func everyBit() throws {
-        let (store, custodian) = (MemoryStore(), MemoryCustodian())
-        let vault = try Vault.create(in: store, custodian: custodian)
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        let vault = try Vault.create(in: store, protector: protector)
         try vault.put(Array("a secret".utf8), key)
         var (flips, cuts) = (0, 0)
         for (name, bytes) in try store.dump() {
             for bit in 0..<(bytes.count * 8) {
                 var changed = bytes
                 changed[bit / 8] ^= 1 << (bit % 8)
-                try expectRefusal(of: changed, name, store, custodian, "bit \(bit) of \(name.kind)")
+                try expectRefusal(of: changed, name, store, protector, "bit \(bit) of \(name.kind)")
                 flips += 1
             }
             for length in 0..<bytes.count {
-                try expectRefusal(of: Array(bytes[..<length]), name, store, custodian, "\(length) bytes of \(name.kind)")
+                try expectRefusal(of: Array(bytes[..<length]), name, store, protector, "\(length) bytes of \(name.kind)")
                 cuts += 1
             }
             try store.put(bytes, name)
         }
-        #expect(try Vault.open(store, custodians: [custodian]).get(key) == Array("a secret".utf8))
+        #expect(try Vault.open(store, protectors: [protector]).get(key) == Array("a secret".utf8))
         #expect(flips > 3000 && cuts > 400)
     }
 
     private func expectRefusal(
-        of bytes: [UInt8], _ name: RecordKey, _ store: MemoryStore, _ custodian: MemoryCustodian, _ what: String
+        of bytes: [UInt8], _ name: RecordKey, _ store: MemoryStore, _ protector: InMemoryKeyProtector, _ what: String
     ) throws {
         try store.put(bytes, name)
         do {
-            let content = try Vault.open(store, custodians: [custodian]).get(key)
+            let content = try Vault.open(store, protectors: [protector]).get(key)
             Issue.record("\(what): read as \(content.map(String.init(describing:)) ?? "absent")")
         } catch {
             let codes: Set<StoreError.Code> = [.corrupt, .keyMismatch, .newerFormat, .keyUnavailable]
@@ -186,45 +186,45 @@ struct VaultTamperingTests {
         }
     }
 
-    @Test("by exchanging a record with one of another vault under the same custodian is refused")
+    @Test("by exchanging a record with one of another vault under the same key protector is refused")
     func otherVault() throws {
-        let custodian = MemoryCustodian()
+        let protector = InMemoryKeyProtector()
         let (first, second) = (MemoryStore(), MemoryStore())
-        try Vault.create(in: first, custodian: custodian).put([1], key)
-        try Vault.create(in: second, custodian: custodian).put([2], key)
+        try Vault.create(in: first, protector: protector).put([1], key)
+        try Vault.create(in: second, protector: protector).put([2], key)
         let firstMechanism = try first.dump().first { $0.key.kind == .mechanism }
         let mine = try #require(firstMechanism)
         let secondMechanism = try second.dump().first { $0.key.kind == .mechanism }
         let theirs = try #require(secondMechanism)
         try first.put(theirs.value, mine.key)
-        let vault = try Vault.open(first, custodians: [custodian])
+        let vault = try Vault.open(first, protectors: [protector])
         #expect { try vault.get(key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
         // A slot of another vault gives its key to nobody here.
         var header = try Vault.header(of: first)
         header.slots = try Vault.header(of: second).slots
         try first.put(JSON.encode(header), .vaultHeader)
-        #expect { try Vault.open(first, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+        #expect { try Vault.open(first, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
     }
 
     @Test("by adding a member to its header, or a slot, is refused")
     func header() throws {
-        let (store, custodian) = (MemoryStore(), MemoryCustodian())
-        let vault = try Vault.create(in: store, custodian: custodian)
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        let vault = try Vault.create(in: store, protector: protector)
         var members = vault.header.members
         members["comment"] = .string("hello")
         try store.put(JSON.encode(.object(members)), .vaultHeader)
-        #expect { try Vault.open(store, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .corrupt }
+        #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .corrupt }
         var header = vault.header
         header.slots.append(header.slots[0])
         try store.put(JSON.encode(header), .vaultHeader)
-        #expect { try Vault.open(store, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .corrupt }
+        #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .corrupt }
         #expect { try vault.put([1], key) } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 
     @Test("in one record shows the others, says which kind is damaged, and keeps the bytes when it is written anew")
     func quarantine() throws {
-        let (store, custodian) = (MemoryStore(), MemoryCustodian())
-        let vault = try Vault.create(in: store, custodian: custodian)
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        let vault = try Vault.create(in: store, protector: protector)
         try vault.put([1], key)
         let mechanism = try store.dump().first { $0.key.kind == .mechanism }
         let (name, _) = try #require(mechanism)
@@ -243,22 +243,22 @@ struct VaultTamperingTests {
 
     @Test("in a record that was written elsewhere is kept too when nobody has read it before it is written anew")
     func unreadQuarantine() throws {
-        let (store, custodian) = (MemoryStore(), MemoryCustodian())
-        try Vault.create(in: store, custodian: custodian).put([1], key)
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        try Vault.create(in: store, protector: protector).put([1], key)
         let mechanism = try store.dump().first { $0.key.kind == .mechanism }
         let (name, _) = try #require(mechanism)
         try store.put([1, 2, 3], name)
-        let vault = try Vault.open(store, custodians: [custodian])
+        let vault = try Vault.open(store, protectors: [protector])
         try vault.put([3], key)
         #expect(try vault.all(.quarantined) == [[1, 2, 3]])
     }
 
     @Test("is removed by an explicit call with its own id, and by no other")
     func reset() throws {
-        let (store, custodian) = (MemoryStore(), MemoryCustodian())
-        let vault = try Vault.create(in: store, custodian: custodian)
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        let vault = try Vault.create(in: store, protector: protector)
         try vault.put([1], key)
-        custodian.forget()
+        protector.forget()
         for wrong in [nil, "", "another"] {
             #expect(throws: StoreError.self) { try Vault.reset(store, confirming: wrong) }
         }
@@ -266,8 +266,8 @@ struct VaultTamperingTests {
         try Vault.reset(store, confirming: vault.header.id)
         #expect(try store.dump().isEmpty)
         #expect { try vault.put([1], key) } throws: { ($0 as? StoreError)?.code == .noVault }
-        #expect { try Vault.open(store, custodians: [custodian]) } throws: { ($0 as? StoreError)?.code == .noVault }
-        #expect(try Vault.create(in: store, custodian: custodian).get(key) == nil)
+        #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .noVault }
+        #expect(try Vault.create(in: store, protector: protector).get(key) == nil)
     }
 }
 
@@ -275,8 +275,8 @@ struct VaultTamperingTests {
 struct VaultSealTests {
     @Test("is counted beforehand, in blocks, and never too low")
     func counted() throws {
-        let (store, custodian) = (MemoryStore(), MemoryCustodian())
-        let vault = try Vault.create(in: store, custodian: custodian)
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        let vault = try Vault.create(in: store, protector: protector)
         for number in 0..<1000 {
             try vault.put([1], RecordKey(.item, "same"))
             #expect(try Vault.header(of: store).seals > UInt64(number))
@@ -287,18 +287,18 @@ struct VaultSealTests {
 
     @Test("makes a rotation due in time, and in the end refuses to go on without one")
     func due() throws {
-        let (store, custodian) = (MemoryStore(), MemoryCustodian())
-        let created = try Vault.create(in: store, custodian: custodian)
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        let created = try Vault.create(in: store, protector: protector)
         var header = created.header
         header.seals = VaultState.mostSeals - 100
         try store.put(JSON.encode(header.proved(by: created.keys.headerKey)), .vaultHeader)
-        let vault = try Vault.open(store, custodians: [custodian])
+        let vault = try Vault.open(store, protectors: [protector])
         #expect(vault.header.isRotationDue)
         #expect(throws: StoreError.self) {
             for number in 0..<200 { try vault.put([1], RecordKey(.item, String(number))) }
         }
         #expect(try vault.all(.item).count <= 100)
-        try vault.rotateKey { _ in custodian }
+        try vault.rotateKey { _ in protector }
         #expect(!vault.header.isRotationDue)
         try vault.put([1], RecordKey(.item, "more"))
     }

@@ -144,14 +144,14 @@ struct VaultTests {
         let (name, header) = try #require(headerRecord)
         let newer = String(decoding: header, as: UTF8.self).replacingOccurrences(of: "\"format\":1", with: "\"format\":2")
         try inner.put(Array(newer.utf8), name)
-        #expect { try Vault.open(inner, custodians: []) } throws: { ($0 as? StoreError)?.code == .newerFormat }
+        #expect { try Vault.open(inner, protectors: []) } throws: { ($0 as? StoreError)?.code == .newerFormat }
         #expect(try inner.get(name) == Array(newer.utf8))
     }
 
     @Test("tells by whom it is sealed when nobody here can open it")
-    func unknownCustodian() throws {
+    func unknownKeyProtector() throws {
         let (_, inner) = try vaultInMemory()
-        #expect { try Vault.open(inner, custodians: []) } throws: { error in
+        #expect { try Vault.open(inner, protectors: []) } throws: { error in
             (error as? StoreError)?.code == .keyUnavailable && "\(error)".contains("keyfile")
         }
     }
@@ -160,7 +160,7 @@ struct VaultTests {
         let inner = DumpableStore()
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        return (try Vault.create(in: inner, custodian: KeyFile.create(path: directory.file("key"))), inner)
+        return (try Vault.create(in: inner, protector: KeyFile.create(path: directory.file("key"))), inner)
     }
 }
 

@@ -62,7 +62,7 @@ struct VaultThreatTests {
         try await TemporaryDirectory.with { temporary in
             let path = temporary.file("store")
             let store = try SQLiteStore(path: path, creating: true)
-            let vault = try Vault.create(in: store, custodian: MemoryCustodian())
+            let vault = try Vault.create(in: store, protector: InMemoryKeyProtector())
             let key = RecordKey(.mechanism, "removed")
             try vault.put((0..<200).map { UInt8($0) }, key)
             let sealed = try #require(store.all(.mechanism).first)
@@ -77,26 +77,26 @@ struct VaultThreatTests {
         }
     }
 
-    @Test("lets every other task go on while custodians take their time")
+    @Test("lets every other task go on while key protectors take their time")
     func heartbeat() async throws {
-        let (store, custodian) = (MemoryStore(), WaitingCustodian())
-        _ = try Vault.create(in: store, custodian: custodian)
+        let (store, protector) = (MemoryStore(), WaitingKeyProtector())
+        _ = try Vault.create(in: store, protector: protector)
         // More than the pool has threads: if one of them held one, no task would be left to let them go on.
         let count = 4 * ProcessInfo.processInfo.activeProcessorCount
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<count { group.addTask { _ = try await Vault.unlock(store, custodians: [custodian]) } }
-            let areWaiting = try await eventually { custodian.waiting == count }
+            for _ in 0..<count { group.addTask { _ = try await Vault.unlock(store, protectors: [protector]) } }
+            let areWaiting = try await eventually { protector.waiting == count }
             #expect(areWaiting)
-            custodian.goOn(count)
+            protector.goOn(count)
             try await group.waitForAll()
         }
     }
 }
 
-/// A custodian that opens nothing until it is told to go on, as a TPM takes its time.
-private final class WaitingCustodian: KeyCustodian {
+/// A key protector that opens nothing until it is told to go on, as a TPM takes its time.
+private final class WaitingKeyProtector: KeyProtector {
     let name = "waiting"
-    private let inner = MemoryCustodian()
+    private let inner = InMemoryKeyProtector()
     private let entered = Mutex(0)
     private let gate = DispatchSemaphore(value: 0)
 
@@ -111,7 +111,7 @@ private final class WaitingCustodian: KeyCustodian {
     func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         entered.withLock { $0 += 1 }
         guard gate.wait(timeout: .now() + 120) == .success else {
-            throw StoreError(.failed, "wait", "nobody let the custodian go on: no task could run")
+            throw StoreError(.failed, "wait", "nobody let the key protector go on: no task could run")
         }
         return try inner.unwrap(wrapped, context: context)
     }

@@ -7,20 +7,20 @@ import Testing
 struct WithoutSecretServiceTests {
     @Test("is there by name, and every call says that it was not built")
     func notBuilt() throws {
-        let custodian = SecretServiceCustodian()
+        let protector = SecretServiceProtector()
         let wrapped = [1] + [UInt8](repeating: 0, count: 76)
-        #expect(custodian.name == "secret-service")
-        let wrapRefusal = code { try custodian.wrap(Secret.random(byteCount: 32), context: []) }
+        #expect(protector.name == "secret-service")
+        let wrapRefusal = code { try protector.wrap(Secret.random(byteCount: 32), context: []) }
         #expect(wrapRefusal == .keyUnavailable)
-        let unwrapRefusal = code { try custodian.unwrap(wrapped, context: []) }
+        let unwrapRefusal = code { try protector.unwrap(wrapped, context: []) }
         #expect(unwrapRefusal == .keyUnavailable)
-        let epochRefusal = code { try custodian.epoch(ofVault: "vault") }
+        let epochRefusal = code { try protector.epoch(ofVault: "vault") }
         #expect(epochRefusal == .keyUnavailable)
-        let rememberRefusal = code { try custodian.remember(epoch: 1, ofVault: "vault") }
+        let rememberRefusal = code { try protector.remember(epoch: 1, ofVault: "vault") }
         #expect(rememberRefusal == .keyUnavailable)
-        let ownerRefusal = code { try custodian.owner() }
+        let ownerRefusal = code { try protector.owner() }
         #expect(ownerRefusal == .keyUnavailable)
-        guard case .unusable(let reason) = custodian.availability() else { return #expect(Bool(false), "usable") }
+        guard case .unusable(let reason) = protector.availability() else { return #expect(Bool(false), "usable") }
         #expect(reason.contains("trait SecretService"))
     }
 }

@@ -13,7 +13,7 @@ package enum StandardStore {
     package static func open(in place: VaultDirectory) throws(StoreError) -> any RecordStore {
         do throws(StoreError) {
             let environment = ProcessInfo.processInfo.environment
-            return try place.openVault(custodians: UsualCustodians.all(environment: environment))
+            return try place.openVault(protectors: DefaultKeyProtectors.all(environment: environment))
         } catch  where error.code == .noVault {
             throw StoreError(
                 .noVault, error.operation,

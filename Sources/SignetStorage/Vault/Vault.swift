@@ -1,27 +1,27 @@
 import SignetCore
 import Synchronization
 
-/// A record store whose records are sealed: AES-256-GCM under a data key that one or more ``KeyCustodian``s keep, each record
+/// A record store whose records are sealed: AES-256-GCM under a data key that one or more ``KeyProtector``s keep, each record
 /// bound to its vault, kind and identity. Kinds and sizes can be seen from outside; identities and content cannot.
 ///
 /// Nothing is read before the header has proved to be the one that the data key's owner wrote. A record that does not open is
 /// an error, or a failure in a listing, and never absent; when something new is written in its place, it is moved to
 /// ``RecordKind/quarantined`` and kept. The format is in docs/format.md.
 ///
-/// Where a custodian keeps an epoch, the first write after opening tells it a new one, which may take as long as a hardware
+/// Where a key protector keeps an epoch, the first write after opening tells it a new one, which may take as long as a hardware
 /// operation: an app that must not wait then makes an empty write off its main path.
 public final class Vault: RecordStore {
     let store: any RecordStore
-    private let keeper: (any EpochKeeper)?
+    private let rollbackProtector: (any RollbackProtector)?
     private let state: Mutex<VaultState>
     /// Through which slot the vault was opened.
     public let openedBy: VaultHeader.Slot
 
     /// Makes a vault in an empty store.
     /// - Throws: ``StoreError/Code/exists`` when the store holds a vault already.
-    public static func create(in store: any RecordStore, custodian: any KeyCustodian) throws(StoreError) -> Vault {
+    public static func create(in store: any RecordStore, protector: any KeyProtector) throws(StoreError) -> Vault {
         var (keys, header) = try VaultKeys.make(vault: RandomID.uuid())
-        let slot = try header.addSlot(custodian, dataKey: keys.dataKey)
+        let slot = try header.addSlot(protector, dataKey: keys.dataKey)
         header = header.proved(by: keys.headerKey)
         let bytes = JSON.encode(header)
         try store.write { (records: any RecordWriter) throws(StoreError) in
@@ -30,23 +30,23 @@ public final class Vault: RecordStore {
             }
             try records.put(bytes, .vaultHeader)
         }
-        let keeper = custodian as? any EpochKeeper
-        try keeper?.remember(epoch: header.epoch, ofVault: header.id)
-        return Vault(store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot, keeper: keeper)
+        let rollbackProtector = protector as? any RollbackProtector
+        try rollbackProtector?.remember(epoch: header.epoch, ofVault: header.id)
+        return Vault(store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot, rollbackProtector: rollbackProtector)
     }
 
     init(
-        store: any RecordStore, state: sending VaultState, openedBy slot: VaultHeader.Slot, keeper: (any EpochKeeper)?
+        store: any RecordStore, state: sending VaultState, openedBy slot: VaultHeader.Slot, rollbackProtector: (any RollbackProtector)?
     ) {
         self.store = store
-        self.keeper = keeper
+        self.rollbackProtector = rollbackProtector
         self.state = Mutex(state)
         openedBy = slot
     }
 
     /// The same vault, whose records are in another place now.
     func moved(to store: any RecordStore) -> Vault {
-        Vault(store: store, state: state.withLock { $0 }, openedBy: openedBy, keeper: keeper)
+        Vault(store: store, state: state.withLock { $0 }, openedBy: openedBy, rollbackProtector: rollbackProtector)
     }
 
     /// What the vault says of itself in clear, as far as this process knows.
@@ -78,7 +78,7 @@ public final class Vault: RecordStore {
     private func begin(
         _ header: VaultHeader, _ keys: VaultKeys, seals: UInt64, in records: any RecordWriter
     ) throws(StoreError) -> VaultHeader? {
-        let (blocks, isFirst) = state.withLock { ($0.blocks(for: seals), keeper != nil && !$0.hasWritten) }
+        let (blocks, isFirst) = state.withLock { ($0.blocks(for: seals), rollbackProtector != nil && !$0.hasWritten) }
         guard blocks > 0 || isFirst else { return nil }
         var header = header
         header.seals += blocks
@@ -99,24 +99,24 @@ public final class Vault: RecordStore {
     /// Takes note of a header that is durable, and tells its epoch to who keeps it.
     func tell(_ header: VaultHeader) throws(StoreError) {
         let isNews = state.withLock { $0.take(header) }
-        if isNews, let keeper { try tell(keeper, header) }
+        if isNews, let rollbackProtector { try tell(rollbackProtector, header) }
     }
 
     /// Tells an epoch to who keeps it. Another process may have written after this one and told before it: then there is nothing to tell.
-    func tell(_ keeper: any EpochKeeper, _ header: VaultHeader) throws(StoreError) {
+    func tell(_ rollbackProtector: any RollbackProtector, _ header: VaultHeader) throws(StoreError) {
         do throws(StoreError) {
-            try keeper.remember(epoch: header.epoch, ofVault: header.id)
+            try rollbackProtector.remember(epoch: header.epoch, ofVault: header.id)
         } catch {
             guard error.code == .rolledBack else { throw error }
-            let (outside, newest) = try epochs(keeper)
+            let (outside, newest) = try epochs(rollbackProtector)
             guard newest.epoch >= outside ?? 0 else { throw error }
         }
     }
 
-    /// What the keeper knows, and the header as it stands after it was asked: other processes write their epoch before they tell it, so that
+    /// What the rollback protector knows, and the header as it stands after it was asked: other processes write their epoch before they tell it, so that
     /// a header which is behind then is an old one.
-    func epochs(_ keeper: any EpochKeeper) throws(StoreError) -> (outside: UInt64?, header: VaultHeader) {
-        let outside = try keeper.epoch(ofVault: header.id)
+    func epochs(_ rollbackProtector: any RollbackProtector) throws(StoreError) -> (outside: UInt64?, header: VaultHeader) {
+        let outside = try rollbackProtector.epoch(ofVault: header.id)
         return (outside, try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records).0 })
     }
 

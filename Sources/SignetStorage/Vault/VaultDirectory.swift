@@ -40,8 +40,8 @@ public struct VaultDirectory: Sendable, Hashable {
     public enum Seal: Sendable {
         /// A file of mode 0600 beside the records. It protects what is copied without it, and nothing else.
         case keyFile
-        /// A custodian.
-        case custodian(any KeyCustodian)
+        /// A key protector.
+        case protector(any KeyProtector)
     }
 
     /// Makes a vault. A vault that is there is never touched.
@@ -59,7 +59,7 @@ public struct VaultDirectory: Sendable, Hashable {
         }
         let vault =
             switch seal {
-            case .custodian(let custodian): try createRecords(custodian)
+            case .protector(let protector): try createRecords(protector)
             case .keyFile: try createRecordsAndKey()
             }
         // Not opened anew: a person would be asked for the same passphrase twice.
@@ -80,12 +80,12 @@ public struct VaultDirectory: Sendable, Hashable {
         }
     }
 
-    private func createRecords(_ custodian: any KeyCustodian) throws(StoreError) -> Vault {
+    private func createRecords(_ protector: any KeyProtector) throws(StoreError) -> Vault {
         let unfinished = recordsPath + ".new"
         PrivateFile.removeDatabase(unfinished)
         do {
             let store = try SQLiteStore(path: unfinished, creating: true)
-            let vault = try Vault.create(in: store, custodian: custodian)
+            let vault = try Vault.create(in: store, protector: protector)
             // Closing moves the log into the file too, but says nothing when it cannot.
             try store.checkpoint()
             try store.close()
@@ -99,24 +99,24 @@ public struct VaultDirectory: Sendable, Hashable {
 
     /// Opens the vault here.
     /// - Parameters:
-    ///   - custodians: Who can be asked for the key, in this order; the key file, where there is one, comes last.
-    ///   - acceptingRollback: See ``Vault/open(_:custodians:acceptingRollback:)``.
+    ///   - key protectors: Who can be asked for the key, in this order; the key file, where there is one, comes last.
+    ///   - acceptingRollback: See ``Vault/open(_:key protectors:acceptingRollback:)``.
     ///   - patience: How many seconds to wait for another process that writes.
     /// - Throws: ``StoreError/Code/noVault`` when there is none; nothing is created. And what opening a vault throws.
     public func openVault(
-        custodians: [any KeyCustodian] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
+        protectors: [any KeyProtector] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
     ) throws(StoreError) -> Vault {
         try Vault.open(
-            openRecords(patience: patience), custodians: custodians + [KeyFile(path: keyPath)],
+            openRecords(patience: patience), protectors: protectors + [KeyFile(path: keyPath)],
             acceptingRollback: acceptingRollback)
     }
 
-    /// As ``openVault(custodians:acceptingRollback:patience:)``, on a thread of its own.
+    /// As ``openVault(key protectors:acceptingRollback:patience:)``, on a thread of its own.
     public func unlockVault(
-        custodians: [any KeyCustodian] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
+        protectors: [any KeyProtector] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
     ) async throws(StoreError) -> Vault {
         try await Blocking.run { () throws(StoreError) in
-            try openVault(custodians: custodians, acceptingRollback: acceptingRollback, patience: patience)
+            try openVault(protectors: protectors, acceptingRollback: acceptingRollback, patience: patience)
         }
     }
 

@@ -17,7 +17,7 @@ public struct VaultHeader: Sendable, Hashable {
     let sealedNameKey: [UInt8]
     /// The ways to the data key; any one of them opens the vault.
     public internal(set) var slots: [Slot]
-    /// A number that only grows; an ``EpochKeeper`` remembers it outside.
+    /// A number that only grows; an ``RollbackProtector`` remembers it outside.
     public internal(set) var epoch: UInt64
     /// How many records may have been sealed with the data key; counted in blocks, so never too few.
     var seals: UInt64
@@ -26,13 +26,13 @@ public struct VaultHeader: Sendable, Hashable {
     /// What proves the rest to whoever has the data key.
     private var check: [UInt8]
 
-    /// The data key, wrapped by one custodian.
+    /// The data key, wrapped by one key protector.
     public struct Slot: Sendable, Hashable {
         /// Its number, by which it is named as long as it is there.
         public let number: Int
-        /// The custodian's name.
-        public let custodian: String
-        /// What the custodian wrapped.
+        /// The key protector's name.
+        public let protector: String
+        /// What the key protector wrapped.
         let wrapped: [UInt8]
     }
 
@@ -53,8 +53,8 @@ public struct VaultHeader: Sendable, Hashable {
     public var isRotationDue: Bool { seals >= VaultState.sealsUntilDue }
 
     /// What a slot's wrapping is bound to, so that it is good for this vault and this data key only.
-    func context(custodian: String) -> [UInt8] {
-        [Array("signet vault slot".utf8), Array(id.utf8), keyID, Array(custodian.utf8)].flatMap(LengthPrefixed.bytes)
+    func context(protector: String) -> [UInt8] {
+        [Array("signet vault slot".utf8), Array(id.utf8), keyID, Array(protector.utf8)].flatMap(LengthPrefixed.bytes)
     }
 
     /// The context in which the name key is sealed.
@@ -113,12 +113,12 @@ extension VaultHeader: JSONObject {
 
 extension VaultHeader.Slot: JSONObject {
     package var members: [String: JSONValue] {
-        ["number": .integer(Int64(number)), "custodian": .string(custodian), "wrapped": .base64(wrapped)]
+        ["number": .integer(Int64(number)), "custodian": .string(protector), "wrapped": .base64(wrapped)]
     }
 
     package init(_ members: JSONMembers) throws {
         number = try members.integer("number")
-        custodian = try members.text("custodian")
+        protector = try members.text("custodian")
         wrapped = try members.base64("wrapped")
     }
 }

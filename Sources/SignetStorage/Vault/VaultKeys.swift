@@ -3,7 +3,7 @@ import SignetCore
 
 /// The data key of a vault, and what is derived from it. One object, since every record that is listed holds on to it.
 final class VaultKeys: Sendable {
-    /// The key that custodians wrap.
+    /// The key that key protectors wrap.
     let dataKey: Secret
     /// Which data key it is; every record says with which it was sealed.
     let id: [UInt8]
@@ -30,7 +30,7 @@ final class VaultKeys: Sendable {
         headerKey = Sealing.derive("signet header 1", from: dataKey)
     }
 
-    /// The keys of a vault, once a custodian has given its data key.
+    /// The keys of a vault, once a key protector has given its data key.
     /// - Throws: ``StoreError/Code/corrupt`` when the header is not the one that was written with this key.
     convenience init(dataKey: Secret, header: VaultHeader) throws(StoreError) {
         guard

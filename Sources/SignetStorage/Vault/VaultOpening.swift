@@ -1,37 +1,37 @@
 import SignetCore
 
 extension Vault {
-    /// Opens the vault in `store` with the first of `custodians` that can: each is asked for the slots it has. That a custodian
+    /// Opens the vault in `store` with the first of `protectors` that can: each is asked for the slots it has. That a key protector
     /// cannot be asked is no end as long as another can; that somebody who was asked gave up is.
     /// - Parameters:
     ///   - store: Where the vault is.
-    ///   - custodians: Who may have the key, in the order in which they are asked.
+    ///   - key protectors: Who may have the key, in the order in which they are asked.
     ///   - acceptingRollback: Whether to go on with an older copy of the store, for somebody who has put back a backup
     ///     on purpose. The epoch then goes on from the highest that was ever told.
     /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason, ``StoreError/Code/givenUp``,
     ///   ``StoreError/Code/keyMismatch``, ``StoreError/Code/rolledBack``, ``StoreError/Code/newerFormat``,
     ///   ``StoreError/Code/corrupt``. Nothing is changed then.
     public static func open(
-        _ store: any RecordStore, custodians: [any KeyCustodian], acceptingRollback: Bool = false
+        _ store: any RecordStore, protectors: [any KeyProtector], acceptingRollback: Bool = false
     ) throws(StoreError) -> Vault {
         let bytes = try headerBytes(of: store)
         let header = try header(from: bytes)
-        let (slot, custodian, dataKey) = try unwrap(header, custodians)
+        let (slot, protector, dataKey) = try unwrap(header, protectors)
         let keys = try VaultKeys(dataKey: dataKey, header: header)
-        let keeper = custodian as? any EpochKeeper
+        let rollbackProtector = protector as? any RollbackProtector
         let vault = Vault(
-            store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot, keeper: keeper)
-        if let keeper { try vault.check(keeper, acceptingRollback: acceptingRollback) }
+            store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot, rollbackProtector: rollbackProtector)
+        if let rollbackProtector { try vault.check(rollbackProtector, acceptingRollback: acceptingRollback) }
         return vault
     }
 
-    /// As ``open(_:custodians:acceptingRollback:)``, on a thread of its own: a TPM takes a second, a keyring asks the person, and
+    /// As ``open(_:key protectors:acceptingRollback:)``, on a thread of its own: a TPM takes a second, a keyring asks the person, and
     /// no task of the app waits for a thread meanwhile.
     public static func unlock(
-        _ store: any RecordStore, custodians: [any KeyCustodian], acceptingRollback: Bool = false
+        _ store: any RecordStore, protectors: [any KeyProtector], acceptingRollback: Bool = false
     ) async throws(StoreError) -> Vault {
         try await Blocking.run { () throws(StoreError) in
-            try open(store, custodians: custodians, acceptingRollback: acceptingRollback)
+            try open(store, protectors: protectors, acceptingRollback: acceptingRollback)
         }
     }
 
@@ -62,14 +62,14 @@ extension Vault {
     }
 
     private static func unwrap(
-        _ header: VaultHeader, _ custodians: [any KeyCustodian]
-    ) throws(StoreError) -> (VaultHeader.Slot, any KeyCustodian, Secret) {
+        _ header: VaultHeader, _ protectors: [any KeyProtector]
+    ) throws(StoreError) -> (VaultHeader.Slot, any KeyProtector, Secret) {
         var failures: [StoreError] = []
-        for custodian in custodians {
-            for slot in header.slots where slot.custodian == custodian.name {
+        for protector in protectors {
+            for slot in header.slots where slot.protector == protector.name {
                 do {
-                    let context = header.context(custodian: custodian.name)
-                    return (slot, custodian, try custodian.unwrap(slot.wrapped, context: context))
+                    let context = header.context(protector: protector.name)
+                    return (slot, protector, try protector.unwrap(slot.wrapped, context: context))
                 } catch {
                     if error.code == .givenUp { throw error }
                     failures.append(error)
@@ -82,16 +82,16 @@ extension Vault {
             throw StoreError(
                 isMismatch ? .keyMismatch : .keyUnavailable, "open vault", failures.map(\.reason).joined(separator: "; "))
         }
-        let names = header.slots.map(\.custodian).joined(separator: ", ")
+        let names = header.slots.map(\.protector).joined(separator: ", ")
         throw StoreError(
             .keyUnavailable, "open vault", "it is sealed by \(names), which cannot be asked here; it was not touched")
     }
 
-    private func check(_ keeper: any EpochKeeper, acceptingRollback: Bool) throws(StoreError) {
-        let (outside, header) = try epochs(keeper)
+    private func check(_ rollbackProtector: any RollbackProtector, acceptingRollback: Bool) throws(StoreError) {
+        let (outside, header) = try epochs(rollbackProtector)
         guard let outside, outside > header.epoch else {
             // Behind, or new: who wrote last was interrupted before it could tell, or is about to.
-            if outside != header.epoch { try tell(keeper, header) }
+            if outside != header.epoch { try tell(rollbackProtector, header) }
             return
         }
         guard acceptingRollback else {

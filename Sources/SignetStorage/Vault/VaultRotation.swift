@@ -4,24 +4,24 @@ extension Vault {
     /// Makes a new data key and seals every record with it, in one transaction: who is interrupted has the old vault or the new.
     /// Records that do not open are moved to ``RecordKind/quarantined``.
     ///
-    /// Every slot needs its custodian, so that none is left with a key that no longer opens anything; a slot that cannot be had
+    /// Every slot needs its key protector, so that none is left with a key that no longer opens anything; a slot that cannot be had
     /// any more is to be removed first.
-    /// - Parameter custodian: Gives the custodian of a slot.
-    /// - Throws: what a custodian or the store throws; ``StoreError/Code/busy`` when somebody else changed the slots meanwhile.
+    /// - Parameter key protector: Gives the key protector of a slot.
+    /// - Throws: what a key protector or the store throws; ``StoreError/Code/busy`` when somebody else changed the slots meanwhile.
     public func rotateKey(
-        _ custodian: (VaultHeader.Slot) throws(StoreError) -> any KeyCustodian
+        _ protector: (VaultHeader.Slot) throws(StoreError) -> any KeyProtector
     ) throws(StoreError) {
         let old = try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records) }
         let (keys, draft) = try VaultKeys.make(vault: old.0.id, replacing: old.1)
         var header = draft
         for slot in old.0.slots {
-            let custodian = try custodian(slot)
+            let protector = try protector(slot)
             // Who cannot open the old slot, for one because of a slip in a passphrase, would lock everybody out of the new.
-            let known = try custodian.unwrap(slot.wrapped, context: old.0.context(custodian: custodian.name))
-            guard custodian.name == slot.custodian, known == old.1.dataKey else {
-                throw StoreError(.keyMismatch, "rotate key", "slot \(slot.number) belongs to another \(slot.custodian)")
+            let known = try protector.unwrap(slot.wrapped, context: old.0.context(protector: protector.name))
+            guard protector.name == slot.protector, known == old.1.dataKey else {
+                throw StoreError(.keyMismatch, "rotate key", "slot \(slot.number) belongs to another \(slot.protector)")
             }
-            _ = try header.addSlot(custodian, dataKey: keys.dataKey, number: slot.number)
+            _ = try header.addSlot(protector, dataKey: keys.dataKey, number: slot.number)
         }
         learn(keys)
         let told = try store.write { (records: any RecordWriter) throws(StoreError) in

@@ -2,8 +2,8 @@ import SignetCore
 
 extension Vault {
     /// Adds a way to the data key. From then on, either opens the vault.
-    public func addSlot(_ custodian: any KeyCustodian) throws(StoreError) -> VaultHeader.Slot {
-        try changeSlots { (header, dataKey) throws(StoreError) in try header.addSlot(custodian, dataKey: dataKey) }
+    public func addSlot(_ protector: any KeyProtector) throws(StoreError) -> VaultHeader.Slot {
+        try changeSlots { (header, dataKey) throws(StoreError) in try header.addSlot(protector, dataKey: dataKey) }
     }
 
     /// Removes a way to the data key. The key itself stays the same: who has copied it needs no slot; see ``rotateKey(_:)``.
@@ -22,12 +22,12 @@ extension Vault {
     }
 
     /// Wraps the data key anew in the place of a slot, for example with a new passphrase; the slot gets a new number.
-    public func replaceSlot(_ number: Int, with custodian: any KeyCustodian) throws(StoreError) -> VaultHeader.Slot {
+    public func replaceSlot(_ number: Int, with protector: any KeyProtector) throws(StoreError) -> VaultHeader.Slot {
         try changeSlots { (header, dataKey) throws(StoreError) in
             guard header.slots.contains(where: { $0.number == number }) else {
                 throw StoreError(.invalid, "replace slot", "the vault has no slot \(number)")
             }
-            let slot = try header.addSlot(custodian, dataKey: dataKey)
+            let slot = try header.addSlot(protector, dataKey: dataKey)
             header.slots.removeAll { $0.number == number }
             return slot
         }
@@ -60,12 +60,12 @@ extension Vault {
 }
 
 extension VaultHeader {
-    /// Has a custodian wrap the data key, and adds what it made.
+    /// Has a key protector wrap the data key, and adds what it made.
     mutating func addSlot(
-        _ custodian: any KeyCustodian, dataKey: Secret, number: Int? = nil
+        _ protector: any KeyProtector, dataKey: Secret, number: Int? = nil
     ) throws(StoreError) -> Slot {
-        let wrapped = try custodian.wrap(dataKey, context: context(custodian: custodian.name))
-        let slot = Slot(number: number ?? nextSlotNumber, custodian: custodian.name, wrapped: wrapped)
+        let wrapped = try protector.wrap(dataKey, context: context(protector: protector.name))
+        let slot = Slot(number: number ?? nextSlotNumber, protector: protector.name, wrapped: wrapped)
         slots.append(slot)
         return slot
     }

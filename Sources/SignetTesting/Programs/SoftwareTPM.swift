@@ -8,7 +8,7 @@ import Glibc
 /// Like a bare TPM it serves one connection at a time, and has room for three objects. With a resource manager (`tpm2-abrmd`,
 /// on a D-Bus of its own) it serves several; a process then needs ``environment`` to find it.
 public actor SoftwareTPM {
-    /// The way to it, for a `TPMCustodian` or the tools of `tpm2-tools`.
+    /// The way to it, for a `TPMProtector` or the tools of `tpm2-tools`.
     public nonisolated let tcti: String
     /// What a process needs in its environment to use ``tcti``; empty without a resource manager.
     public nonisolated let environment: [String: String]

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Who can keep a vault's key: the custodians by their names, in the order in which they are preferred.
+/// Who can keep a vault's key: the key protectors by their names, in the order in which they are preferred.
 enum Protection: String, ExpressibleByArgument, CaseIterable {
     case tpm
     case secretService = "secret-service"
@@ -28,8 +28,8 @@ enum Protection: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// The custodians of this machine and this process.
-struct Custodians {
+/// The key protectors of this machine and this process.
+struct KeyProtectors {
     let directory: VaultDirectory
     let environment: [String: String]
     private let passphrase: PassphraseSource
@@ -43,32 +43,32 @@ struct Custodians {
     }
 
     /// The same, with another source of passphrases.
-    func asking(_ passphrase: PassphraseSource) -> Custodians {
-        Custodians(directory: directory, environment: environment, passphrase: passphrase)
+    func asking(_ passphrase: PassphraseSource) -> KeyProtectors {
+        KeyProtectors(directory: directory, environment: environment, passphrase: passphrase)
     }
 
     /// The variable that names another way to a TPM than the kernel's device, for tests.
     static let tctiVariable = "SIGNET_TCTI"
 
-    func custodian(_ protection: Protection) -> any KeyCustodian {
+    func protector(_ protection: Protection) -> any KeyProtector {
         switch protection {
         case .tpm: tpm
-        case .secretService: SecretServiceCustodian()
-        case .credential: CredentialCustodian(environment: environment)
-        case .passphrase: PassphraseCustodian(ask: ask)
+        case .secretService: SecretServiceProtector()
+        case .credential: SystemdCredentialProtector(environment: environment)
+        case .passphrase: PassphraseProtector(ask: ask)
         case .keyfile: KeyFile(path: directory.keyPath)
         }
     }
 
     /// All that could open a vault, in the order in which they are asked. Only those are asked that the vault has a slot for.
-    var all: [any KeyCustodian] { Protection.allCases.filter { $0 != .keyfile }.map(custodian) }
+    var all: [any KeyProtector] { Protection.allCases.filter { $0 != .keyfile }.map(protector) }
 
-    /// Whether a custodian could be asked here and now; nothing is asked for.
-    func availability(_ protection: Protection) -> CustodianAvailability {
+    /// Whether a key protector could be asked here and now; nothing is asked for.
+    func availability(_ protection: Protection) -> KeyProtectorAvailability {
         switch protection {
         case .tpm: tpm.availability()
-        case .secretService: SecretServiceCustodian().availability()
-        case .credential: CredentialCustodian(environment: environment).availability()
+        case .secretService: SecretServiceProtector().availability()
+        case .credential: SystemdCredentialProtector(environment: environment).availability()
         case .passphrase:
             passphrase.isUsable ? .usable : .unusable("there is no terminal to ask at, and no --passphrase-fd was given")
         case .keyfile:
@@ -77,7 +77,7 @@ struct Custodians {
         }
     }
 
-    private var tpm: TPMCustodian {
-        environment[Self.tctiVariable].map { TPMCustodian(tcti: $0) } ?? TPMCustodian()
+    private var tpm: TPMProtector {
+        environment[Self.tctiVariable].map { TPMProtector(tcti: $0) } ?? TPMProtector()
     }
 }

@@ -19,14 +19,14 @@ import Foundation
 struct Session {
     let vault: Vault
     /// Who was asked for its key, and may be asked again.
-    let custodians: Custodians
+    let protectors: KeyProtectors
     /// The file with the authorities that vouch for servers; nil for the system's.
     var authorityFile: String?
     private let clock = SystemWallClock()
 
-    private init(vault: Vault, custodians: Custodians, authorityFile: String?) {
+    private init(vault: Vault, protectors: KeyProtectors, authorityFile: String?) {
         self.vault = vault
-        self.custodians = custodians
+        self.protectors = protectors
         self.authorityFile = authorityFile
     }
 
@@ -39,8 +39,8 @@ struct Session {
     }
 
     /// Who can be asked for a vault's key.
-    static func custodians(_ directory: VaultDirectory, _ options: VaultOptions?) -> Custodians {
-        Custodians(
+    static func protectors(_ directory: VaultDirectory, _ options: VaultOptions?) -> KeyProtectors {
+        KeyProtectors(
             directory: directory, environment: ProcessInfo.processInfo.environment,
             passphrase: options?.passphrase ?? PassphraseSource())
     }
@@ -51,9 +51,9 @@ struct Session {
     ) throws -> Session {
         let authorityFile = try trust?.authorityFile()
         let directory = try directory()
-        let custodians = custodians(directory, options)
-        let vault = try directory.openVault(custodians: custodians.all, acceptingRollback: acceptingRollback)
-        return Session(vault: vault, custodians: custodians, authorityFile: authorityFile)
+        let protectors = protectors(directory, options)
+        let vault = try directory.openVault(protectors: protectors.all, acceptingRollback: acceptingRollback)
+        return Session(vault: vault, protectors: protectors, authorityFile: authorityFile)
     }
 
     var now: Date { clock.now }

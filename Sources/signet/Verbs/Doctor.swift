@@ -21,7 +21,7 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         let directory = try Session.directory()
-        let examination = Examination(directory, Session.custodians(directory, options))
+        let examination = Examination(directory, Session.protectors(directory, options))
         if json {
             Console.line(JSONText.line(examination.json))
         } else {
@@ -38,21 +38,21 @@ private struct Examination {
     let header: Result<VaultHeader, StoreError>
     /// Whether the place is safe, and what is wrong with it.
     let placeProblems: [String]
-    let custodians: [(protection: Protection, availability: CustodianAvailability)]
+    let protectors: [(protection: Protection, availability: KeyProtectorAvailability)]
     /// Who answers for the Secret Service on this session's bus.
     let secretServiceOwner: String
 
-    init(_ directory: VaultDirectory, _ custodians: Custodians) {
+    init(_ directory: VaultDirectory, _ protectors: KeyProtectors) {
         path = directory.path
         header = Result { () throws(StoreError) in try directory.header() }
         placeProblems = directory.placeProblems().map(\.description)
-        self.custodians = Protection.allCases.map { ($0, custodians.availability($0)) }
+        self.protectors = Protection.allCases.map { ($0, protectors.availability($0)) }
         secretServiceOwner = Self.owner()
     }
 
     private static func owner() -> String {
         do {
-            guard let owner = try SecretServiceCustodian().owner() else { return "nobody" }
+            guard let owner = try SecretServiceProtector().owner() else { return "nobody" }
             return "\(owner)"
         } catch {
             return "unknown: \(error.reason)"
@@ -60,8 +60,8 @@ private struct Examination {
     }
 
     /// The slots of the vault, and whether each could be used here.
-    private func usability(of slot: VaultHeader.Slot) -> CustodianAvailability {
-        custodians.first { $0.protection.rawValue == slot.custodian }?.availability
+    private func usability(of slot: VaultHeader.Slot) -> KeyProtectorAvailability {
+        protectors.first { $0.protection.rawValue == slot.protector }?.availability
             ?? .unusable("this version does not know it")
     }
 
@@ -83,7 +83,7 @@ extension Examination {
     var lines: [String] {
         ["vault            \(path)"] + headerLines + placeLines
             + ["", "who could keep a key here, in the order of preference:"]
-            + custodians.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
+            + protectors.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
             + ["  the Secret Service is answered for by \(secretServiceOwner)"]
     }
 
@@ -91,7 +91,7 @@ extension Examination {
         switch header {
         case .failure(let error): return ["                 \(error.reason)"]
         case .success(let header):
-            let slots = header.slots.map { "  \("\($0.number): \($0.custodian)".padded)\(usability(of: $0).text)" }
+            let slots = header.slots.map { "  \("\($0.number): \($0.protector)".padded)\(usability(of: $0).text)" }
             return [
                 "store            SQLite, vault format \(header.format) (this version knows \(VaultHeader.currentFormat))",
                 "id               \(header.id)",
@@ -111,7 +111,7 @@ extension String {
     fileprivate var padded: String { self + String(repeating: " ", count: max(1, 18 - count)) }
 }
 
-extension CustodianAvailability {
+extension KeyProtectorAvailability {
     fileprivate var text: String {
         switch self {
         case .usable: "can be asked"
@@ -139,8 +139,8 @@ extension Examination {
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "path": .string(path), "place": .array(placeProblems.map { .string($0) }),
-            "custodians": .object(
-                Dictionary(uniqueKeysWithValues: custodians.map { ($0.protection.rawValue, $0.availability.json) })),
+            "protectors": .object(
+                Dictionary(uniqueKeysWithValues: protectors.map { ($0.protection.rawValue, $0.availability.json) })),
             "secretServiceOwner": .string(secretServiceOwner),
         ]
         switch header {

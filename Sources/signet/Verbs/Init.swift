@@ -24,19 +24,19 @@ struct Init: ParsableCommand {
         guard !directory.holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(directory.path) already; nothing was changed")
         }
-        let custodians = Session.custodians(directory, options).asking(
+        let protectors = Session.protectors(directory, options).asking(
             .forNewPassphrase(options.passphraseDescriptor, option: "--passphrase-fd"))
-        let protection = try protect ?? firstUsable(custodians)
-        let custodian = custodians.custodian(protection)
-        _ = try directory.createVault(protection == .keyfile ? .keyFile : .custodian(custodian))
+        let protection = try protect ?? firstUsable(protectors)
+        let protector = protectors.protector(protection)
+        _ = try directory.createVault(protection == .keyfile ? .keyFile : .protector(protector))
         report(directory, protection)
     }
 
-    /// The first custodian that can be asked here, key files left out: they are chosen only by name.
-    private func firstUsable(_ custodians: Custodians) throws -> Protection {
+    /// The first key protector that can be asked here, key files left out: they are chosen only by name.
+    private func firstUsable(_ protectors: KeyProtectors) throws -> Protection {
         var reasons: [String] = []
         for protection in Protection.allCases where protection != .keyfile {
-            switch custodians.availability(protection) {
+            switch protectors.availability(protection) {
             case .usable: return protection
             case .unusable(let reason): reasons.append("\(protection.rawValue): \(reason)")
             }

@@ -13,7 +13,7 @@ struct Protect: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "Show who keeps the key. The vault is not opened.")
 
-        @Flag(help: "Print JSON, one slot a line: number, custodian.")
+        @Flag(help: "Print JSON, one slot a line: number, key protector.")
         var json = false
 
         func run() throws {
@@ -32,16 +32,16 @@ struct Protect: ParsableCommand {
         @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this open file descriptor.")
         var newPassphraseDescriptor: Int32?
 
-        @Flag(help: "Print JSON: number, custodian.")
+        @Flag(help: "Print JSON: number, key protector.")
         var json = false
 
         func run() throws {
             let session = try Session.open(options)
-            let custodians = session.custodians.asking(.forNewPassphrase(newPassphraseDescriptor))
+            let protectors = session.protectors.asking(.forNewPassphrase(newPassphraseDescriptor))
             let slot =
                 protection == .keyfile
-                ? try addKeyFile(custodians.directory, to: session.vault)
-                : try session.vault.addSlot(custodians.custodian(protection))
+                ? try addKeyFile(protectors.directory, to: session.vault)
+                : try session.vault.addSlot(protectors.protector(protection))
             Console.line(json ? JSONText.line(slot.json) : "Added slot \(slot.text)")
         }
 
@@ -52,7 +52,7 @@ struct Protect: ParsableCommand {
                 return try vault.addSlot(key)
             } catch {
                 let slots = try? directory.header().slots
-                if let slots, !slots.contains(where: { $0.custodian == Protection.keyfile.rawValue }) {
+                if let slots, !slots.contains(where: { $0.protector == Protection.keyfile.rawValue }) {
                     PrivateFile.remove(directory.keyPath)
                 }
                 throw error
@@ -77,7 +77,7 @@ struct Protect: ParsableCommand {
             }
             try session.vault.removeSlot(number)
             Console.line("Removed slot \(slot.text)")
-            if slot.custodian == Protection.keyfile.rawValue {
+            if slot.protector == Protection.keyfile.rawValue {
                 Console.line(
                     "\(try Session.directory().keyPath) opens older copies of the vault only; delete it if there are none.")
             }
@@ -94,15 +94,15 @@ struct Protect: ParsableCommand {
         func run() throws {
             let session = try Session.open(options)
             try session.vault.rotateKey { (slot) throws(StoreError) in
-                guard let protection = Protection(rawValue: slot.custodian) else {
-                    throw StoreError(.keyUnavailable, "rotate key", "slot \(slot.number): \(slot.custodian) is not known here")
+                guard let protection = Protection(rawValue: slot.protector) else {
+                    throw StoreError(.keyUnavailable, "rotate key", "slot \(slot.number): \(slot.protector) is not known here")
                 }
                 guard protection == .passphrase, slot.number != session.vault.openedBy.number else {
-                    return session.custodians.custodian(protection)
+                    return session.protectors.protector(protection)
                 }
                 let source = PassphraseSource(
                     descriptor: options.passphraseDescriptor, prompt: "Passphrase of slot \(slot.number): ")
-                return session.custodians.asking(source).custodian(protection)
+                return session.protectors.asking(source).protector(protection)
             }
             Console.line("Everything is sealed with a new key.")
         }
@@ -125,8 +125,8 @@ extension Protect {
 }
 
 extension VaultHeader.Slot {
-    fileprivate var text: String { "\(number): \(custodian)" }
+    fileprivate var text: String { "\(number): \(protector)" }
 
     /// The slot as programs read it.
-    var json: JSONValue { .object(["number": .integer(Int64(number)), "custodian": .string(custodian)]) }
+    var json: JSONValue { .object(["number": .integer(Int64(number)), "protector": .string(protector)]) }
 }

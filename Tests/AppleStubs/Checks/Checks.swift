@@ -66,7 +66,7 @@ let conformanceChecks: [Check] = RecordStoreConformance.cases.flatMap { promise 
     [
         Check("KeychainStore \(promise.name)") { try await promise.check(store) },
         Check("A vault in a KeychainStore \(promise.name)") {
-            try await promise.check(Vault.create(in: store, custodian: SecureEnclaveCustodian()))
+            try await promise.check(Vault.create(in: store, protector: SecureEnclaveProtector()))
         },
     ]
 }

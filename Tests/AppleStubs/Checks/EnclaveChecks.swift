@@ -2,64 +2,64 @@ import Security
 import SignetCore
 import SignetStorage
 
-private let custodian = SecureEnclaveCustodian(tag: "signet.check")
+private let protector = SecureEnclaveProtector(tag: "signet.check")
 private let dataKey = Secret([UInt8](0..<32))
 
 let enclaveChecks: [Check] = [
-    Check("the enclave opens what it sealed, also for the next custodian with the tag") {
-        let wrapped = try custodian.wrap(dataKey, context: [1])
+    Check("the enclave opens what it sealed, also for the next key protector with the tag") {
+        let wrapped = try protector.wrap(dataKey, context: [1])
         try expect(wrapped.count == 65 + 81 + 64, "\(wrapped.count) bytes")
         try expect(
-            try SecureEnclaveCustodian(tag: "signet.check").unwrap(wrapped, context: [1]) == dataKey, "another key came out")
+            try SecureEnclaveProtector(tag: "signet.check").unwrap(wrapped, context: [1]) == dataKey, "another key came out")
         try expect(StandInKeychain.items.count == 1, "one wrapping and one opening made several keys")
     },
     Check("a wrapped key opens in its own context only") {
-        let wrapped = try custodian.wrap(dataKey, context: [1])
+        let wrapped = try protector.wrap(dataKey, context: [1])
         for context in [[], [2], [1, 0]] as [[UInt8]] {
-            try expect(.keyMismatch) { _ = try custodian.unwrap(wrapped, context: context) }
+            try expect(.keyMismatch) { _ = try protector.unwrap(wrapped, context: context) }
         }
     },
     Check("a wrapped key that was changed in any byte, or cut, does not open") {
-        let wrapped = try custodian.wrap(dataKey, context: [1])
+        let wrapped = try protector.wrap(dataKey, context: [1])
         for index in wrapped.indices {
             var changed = wrapped
             changed[index] ^= 1
             // Another public half is another key, which this device does not have.
-            try expect(index < 65 ? .keyUnavailable : .keyMismatch) { _ = try custodian.unwrap(changed, context: [1]) }
+            try expect(index < 65 ? .keyUnavailable : .keyMismatch) { _ = try protector.unwrap(changed, context: [1]) }
         }
         for count in 0..<wrapped.count {
-            try expect(.keyMismatch) { _ = try custodian.unwrap(Array(wrapped.prefix(count)), context: [1]) }
+            try expect(.keyMismatch) { _ = try protector.unwrap(Array(wrapped.prefix(count)), context: [1]) }
         }
     },
     Check("another device does not have the key, and makes none to open with") {
-        let wrapped = try custodian.wrap(dataKey, context: [1])
+        let wrapped = try protector.wrap(dataKey, context: [1])
         StandInEnclave.forgetKeys()
-        try expect(.keyUnavailable) { _ = try custodian.unwrap(wrapped, context: [1]) }
+        try expect(.keyUnavailable) { _ = try protector.unwrap(wrapped, context: [1]) }
         try expect(StandInKeychain.items.isEmpty, "a key was made")
-        _ = try custodian.wrap(dataKey, context: [1])
-        try expect(.keyUnavailable) { _ = try custodian.unwrap(wrapped, context: [1]) }
+        _ = try protector.wrap(dataKey, context: [1])
+        try expect(.keyUnavailable) { _ = try protector.unwrap(wrapped, context: [1]) }
     },
     Check("two keys of one tag, as two processes can make them, both open what is theirs") {
-        let first = try custodian.wrap(dataKey, context: [1])
+        let first = try protector.wrap(dataKey, context: [1])
         _ = try SecureEnclaveKey.create(tag: "signet.check")
-        let second = try custodian.wrap(dataKey, context: [1])
+        let second = try protector.wrap(dataKey, context: [1])
         for wrapped in [first, second] {
-            try expect(try custodian.unwrap(wrapped, context: [1]) == dataKey, "another key came out")
+            try expect(try protector.unwrap(wrapped, context: [1]) == dataKey, "another key came out")
         }
     },
     Check("a device that was not unlocked yet makes no key, and loses none") {
-        let wrapped = try custodian.wrap(dataKey, context: [1])
+        let wrapped = try protector.wrap(dataKey, context: [1])
         StandInKeychain.setLocked(true)
-        try expect(.keyUnavailable) { _ = try custodian.unwrap(wrapped, context: [1]) }
-        try expect(.keyUnavailable) { _ = try custodian.wrap(dataKey, context: [1]) }
-        try expect(.keyUnavailable) { _ = try SecureEnclaveCustodian(tag: "signet.second").wrap(dataKey, context: [1]) }
+        try expect(.keyUnavailable) { _ = try protector.unwrap(wrapped, context: [1]) }
+        try expect(.keyUnavailable) { _ = try protector.wrap(dataKey, context: [1]) }
+        try expect(.keyUnavailable) { _ = try SecureEnclaveProtector(tag: "signet.second").wrap(dataKey, context: [1]) }
         StandInKeychain.setLocked(false)
         try expect(StandInKeychain.items.count == 1, "a key was made")
-        try expect(try custodian.unwrap(wrapped, context: [1]) == dataKey, "another key came out")
+        try expect(try protector.unwrap(wrapped, context: [1]) == dataKey, "another key came out")
     },
     Check("a device without an enclave says so") {
         StandInKeychain.fail(.add, with: errSecUnimplemented)
-        try expect(.keyUnavailable, errSecUnimplemented) { _ = try custodian.wrap(dataKey, context: [1]) }
+        try expect(.keyUnavailable, errSecUnimplemented) { _ = try protector.wrap(dataKey, context: [1]) }
     },
     Check("two keys agree on one point, and a point off the curve is refused") {
         let first = try SecureEnclaveKey.create(tag: "first")
@@ -77,8 +77,8 @@ let enclaveChecks: [Check] = [
     },
     Check("a vault is sealed by the enclave in the keychain, and opens again") {
         let key = RecordKey(.account, "Harbor Bank", "mira")
-        try Vault.create(in: store, custodian: custodian).put([7], key)
-        try expect(try Vault.open(store, custodians: [custodian]).get(key) == [7], "the record is another")
+        try Vault.create(in: store, protector: protector).put([7], key)
+        try expect(try Vault.open(store, protectors: [protector]).get(key) == [7], "the record is another")
         try expect(try store.contents(.account) != [[7]], "the record is not sealed")
     },
 ]

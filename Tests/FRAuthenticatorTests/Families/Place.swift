@@ -40,7 +40,7 @@ struct Place: Sendable {
         case .vault:
             let store = FaultyStore(try SQLiteStore(path: directory.file("vault.sqlite"), creating: true))
             let key = try KeyFile.create(path: directory.file("vault.key"))
-            part = .store(store, AccountRecords(try Vault.create(in: store, custodian: key)))
+            part = .store(store, AccountRecords(try Vault.create(in: store, protector: key)))
         case .jsonClient, .sqliteClient:
             part = .client(path: directory.file("app"), ClientFault())
         }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// All calls block, with a real TPM for up to seconds; from async code, run them on a thread that may wait. Without the trait
 /// TPM they all throw ``StoreError/Code/keyUnavailable``.
-public struct TPMCustodian: EpochKeeper {
+public struct TPMProtector: RollbackProtector {
     /// The kernel's own way to the TPM, which lets several programs use it at once.
     public static let defaultTCTI = "device:/dev/tpmrm0"
 
@@ -24,12 +24,12 @@ public struct TPMCustodian: EpochKeeper {
     ///
     /// It is always named, never searched. An empty name would let tpm2-tss try port 2321 of this machine at last, where any
     /// user could pose as the hardware; it is refused.
-    public init(tcti: String = TPMCustodian.defaultTCTI) {
+    public init(tcti: String = TPMProtector.defaultTCTI) {
         self.tcti = tcti
     }
 
     /// Whether the TPM can be asked, and if not, why: no library, no device, no permission, no P-256, an owner's password.
-    public func availability() -> CustodianAvailability {
+    public func availability() -> KeyProtectorAvailability {
         do throws(StoreError) {
             try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.checkFitness() }
             return .usable
@@ -69,7 +69,7 @@ public struct TPMCustodian: EpochKeeper {
 
 // MARK: Epochs
 
-extension TPMCustodian {
+extension TPMProtector {
     /// The highest epoch that was told; nil when this TPM never heard of the vault.
     public func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.epoch(ofVault: id) }

@@ -10,7 +10,7 @@ public import SignetCore
 /// both belong to this user or to root, nobody else can write them, and others cannot read them. A file of this user must be
 /// out of its group's reach too. In one of root's the group may have a right to read: systemd lets a service's user read by an
 /// access control list, and the mask of that list stands where the group's rights do. Who root lets read it is root's to know.
-public struct CredentialCustodian: KeyCustodian {
+public struct SystemdCredentialProtector: KeyProtector {
     /// `credential`.
     public let name = "credential"
     /// The name of the credential that is looked for if no other is given.
@@ -23,7 +23,7 @@ public struct CredentialCustodian: KeyCustodian {
 
     private static let longest = 4096
 
-    /// A custodian that reads the credential when it is needed.
+    /// A key protector that reads the credential when it is needed.
     /// - Parameters:
     ///   - credential: The name of the credential, without `/`.
     ///   - environment: Where `CREDENTIALS_DIRECTORY` is looked up: the environment of the service.
@@ -33,7 +33,7 @@ public struct CredentialCustodian: KeyCustodian {
     }
 
     /// Whether the credential is there and can be a key. It is read for that.
-    public func availability() -> CustodianAvailability {
+    public func availability() -> KeyProtectorAvailability {
         do throws(StoreError) {
             _ = try key("examine credential")
             return .usable

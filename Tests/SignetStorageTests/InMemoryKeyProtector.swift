@@ -3,8 +3,8 @@ import Synchronization
 
 @testable import SignetStorage
 
-/// A custodian that keeps its key and its epochs in memory, and can be told to fail.
-final class MemoryCustodian: EpochKeeper {
+/// A key protector that keeps its key and its epochs in memory, and can be told to fail.
+final class InMemoryKeyProtector: RollbackProtector {
     let name: String
     private let state = Mutex(State())
 

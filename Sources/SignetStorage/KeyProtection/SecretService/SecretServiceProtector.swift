@@ -17,13 +17,13 @@ public import SignetCore
 /// Without the trait `SecretService`, and on other systems than Linux, every call throws ``StoreError/Code/keyUnavailable``.
 ///
 /// Source: the Secret Service API draft 0.2 of freedesktop.org.
-public struct SecretServiceCustodian: EpochKeeper {
+public struct SecretServiceProtector: RollbackProtector {
     /// `secret-service`.
     public let name = "secret-service"
 
     private let access: KeyringAccess
 
-    /// A custodian that asks the keyring of this session.
+    /// A key protector that asks the keyring of this session.
     /// - Parameters:
     ///   - patience: How long the keyring may take for one call in all.
     ///   - unlockPatience: How long a person may take, in addition, to unlock a locked keyring; the keyring's program asks,
@@ -121,7 +121,7 @@ public struct SecretServiceCustodian: EpochKeeper {
 
     /// Whether the keyring could be asked now: it is there, and its default collection is unlocked, or is locked and a person
     /// may be asked to unlock it. No program is started and nobody is asked anything for this.
-    public func availability() -> CustodianAvailability {
+    public func availability() -> KeyProtectorAvailability {
         do throws(StoreError) {
             guard try owner() != nil else {
                 return .unusable("no program serves org.freedesktop.secrets; start GNOME Keyring, KWallet or KeePassXC")
@@ -150,7 +150,7 @@ public struct SecretServiceOwner: Sendable, Hashable {
 
 // MARK: What is in the keyring
 
-extension SecretServiceCustodian {
+extension SecretServiceProtector {
     private static let idLength = 16
     private static let keyLength = 32
 

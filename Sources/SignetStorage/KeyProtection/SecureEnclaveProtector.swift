@@ -6,7 +6,7 @@ public import SignetCore
 ///
 /// A wrapped key is the enclave key's public half (65 bytes), then the ECIES message of: SHA-256 of the context, the data key.
 /// Apple's ECIES takes no associated data, so the context is sealed with the key and compared when it is opened.
-public struct SecureEnclaveCustodian: KeyCustodian {
+public struct SecureEnclaveProtector: KeyProtector {
     /// `secure-enclave`.
     public let name = "secure-enclave"
     /// The tag of the enclave's key.
@@ -14,7 +14,7 @@ public struct SecureEnclaveCustodian: KeyCustodian {
 
     private static let pointLength = 65
 
-    /// The custodian whose key has this tag. The key is made when something is wrapped for the first time.
+    /// The key protector whose key has this tag. The key is made when something is wrapped for the first time.
     public init(tag: String = "signet.vault") {
         self.tag = tag
     }

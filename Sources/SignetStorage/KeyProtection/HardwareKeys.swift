@@ -4,14 +4,14 @@ package struct HardwareKeys: Sendable {
     /// The TPM's transmission interface, always named.
     let tcti: String
 
-    package static let usual = HardwareKeys(tcti: TPMCustodian.defaultTCTI)
+    package static let usual = HardwareKeys(tcti: TPMProtector.defaultTCTI)
 
     package init(tcti: String) {
         self.tcti = tcti
     }
 
     /// Whether a key can be asked for here.
-    package func availability() -> CustodianAvailability { TPMCustodian(tcti: tcti).availability() }
+    package func availability() -> KeyProtectorAvailability { TPMProtector(tcti: tcti).availability() }
 
     /// The key of that tag, which is made if there is none.
     func key(tag: String, in directory: VaultDirectory) throws(StoreError) -> any AgreementKey {
@@ -21,7 +21,7 @@ package struct HardwareKeys: Sendable {
     package static let usual = HardwareKeys()
 
     /// Whether a key can be asked for here.
-    package func availability() -> CustodianAvailability { .unusable(Self.missing) }
+    package func availability() -> KeyProtectorAvailability { .unusable(Self.missing) }
 
     /// The key of that tag, which is made if there is none.
     func key(tag: String, in directory: VaultDirectory) throws(StoreError) -> any AgreementKey {

@@ -1,6 +1,6 @@
 import SignetCore
 
-/// What a custodian that seals with a key of 32 bytes makes of a data key: a header in clear, which begins with the version of
+/// What a key protector that seals with a key of 32 bytes makes of a data key: a header in clear, which begins with the version of
 /// its layout, then what ``Sealing`` writes. The header is authenticated together with the context.
 struct WrappedKey {
     /// The version of the layouts that are written here.

@@ -7,27 +7,27 @@ import Testing
 @testable import SignetStorage
 
 @Suite("A data key in the care of a TPM", .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
-struct TPMCustodianTests {
+struct TPMProtectorTests {
     private let dataKey = Secret.random(byteCount: 32)
     private let context = TPMSupport.context
 
     @Test("opens again, with one operation of the private key")
     func roundTrip() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let wrapped = try custodian.wrap(dataKey, context: context)
-            #expect(custodian.privateKeyOperations == 0)
-            let opened = try custodian.unwrap(wrapped, context: context)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let wrapped = try protector.wrap(dataKey, context: context)
+            #expect(protector.privateKeyOperations == 0)
+            let opened = try protector.unwrap(wrapped, context: context)
             #expect(opened == dataKey)
-            #expect(custodian.privateKeyOperations == 1)
+            #expect(protector.privateKeyOperations == 1)
         }
     }
 
     @Test("has a key of its own in every slot")
     func ownKeys() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let slots = [try custodian.wrap(dataKey, context: context), try custodian.wrap(dataKey, context: context)]
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let slots = [try protector.wrap(dataKey, context: context), try protector.wrap(dataKey, context: context)]
             let blobs = try slots.map { try TPMSlot($0).key.blob }
             #expect(blobs[0] != blobs[1])
         }
@@ -36,10 +36,10 @@ struct TPMCustodianTests {
     @Test("opens after the machine was switched off")
     func restart() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let wrapped = try custodian.wrap(dataKey, context: context)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let wrapped = try protector.wrap(dataKey, context: context)
             try await tpm.restart()
-            let opened = try custodian.unwrap(wrapped, context: context)
+            let opened = try protector.unwrap(wrapped, context: context)
             #expect(opened == dataKey)
         }
     }
@@ -47,13 +47,13 @@ struct TPMCustodianTests {
     @Test("does not open in another TPM")
     func otherTPM() async throws {
         try await SoftwareTPM.with { tpm in
-            let wrapped = try TPMCustodian(tcti: tpm.tcti).wrap(dataKey, context: context)
+            let wrapped = try TPMProtector(tcti: tpm.tcti).wrap(dataKey, context: context)
             try await SoftwareTPM.with { other in
-                let custodian = TPMCustodian(tcti: other.tcti)
-                let error = failure { () throws(StoreError) in try custodian.unwrap(wrapped, context: context) }
+                let protector = TPMProtector(tcti: other.tcti)
+                let error = failure { () throws(StoreError) in try protector.unwrap(wrapped, context: context) }
                 #expect(error?.code == .keyMismatch)
                 #expect(error?.reason.contains("another TPM") == true)
-                #expect(custodian.privateKeyOperations == 0)
+                #expect(protector.privateKeyOperations == 0)
             }
         }
     }
@@ -61,13 +61,13 @@ struct TPMCustodianTests {
     @Test("is lost when the TPM is cleared, and says so; a new one can be made")
     func cleared() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let wrapped = try custodian.wrap(dataKey, context: context)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let wrapped = try protector.wrap(dataKey, context: context)
             try await tpm.clear()
-            let error = failure { () throws(StoreError) in try custodian.unwrap(wrapped, context: context) }
+            let error = failure { () throws(StoreError) in try protector.unwrap(wrapped, context: context) }
             #expect(error?.code == .keyMismatch)
             #expect(error?.reason.contains("cleared") == true)
-            let again = try custodian.unwrap(custodian.wrap(dataKey, context: context), context: context)
+            let again = try protector.unwrap(protector.wrap(dataKey, context: context), context: context)
             #expect(again == dataKey)
         }
     }
@@ -75,10 +75,10 @@ struct TPMCustodianTests {
     @Test("does not open for another context")
     func otherContext() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let wrapped = try custodian.wrap(dataKey, context: context)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let wrapped = try protector.wrap(dataKey, context: context)
             for other in [[], context + [0], Array(context.dropLast()), Array("signet vault slot of another".utf8)] {
-                let error = failure { () throws(StoreError) in try custodian.unwrap(wrapped, context: other) }
+                let error = failure { () throws(StoreError) in try protector.unwrap(wrapped, context: other) }
                 #expect(error?.code == .keyMismatch)
             }
         }
@@ -87,18 +87,18 @@ struct TPMCustodianTests {
     @Test("does not open when any byte of the slot is another, and leaves nothing in the TPM")
     func flippedBytes() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let wrapped = try custodian.wrap(dataKey, context: context)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let wrapped = try protector.wrap(dataKey, context: context)
             for position in wrapped.indices {
                 var changed = wrapped
                 changed[position] ^= 1 << (position % 8)
-                let error = failure { () throws(StoreError) in try custodian.unwrap(changed, context: context) }
+                let error = failure { () throws(StoreError) in try protector.unwrap(changed, context: context) }
                 let codes: [StoreError.Code?] = [.corrupt, .keyMismatch, .newerFormat]
                 #expect(codes.contains(error?.code), "position \(position): \(String(describing: error))")
             }
             let left = try await tpm.handlesInUse()
             #expect(left.isEmpty)
-            let opened = try custodian.unwrap(wrapped, context: context)
+            let opened = try protector.unwrap(wrapped, context: context)
             #expect(opened == dataKey)
         }
     }
@@ -106,11 +106,11 @@ struct TPMCustodianTests {
     @Test("does not open when a part of the slot is missing")
     func truncated() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let wrapped = try custodian.wrap(dataKey, context: context)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let wrapped = try protector.wrap(dataKey, context: context)
             for count in 0..<wrapped.count {
                 let error = failure { () throws(StoreError) in
-                    try custodian.unwrap(Array(wrapped.prefix(count)), context: context)
+                    try protector.unwrap(Array(wrapped.prefix(count)), context: context)
                 }
                 #expect(error?.code == .corrupt || error?.code == .keyMismatch, "\(count) bytes")
             }
@@ -120,11 +120,11 @@ struct TPMCustodianTests {
     @Test("leaves nothing in the TPM but its storage key")
     func nothingLeft() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let protector = TPMProtector(tcti: tpm.tcti)
             for _ in 0..<4 {
-                let wrapped = try custodian.wrap(dataKey, context: context)
-                _ = try custodian.unwrap(wrapped, context: context)
-                #expect(custodian.availability() == .usable)
+                let wrapped = try protector.wrap(dataKey, context: context)
+                _ = try protector.unwrap(wrapped, context: context)
+                #expect(protector.availability() == .usable)
             }
             let inUse = try await tpm.handlesInUse()
             #expect(inUse.isEmpty)
@@ -140,8 +140,8 @@ struct TPMCustodianTests {
                 _ = try await tpm.tool("tpm2_createprimary", "-C", "owner", "-G", "rsa", "-c", directory.file("context"))
                 let before = try await tpm.handlesInUse()
                 #expect(!before.isEmpty)
-                let custodian = TPMCustodian(tcti: tpm.tcti)
-                _ = try custodian.unwrap(custodian.wrap(dataKey, context: context), context: context)
+                let protector = TPMProtector(tcti: tpm.tcti)
+                _ = try protector.unwrap(protector.wrap(dataKey, context: context), context: context)
                 let after = try await tpm.handlesInUse()
                 #expect(after == before)
             }
@@ -151,10 +151,10 @@ struct TPMCustodianTests {
     @Test("opens when the storage key was taken from its place")
     func evicted() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
-            let wrapped = try custodian.wrap(dataKey, context: context)
+            let protector = TPMProtector(tcti: tpm.tcti)
+            let wrapped = try protector.wrap(dataKey, context: context)
             _ = try await tpm.tool("tpm2_evictcontrol", "-C", "owner", "-c", "0x81000001")
-            let opened = try custodian.unwrap(wrapped, context: context)
+            let opened = try protector.unwrap(wrapped, context: context)
             #expect(opened == dataKey)
         }
     }
@@ -167,10 +167,10 @@ struct TPMCustodianTests {
                 _ = try await tpm.tool("tpm2_evictcontrol", "-C", "owner", "-c", directory.file("context"), "0x81000001")
                 _ = try await tpm.tool("tpm2_flushcontext", "-t")
                 let before = try await tpm.tool("tpm2_readpublic", "-c", "0x81000001")
-                let custodian = TPMCustodian(tcti: tpm.tcti)
-                let opened = try custodian.unwrap(custodian.wrap(dataKey, context: context), context: context)
+                let protector = TPMProtector(tcti: tpm.tcti)
+                let opened = try protector.unwrap(protector.wrap(dataKey, context: context), context: context)
                 #expect(opened == dataKey)
-                #expect(custodian.availability() == .usable)
+                #expect(protector.availability() == .usable)
                 let after = try await tpm.tool("tpm2_readpublic", "-c", "0x81000001")
                 #expect(after == before)
                 let inUse = try await tpm.handlesInUse()
@@ -182,18 +182,18 @@ struct TPMCustodianTests {
     @Test("says so when the TPM's owner has set a password, and goes on with a storage key that is there")
     func ownerPassword() async throws {
         try await SoftwareTPM.with { tpm in
-            let custodian = TPMCustodian(tcti: tpm.tcti)
+            let protector = TPMProtector(tcti: tpm.tcti)
             _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "harbor")
-            let error = failure { () throws(StoreError) in try custodian.wrap(dataKey, context: context) }
+            let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: context) }
             #expect(error?.code == .denied)
             #expect(error?.reason.contains("password") == true)
-            #expect(!custodian.availability().isUsable)
+            #expect(!protector.availability().isUsable)
 
             _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "-p", "harbor")
-            let wrapped = try custodian.wrap(dataKey, context: context)
+            let wrapped = try protector.wrap(dataKey, context: context)
             _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "harbor")
-            #expect(custodian.availability() == .usable)
-            let opened = try custodian.unwrap(wrapped, context: context)
+            #expect(protector.availability() == .usable)
+            let opened = try protector.unwrap(wrapped, context: context)
             #expect(opened == dataKey)
         }
     }
@@ -201,15 +201,15 @@ struct TPMCustodianTests {
     @Test("opens a vault")
     func vault() async throws {
         try await SoftwareTPM.with { tpm in
-            let (store, custodian) = (MemoryStore(), TPMCustodian(tcti: tpm.tcti))
+            let (store, protector) = (MemoryStore(), TPMProtector(tcti: tpm.tcti))
             let key = RecordKey(.account, "Harbor Bank", "mira")
-            try Vault.create(in: store, custodian: custodian).put([1, 2, 3], key)
-            let vault = try Vault.open(store, custodians: [custodian])
+            try Vault.create(in: store, protector: protector).put([1, 2, 3], key)
+            let vault = try Vault.open(store, protectors: [protector])
             for _ in 0..<100 {
                 let content = try vault.get(key)
                 #expect(content == [1, 2, 3])
             }
-            #expect(custodian.privateKeyOperations == 1)
+            #expect(protector.privateKeyOperations == 1)
         }
     }
 }

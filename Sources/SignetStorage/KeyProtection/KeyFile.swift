@@ -2,7 +2,7 @@ import Crypto
 public import SignetCore
 
 /// A key in a file of mode 0600. It protects what is copied without the file, and nothing else: choose it only by name.
-public struct KeyFile: KeyCustodian {
+public struct KeyFile: KeyProtector {
     /// `keyfile`.
     public let name = "keyfile"
     /// Where the file is.

@@ -6,14 +6,14 @@ public import SignetCore
 /// The passphrase is asked for when a key is needed, and not kept. One that is UTF-8 is brought into Unicode's composed form
 /// (NFC) first, so that it does not matter how a keyboard writes an `é`; other bytes are taken as they are. Nothing is cut
 /// off: a line end at its end is part of it.
-public struct PassphraseCustodian: KeyCustodian {
+public struct PassphraseProtector: KeyProtector {
     /// `passphrase`.
     public let name = "passphrase"
 
     private let cost: ScryptCost
     private let ask: @Sendable () throws(StoreError) -> Secret
 
-    /// A custodian that asks for its passphrase.
+    /// A key protector that asks for its passphrase.
     /// - Parameters:
     ///   - cost: What a new wrapping costs. What is wrapped already says itself what it cost.
     ///   - ask: Gives the passphrase. It is called once for each wrapping and opening, may block, and throws
@@ -23,7 +23,7 @@ public struct PassphraseCustodian: KeyCustodian {
         self.ask = ask
     }
 
-    /// Seals `dataKey` with the passphrase and a new random salt, at the cost this custodian was given.
+    /// Seals `dataKey` with the passphrase and a new random salt, at the cost this key protector was given.
     /// - Throws: ``StoreError/Code/invalid`` when the passphrase is empty, or what asking for it throws.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         let salt = Secret.random(byteCount: Self.saltLength).bytes

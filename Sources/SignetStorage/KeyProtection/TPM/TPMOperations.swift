@@ -29,7 +29,7 @@ enum TPMAccess {
         else {
             throw StoreError(
                 .keyUnavailable, "open the TPM",
-                "name the way to it, for example \(TPMCustodian.defaultTCTI): it is never searched")
+                "name the way to it, for example \(TPMProtector.defaultTCTI): it is never searched")
         }
         #if TPM && os(Linux)
         return try TPMConnection(tcti)

@@ -69,7 +69,7 @@ struct TPMResponse {
         case .noSpace:
             (.full, "the TPM has no room left")
         case .contextGap, .objectMemory, .sessionMemory, .memory, .yielded, .testing, .rateLimited, .retry, .memoryUnavailable:
-            (.busy, "the TPM is busy; go through its resource manager (\(TPMCustodian.defaultTCTI)), or try again")
+            (.busy, "the TPM is busy; go through its resource manager (\(TPMProtector.defaultTCTI)), or try again")
         case .inputOutput, .noConnection:
             (.keyUnavailable, "the connection to the TPM failed")
         case .forgedAnswer:

@@ -3,8 +3,8 @@ public import SignetCore
 public import SignetStorage
 import Synchronization
 
-/// A custodian that does what another one does, or fails, or takes its time, as a test tells it. It counts what it was asked.
-public final class FaultyCustodian: KeyCustodian {
+/// A key protector that does what another one does, or fails, or takes its time, as a test tells it. It counts what it was asked.
+public final class FaultyKeyProtector: KeyProtector {
     /// What happens to a call.
     public enum Fault: Sendable, Hashable {
         /// It fails, and nothing is done.
@@ -13,19 +13,19 @@ public final class FaultyCustodian: KeyCustodian {
         case blocking(Duration)
     }
 
-    /// The name of the custodian behind it.
+    /// The name of the key protector behind it.
     public let name: String
-    private let inner: any KeyCustodian
+    private let inner: any KeyProtector
     private let state: Mutex<(fault: Fault?, wraps: Int, unwraps: Int)>
 
-    /// A custodian in front of `inner`, with a fault from the start or none.
-    public init(_ inner: any KeyCustodian, fault: Fault? = nil) {
+    /// A key protector in front of `inner`, with a fault from the start or none.
+    public init(_ inner: any KeyProtector, fault: Fault? = nil) {
         self.inner = inner
         name = inner.name
         state = Mutex((fault, 0, 0))
     }
 
-    /// What happens to the calls from now on; nil for what the custodian behind it does.
+    /// What happens to the calls from now on; nil for what the key protector behind it does.
     public var fault: Fault? {
         get { state.withLock { $0.fault } }
         set { state.withLock { $0.fault = newValue } }
@@ -36,14 +36,14 @@ public final class FaultyCustodian: KeyCustodian {
     /// How often it was asked to open, faults included.
     public var unwraps: Int { state.withLock { $0.unwraps } }
 
-    /// As the custodian behind it, after the fault.
+    /// As the key protector behind it, after the fault.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         state.withLock { $0.wraps += 1 }
         try suffer()
         return try inner.wrap(dataKey, context: context)
     }
 
-    /// As the custodian behind it, after the fault.
+    /// As the key protector behind it, after the fault.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         state.withLock { $0.unwraps += 1 }
         try suffer()
