@@ -17,7 +17,7 @@ public struct Authenticator: Sendable {
     private(set) var policies: AccountPolicies
     let retention: NotificationRetention
     let platforms: PushPlatforms
-    let wire: PushWire
+    let wire: PushTransport
     let unsettled = Unsettled()
 
     /// An authenticator.
@@ -43,7 +43,7 @@ public struct Authenticator: Sendable {
         self.policies = policies
         self.retention = retention
         self.platforms = PushPlatforms(platforms)
-        wire = PushWire(transport: transport, interceptors: interceptors, clocks: ServerClocks(clock))
+        wire = PushTransport(transport: transport, interceptors: interceptors, clocks: ServerClocks(clock))
     }
 
     /// This authenticator, with all that it knows of servers, over another view of its store, and for one call under other policies.

@@ -14,7 +14,7 @@ package final class LoopbackListener: Sendable {
     /// The redirect address with its port.
     package let redirectURI: String
     private let channel: any Channel
-    private let desk: AnswerDesk
+    private let desk: RedirectReceiver
 
     /// Opens the port of a redirect address, or one that is free where it names none.
     /// - Throws: ``InvalidAddress``.
@@ -40,15 +40,15 @@ package final class LoopbackListener: Sendable {
         let rest = afterScheme.dropFirst(authority.count)
         let path = rest.isEmpty ? "/" : String(rest.prefix { $0 != "?" && $0 != "#" })
         let host = Self.name(endpoint.host)
-        let place = Visitor.Place(host: host, path: path, target: target)
-        let desk = AnswerDesk()
+        let place = LoopbackConnection.Place(host: host, path: path, target: target)
+        let desk = RedirectReceiver()
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                        try channel.pipeline.syncOperations.addHandler(Visitor(place, desk: desk))
+                        try channel.pipeline.syncOperations.addHandler(LoopbackConnection(place, desk: desk))
                     }
                 }
                 // A name is not looked up: whoever answers for it could be another machine.
@@ -63,7 +63,7 @@ package final class LoopbackListener: Sendable {
 
     private static func name(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
-    private init(channel: any Channel, desk: AnswerDesk, redirectURI: String) {
+    private init(channel: any Channel, desk: RedirectReceiver, redirectURI: String) {
         self.channel = channel
         self.desk = desk
         self.redirectURI = redirectURI
@@ -71,7 +71,7 @@ package final class LoopbackListener: Sendable {
 
     /// The query of the first request to the redirect address that is accepted, while `open` sends the browser on its way. The
     /// port is closed afterwards, whatever happens.
-    /// - Throws: ``AnswerDesk/Failure``, and what `open` throws.
+    /// - Throws: ``RedirectReceiver/Failure``, and what `open` throws.
     package func answer(
         within patience: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
@@ -88,7 +88,7 @@ package final class LoopbackListener: Sendable {
 }
 
 /// One connection to the port: a browser, or somebody who only tries.
-private final class Visitor: ChannelInboundHandler {
+private final class LoopbackConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
@@ -101,10 +101,10 @@ private final class Visitor: ChannelInboundHandler {
     }
 
     private let place: Place
-    private let desk: AnswerDesk
+    private let desk: RedirectReceiver
     private var head: HTTPRequestHead?
 
-    init(_ place: Place, desk: AnswerDesk) {
+    init(_ place: Place, desk: RedirectReceiver) {
         self.place = place
         self.desk = desk
     }

@@ -59,7 +59,7 @@ public enum SystemBrowser {
             let page = try await LoopbackListener.sendingOn(to: address)
             _ = try await page.answer(
                 within: patience, accepting: { _ in true }, whileOpening: { try await open(page.redirectURI) })
-        } catch let failure as AnswerDesk.Failure {
+        } catch let failure as RedirectReceiver.Failure {
             guard failure == .timeout else { throw CancellationError() }
             throw CannotOpen(description: "no browser came within \(patience.components.seconds) seconds")
         } catch let error as LoopbackListener.InvalidAddress {

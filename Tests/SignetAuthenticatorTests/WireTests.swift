@@ -164,7 +164,7 @@ private struct HousePlatform: PushPlatform {
     let log: Seen
 
     func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushWire
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
     ) async throws -> Endpoint? {
         _ = try await wire.send(
             HTTPRequest("PUT", invitation.registrationEndpoint.url), for: .pushRegister, to: invitation.registrationEndpoint)
@@ -182,12 +182,12 @@ private struct HousePlatform: PushPlatform {
     }
 
     func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushWire
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport
     ) async throws {
         _ = log.add("\(answer)")
     }
 
-    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushWire) async throws { _ = log.add(device.token) }
+    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws { _ = log.add(device.token) }
 }
 
 @Suite("A push platform of an app's own")

@@ -21,14 +21,14 @@ struct ClientTests {
     }
 
     private static func app(
-        _ server: LiveServer, store: SessionStore, log: ExchangeLog = ExchangeLog(),
+        _ server: LiveServer, store: SessionStore, log: RequestRecorder = RequestRecorder(),
         _ configure: (inout ServerProfile) -> Void = { _ in }
     ) throws -> IdentityClient {
         var profile = server.profile
         profile.client = client
         configure(&profile)
         return try IdentityClient(
-            profile, store: store, transport: server.transport, clock: server.clock, observer: { log.add($0) })
+            profile, store: store, transport: server.transport, clock: server.clock, requestLogger: { log.add($0) })
     }
 
     private static func logIn(_ app: IdentityClient, as user: String = "demo", options: JourneyOptions = JourneyOptions())
@@ -42,7 +42,7 @@ struct ClientTests {
     @Test("logs in, gets tokens, renews them, says who it is, and logs out", arguments: [("/", "demo"), ("/alpha", "mira")])
     func life(realm: String, user: String) async throws {
         try await LiveServer.with(realm: Realm(realm), clients: [Self.registered(realm: realm)]) { server in
-            let (store, log) = (try SessionStore.memory(), ExchangeLog())
+            let (store, log) = (try SessionStore.memory(), RequestRecorder())
             let app = try Self.app(server, store: store, log: log) { $0.refreshThreshold = .seconds(1700) }
             #expect(try await app.reader.session() == nil)
             let session = try await Self.logIn(app, as: user)
@@ -238,10 +238,10 @@ struct ClientTests {
 }
 
 /// What a client did, by the names of actions.
-private final class ExchangeLog: Sendable {
+private final class RequestRecorder: Sendable {
     private let names = Mutex<[String]>([])
 
     var actions: [String] { names.withLock { $0 } }
 
-    func add(_ exchange: Exchange) { names.withLock { $0.append(exchange.action?.name ?? "?") } }
+    func add(_ exchange: LoggedRequest) { names.withLock { $0.append(exchange.action?.name ?? "?") } }
 }

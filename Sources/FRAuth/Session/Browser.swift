@@ -70,7 +70,7 @@ public final class Browser: Sendable {
     private struct Attempt: Sendable {
         var task: Task<FRUser, any Error>?
         /// Where the answer is left that the system gives the app.
-        var desk: AnswerDesk?
+        var desk: RedirectReceiver?
         /// Why the browser could not be opened.
         var unopened: String?
     }
@@ -156,7 +156,7 @@ public final class Browser: Sendable {
         }
         let tokens = try tokens(of: started.session.client)
         let open = process.settings.openBrowser
-        let desk = Self.isAppsOwn(started.options.oauthRedirectUri) ? AnswerDesk() : nil
+        let desk = Self.isAppsOwn(started.options.oauthRedirectUri) ? RedirectReceiver() : nil
         attempt.withLock { $0.desk = desk }
         do {
             _ = try await started.session.run { _ in

@@ -45,7 +45,7 @@ struct HandlerPlatform: PushPlatform {
     }
 
     func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushWire
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
     ) async throws -> Endpoint? {
         let mechanism = Mechanism(
             uid: mechanismUID, account: AccountID(issuer: "", accountName: ""), kind: .push(PushSettings(invitation)),
@@ -60,7 +60,7 @@ struct HandlerPlatform: PushPlatform {
     }
 
     func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushWire
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport
     ) async throws {
         let credential = try credential(mechanism)
         switch answer {
@@ -73,7 +73,7 @@ struct HandlerPlatform: PushPlatform {
         }
     }
 
-    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushWire) async throws {
+    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws {
         try accepted(
             await handler.setDeviceToken(credential: credential(mechanism), deviceToken: device.token, params: [:]))
     }

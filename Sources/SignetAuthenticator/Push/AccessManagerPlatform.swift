@@ -14,7 +14,7 @@ public struct AccessManagerPlatform: PushPlatform {
 
     /// Registers the device with the challenge answered. The server's desk is where its `Link` header says, within its origin.
     public func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushWire
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
     ) async throws -> Endpoint? {
         let claims = PushClaims.Registration(
             response: PushClaims.response(to: invitation.challenge, secret: invitation.secret), mechanismUid: mechanismUID,
@@ -39,7 +39,7 @@ public struct AccessManagerPlatform: PushPlatform {
 
     /// Sends the answer to the message's challenge, with the routing cookie of the message.
     public func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushWire
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport
     ) async throws {
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         let message = notification.message
@@ -52,7 +52,7 @@ public struct AccessManagerPlatform: PushPlatform {
 
     /// Tells the token to where the device was registered, with `_action=refresh` and the routing cookie of the registration.
     /// Servers before AM 8 do not know the action: 501, 404 and 400 mean that.
-    public func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushWire) async throws {
+    public func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws {
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         guard let endpoint = Self.refreshEndpoint(push.registrationEndpoint) else {
             throw AuthenticatorError(.notSupported, "\(push.registrationEndpoint.host) has no address for new tokens")
@@ -85,7 +85,7 @@ public struct AccessManagerPlatform: PushPlatform {
     ///   object.
     private func post(
         _ body: [UInt8], to endpoint: Endpoint, cookie: String?, for action: RequestAction, preference: String? = nil,
-        over wire: PushWire
+        over wire: PushTransport
     ) async throws -> HTTPResponse {
         var request = HTTPRequest(
             "POST", endpoint.url,

@@ -14,7 +14,7 @@ public protocol PushPlatform: Sendable {
     /// Registers the device. Returns where the server's desk hands out messages, if it has one.
     /// - Throws: ``AuthenticatorError/Code/refusedByServer`` when the server said no, what `wire` throws, or errors of its own.
     func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushWire
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
     ) async throws -> Endpoint?
 
     /// The mechanism that a message says it is for, unverified; nil when the message is not of this platform.
@@ -27,12 +27,12 @@ public protocol PushPlatform: Sendable {
     /// Sends a person's answer. Returns when the server has accepted it.
     /// - Throws: ``AuthenticatorError/Code/refusedByServer`` when the server said no: it has not taken the answer then.
     func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushWire) async throws
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport) async throws
 
     /// Tells the server under which token the device is found now.
     /// - Throws: ``AuthenticatorError/Code/notSupported`` when the server has no way to be told,
     ///   ``AuthenticatorError/Code/refusedByServer`` when it said no.
-    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushWire) async throws
+    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws
 }
 
 extension PushPlatform {
@@ -41,7 +41,7 @@ extension PushPlatform {
 }
 
 /// The way of a platform's requests: through the app's interceptors, the transport, and past the clock.
-public struct PushWire: Sendable {
+public struct PushTransport: Sendable {
     let transport: any HTTPTransport
     let interceptors: [any RequestInterceptor]
     let clocks: ServerClocks

@@ -29,7 +29,7 @@ import Foundation
 public struct Journey: Sendable {
     /// The server.
     public let profile: ServerProfile
-    private let courier: Courier
+    private let pipeline: RequestPipeline
     private let tokens: TokenSource?
 
     /// Journeys of one server.
@@ -39,14 +39,14 @@ public struct Journey: Sendable {
     ///   - interceptors: see each request before it is sent, in this order; they are told `START_AUTHENTICATE`, `AUTHENTICATE` and
     ///     `RESUME_AUTHENTICATE`.
     ///   - tokens: where sessions go that journeys deliver, and where the session and the cookies are that journeys begin with.
-    ///   - observer: is told of each request, without a secret in it.
+    ///   - requestLogger: Called with a summary of each request, without secrets.
     public init(
         _ profile: ServerProfile, transport: any HTTPTransport, interceptors: [any RequestInterceptor] = [],
-        keeping tokens: TokenSource? = nil, observer: (@Sendable (Exchange) -> Void)? = nil
+        keeping tokens: TokenSource? = nil, requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) {
         self.profile = profile
         self.tokens = tokens
-        courier = Courier(transport, interceptors: interceptors, observer: observer)
+        pipeline = RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger)
     }
 
     /// Starts a journey.
@@ -143,7 +143,7 @@ public struct Journey: Sendable {
         let request = HTTPRequest(
             "POST", url, headers: try await headers(for: url, options), body: body, timeout: options.timeout ?? profile.timeout,
             pins: profile.pins)
-        let response = try await courier.send(request, for: action)
+        let response = try await pipeline.send(request, for: action)
         try await tokens?.take(response, to: request)
         guard (200..<300).contains(response.status) else { throw JourneyError(response) }
         let state = try JourneyState(response.body, status: response.status)

@@ -16,7 +16,7 @@ extension ServerProfile {
         at url: String? = nil, over transport: any HTTPTransport, interceptors: [any RequestInterceptor] = []
     ) async throws -> ServerProfile {
         try validate()
-        return try completed(by: await described(at: url, Courier(transport, interceptors: interceptors)))
+        return try completed(by: await described(at: url, RequestPipeline(transport, interceptors: interceptors)))
     }
 
     /// A profile of which only the discovery document's address is known. The issuer of an AM says where the server is and which
@@ -34,7 +34,7 @@ extension ServerProfile {
     ) async throws -> ServerProfile {
         let address = try EndpointOverrides.checked(url, key: "discovery", policy: policy)
         let asking = try ServerProfile(url: Endpoint(unchecked: address).origin, policy: policy, configure: configure)
-        let document = try await asking.described(at: address, Courier(transport))
+        let document = try await asking.described(at: address, RequestPipeline(transport))
         guard let oauth2 = document.issuer.range(of: "/oauth2", after: "://") else {
             throw ProfileError("url", .missing)
         }
@@ -46,9 +46,9 @@ extension ServerProfile {
         ).completed(by: document)
     }
 
-    private func described(at url: String?, _ courier: Courier) async throws -> ProviderDescription {
+    private func described(at url: String?, _ pipeline: RequestPipeline) async throws -> ProviderDescription {
         let address = try EndpointOverrides.checked(url ?? address(of: .discovery), key: "discovery", policy: policy)
-        return try await ProviderDescription(at: address, courier, timeout: timeout, pins: pins, policy: policy)
+        return try await ProviderDescription(at: address, pipeline, timeout: timeout, pins: pins, policy: policy)
     }
 
     private func completed(by document: ProviderDescription) throws(ProfileError) -> ServerProfile {
@@ -82,11 +82,11 @@ struct ProviderDescription: Sendable, Hashable {
     /// Asks for it.
     /// - Throws: ``ProfileError``, `TransportError`, what an interceptor throws.
     init(
-        at url: String, _ courier: Courier, timeout: Duration, pins: Set<PublicKeyPin>, policy: EndpointPolicy,
+        at url: String, _ pipeline: RequestPipeline, timeout: Duration, pins: Set<PublicKeyPin>, policy: EndpointPolicy,
         clock: any WallClock = SystemWallClock()
     ) async throws {
         let request = HTTPRequest("GET", url, headers: ["Accept": "application/json"], timeout: timeout, pins: pins)
-        let response = try await courier.send(request, for: .wellKnown)
+        let response = try await pipeline.send(request, for: .wellKnown)
         let members: [String: JSONValue]
         do throws(OAuthError) {
             members = try TokenResponse.members(

@@ -40,7 +40,7 @@ public struct BrowserLogin: Sendable {
 
     /// The same for a redirect address of the app's own scheme (RFC 8252 section 7.1), whose answer the app leaves at `desk`; nil for
     /// one of the loopback.
-    package func logIn(returningTo desk: AnswerDesk?) async throws(TokenError) -> AccessToken {
+    package func logIn(returningTo desk: RedirectReceiver?) async throws(TokenError) -> AccessToken {
         do {
             let (issuer, isNamed) = try await tokens.server.issuer()
             let attempt = AuthorizationAttempt.new()
@@ -51,9 +51,9 @@ public struct BrowserLogin: Sendable {
                 try await tokens.server.exchange(code, attempt, redirectURI: answer.redirectURI))
         } catch let error as LoopbackListener.InvalidAddress {
             throw TokenError(.notConfigured, .other(error.reason))
-        } catch AnswerDesk.Failure.timeout {
+        } catch RedirectReceiver.Failure.timeout {
             throw TokenError(.cancelled, .other("the login was not finished within \(patience)"))
-        } catch AnswerDesk.Failure.cancelled {
+        } catch RedirectReceiver.Failure.cancelled {
             throw TokenError(.cancelled)
         } catch {
             throw TokenError(error)
@@ -62,7 +62,7 @@ public struct BrowserLogin: Sendable {
 
     /// The query that the browser brings back, and the address that it brings it to.
     private func answer(
-        to attempt: AuthorizationAttempt, at desk: AnswerDesk?
+        to attempt: AuthorizationAttempt, at desk: RedirectReceiver?
     ) async throws -> (query: String, redirectURI: String) {
         let server = tokens.server
         // What does not carry our state is not about this login, and does not end it.

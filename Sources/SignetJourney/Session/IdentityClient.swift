@@ -32,21 +32,21 @@ public struct IdentityClient: Sendable {
     ///   - transport: what requests go through; nil for connections of its own.
     ///   - interceptors: see each request before it is sent, in this order.
     ///   - clock: the time by which tokens and cookies end.
-    ///   - observer: is told of each request, without a secret in it.
+    ///   - requestLogger: Called with a summary of each request, without secrets.
     /// - Throws: ``ProfileError``.
     public init(
         _ profile: ServerProfile, store: SessionStore, transport: (any HTTPTransport)? = nil,
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
-        observer: (@Sendable (Exchange) -> Void)? = nil
+        requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) throws(ProfileError) {
         let transport = transport ?? AsyncHTTPTransport()
         self.profile = profile
         self.transport = transport
         self.clock = clock
         tokens = try TokenSource(
-            profile, store: store, transport: transport, interceptors: interceptors, clock: clock, observer: observer)
+            profile, store: store, transport: transport, interceptors: interceptors, clock: clock, requestLogger: requestLogger)
         journeys = Journey(
-            profile, transport: transport, interceptors: interceptors, keeping: tokens, observer: observer)
+            profile, transport: transport, interceptors: interceptors, keeping: tokens, requestLogger: requestLogger)
     }
 
     /// An app at a server, with its part of the user's vault; see ``SessionStore/keychain(account:for:in:lockFile:)``.
@@ -58,16 +58,16 @@ public struct IdentityClient: Sendable {
     ///   - transport: How servers are reached.
     ///   - interceptors: Who sees each request before it is sent.
     ///   - clock: What time it is.
-    ///   - observer: Who is told of changes.
+    ///   - requestLogger: Who is told of changes.
     /// - Throws: ``ProfileError``; `StoreError` when the place is not known or not safe.
     public init(
         _ profile: ServerProfile, account: String, keychain: Keychain = .standard, transport: (any HTTPTransport)? = nil,
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
-        observer: (@Sendable (Exchange) -> Void)? = nil
+        requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) throws {
         try self.init(
             profile, store: .keychain(account: account, for: profile, in: keychain), transport: transport,
-            interceptors: interceptors, clock: clock, observer: observer)
+            interceptors: interceptors, clock: clock, requestLogger: requestLogger)
     }
 
     /// What is stored, for who must not wait for a server.

@@ -13,7 +13,7 @@ final class OAuthServer: Sendable {
     let clock: any WallClock
     private let registration: OAuthClient?
     let given: OAuthEndpoints
-    private let courier: Courier
+    private let pipeline: RequestPipeline
     private let learned = Mutex(Learned())
     /// The version of the sessions resource that the server has understood; nil before.
     let sessionsVersion = Mutex<SessionsVersion?>(nil)
@@ -23,10 +23,10 @@ final class OAuthServer: Sendable {
         var keys: ServerKeys?
     }
 
-    init(_ endpoints: OAuthEndpoints, client: OAuthClient?, courier: Courier, clock: any WallClock) {
+    init(_ endpoints: OAuthEndpoints, client: OAuthClient?, pipeline: RequestPipeline, clock: any WallClock) {
         given = endpoints
         registration = client
-        self.courier = courier
+        self.pipeline = pipeline
         self.clock = clock
     }
 
@@ -78,7 +78,7 @@ final class OAuthServer: Sendable {
         let found: ProviderDescription
         do {
             found = try await ProviderDescription(
-                at: try checked(url), courier, timeout: given.timeout, pins: given.pins, policy: given.policy, clock: clock)
+                at: try checked(url), pipeline, timeout: given.timeout, pins: given.pins, policy: given.policy, clock: clock)
         } catch let error as ProfileError {
             if case .refused(let refusal) = error.fault { throw refusal }
             throw OAuthError(.notConfigured, explanation: error.description)
@@ -336,7 +336,7 @@ extension OAuthServer {
     ) async throws -> (response: HTTPResponse, request: HTTPRequest) {
         let request = HTTPRequest(
             method, url, headers: headers, body: body, timeout: given.timeout, pins: given.pins)
-        return (try await courier.send(request, for: action), request)
+        return (try await pipeline.send(request, for: action), request)
     }
 
     func members(_ response: HTTPResponse) throws(OAuthError) -> [String: JSONValue] {

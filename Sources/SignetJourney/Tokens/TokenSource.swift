@@ -54,17 +54,17 @@ public final class TokenSource: Sendable {
     ///   - transport: How servers are reached.
     ///   - interceptors: See each request, and may add to it.
     ///   - clock: The time by which tokens end.
-    ///   - observer: Is told of each request, without a secret in it.
+    ///   - requestLogger: Called with a summary of each request, without secrets.
     /// - Throws: ``ProfileError``.
     public convenience init(
         _ profile: ServerProfile, store: SessionStore, transport: any HTTPTransport,
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
-        observer: (@Sendable (Exchange) -> Void)? = nil
+        requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) throws(ProfileError) {
         try profile.validate()
         self.init(
             OAuthEndpoints(profile), client: profile.client, store: store,
-            courier: Courier(transport, interceptors: interceptors, observer: observer), threshold: profile.refreshThreshold,
+            pipeline: RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger), threshold: profile.refreshThreshold,
             clock: clock)
     }
 
@@ -77,25 +77,25 @@ public final class TokenSource: Sendable {
     ///   - threshold: How long before its end a token is renewed; 60 seconds, as the iOS SDK has it.
     ///   - interceptors: See each request, and may add to it.
     ///   - clock: The time by which tokens end.
-    ///   - observer: Is told of each request, without a secret in it.
+    ///   - requestLogger: Called with a summary of each request, without secrets.
     public convenience init(
         _ endpoints: OAuthEndpoints, client: OAuthClient, store: SessionStore, transport: any HTTPTransport,
         threshold: Duration = .seconds(60), interceptors: [any RequestInterceptor] = [],
-        clock: any WallClock = SystemWallClock(), observer: (@Sendable (Exchange) -> Void)? = nil
+        clock: any WallClock = SystemWallClock(), requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) {
         self.init(
             endpoints, client: client, store: store,
-            courier: Courier(transport, interceptors: interceptors, observer: observer), threshold: threshold, clock: clock)
+            pipeline: RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger), threshold: threshold, clock: clock)
     }
 
     init(
-        _ endpoints: OAuthEndpoints, client: OAuthClient?, store: SessionStore, courier: Courier, threshold: Duration,
+        _ endpoints: OAuthEndpoints, client: OAuthClient?, store: SessionStore, pipeline: RequestPipeline, threshold: Duration,
         clock: any WallClock
     ) {
         self.store = store
         self.threshold = threshold
         self.clock = clock
-        server = OAuthServer(endpoints, client: client, courier: courier, clock: clock)
+        server = OAuthServer(endpoints, client: client, pipeline: pipeline, clock: clock)
     }
 
     /// A token that is good for the threshold at least, unless the server's live shorter than twice that.

@@ -192,12 +192,12 @@ final class Ear: PushPlatform {
         return nil
     }
     func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushWire
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
     ) async throws -> Endpoint? { nil }
     func open(_ delivery: PushDelivery, for mechanism: SignetCore.Mechanism) throws -> PushMessage { throw Unexpected() }
     func send(
         _ answer: PushAnswer, to notification: SignetCore.PushNotification, of mechanism: SignetCore.Mechanism,
-        over wire: PushWire
+        over wire: PushTransport
     ) async throws {}
-    func update(_ device: PushDevice, of mechanism: SignetCore.Mechanism, over wire: PushWire) async throws {}
+    func update(_ device: PushDevice, of mechanism: SignetCore.Mechanism, over wire: PushTransport) async throws {}
 }

@@ -65,7 +65,7 @@ struct ResponseFieldTests {
         let response = HTTPResponse(
             status: 302, headers: ["Location": "https://app/cb?code=SECRET8", "Set-Cookie": "a=SECRET9", "Retry-After": "3"],
             body: Array("SECRET10".utf8))
-        let exchange = Exchange(request, action: .authorize, response: response)
+        let exchange = LoggedRequest(request, action: .authorize, response: response)
         var dumped = ""
         dump(exchange, to: &dumped)
         for text in ["\(exchange)", String(reflecting: exchange), dumped, "\(request)", String(reflecting: request)] {
@@ -74,7 +74,7 @@ struct ResponseFieldTests {
         #expect(exchange.description == "AUTHORIZE POST https://am.example.com/authorize?code=…&state=…&flag=… 302, 8 bytes")
         let contentTypes = exchange.requestHeaders.filter { $0.name == "Content-Type" }.map(\.value)
         #expect(contentTypes.contains("application/json"))
-        let failed = Exchange(request, failure: TransportError(.timeout, host: "am.example.com", "no answer in time"))
+        let failed = LoggedRequest(request, failure: TransportError(.timeout, host: "am.example.com", "no answer in time"))
         #expect(failed.description.hasSuffix("failed: no answer in time"))
     }
 

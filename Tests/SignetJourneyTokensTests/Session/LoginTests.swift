@@ -127,7 +127,7 @@ struct LoginTests {
         // A port that was free a moment ago, at an address where other tests take none.
         let host = Self.loopbacks.contains("127.0.0.2") ? "127.0.0.2" : "127.0.0.1"
         let listener = try await LoopbackListener.listening(at: "http://\(host)/callback")
-        await #expect(throws: AnswerDesk.Failure.self) {
+        await #expect(throws: RedirectReceiver.Failure.self) {
             _ = try await listener.answer(
                 within: .seconds(240), accepting: { _ in false }, whileOpening: { throw CancellationError() })
         }

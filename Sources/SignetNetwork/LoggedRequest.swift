@@ -2,7 +2,7 @@
 ///
 /// Of an address the query's names stay and its values go; of the headers only those that are listed here show their value; of
 /// the content only the length. A program that logs this cannot log a token by mistake, whatever a server invents.
-public struct Exchange: Sendable, Hashable, CustomStringConvertible {
+public struct LoggedRequest: Sendable, Hashable, CustomStringConvertible {
     /// What it was for.
     public let action: RequestAction?
     /// The method.
@@ -79,39 +79,5 @@ public struct Exchange: Sendable, Hashable, CustomStringConvertible {
             "\(part.prefix { $0 != "=" })=…"
         }
         return "\(parts[0])?\(names.joined(separator: "&"))"
-    }
-}
-
-/// Requests on their way through an app's interceptors and a transport, with a summary of each for its log. It changes
-/// nothing about them.
-package struct Courier: Sendable {
-    package let transport: any HTTPTransport
-    package let interceptors: [any RequestInterceptor]
-    package let observer: (@Sendable (Exchange) -> Void)?
-
-    package init(
-        _ transport: any HTTPTransport, interceptors: [any RequestInterceptor] = [],
-        observer: (@Sendable (Exchange) -> Void)? = nil
-    ) {
-        self.transport = transport
-        self.interceptors = interceptors
-        self.observer = observer
-    }
-
-    /// Sends a request for `action`.
-    /// - Throws: `TransportError`, and what an interceptor throws.
-    package func send(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPResponse {
-        let pins = request.pins
-        var request = try await interceptors.intercept(request, for: action)
-        // An interceptor may add a header; what the profile insists on it cannot take away.
-        request.pins = pins
-        do throws(TransportError) {
-            let response = try await transport.deliver(request)
-            observer?(Exchange(request, action: action, response: response))
-            return response
-        } catch {
-            observer?(Exchange(request, action: action, failure: error))
-            throw error
-        }
     }
 }

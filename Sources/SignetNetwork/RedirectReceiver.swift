@@ -2,7 +2,7 @@ import Synchronization
 
 /// Where one answer is left that comes back from a browser, and where somebody waits for it: a port of this machine brings it, or the
 /// app, which is handed a link of its own scheme.
-package final class AnswerDesk: Sendable {
+package final class RedirectReceiver: Sendable {
     /// Why there is no answer.
     package enum Failure: Error, Sendable, Hashable {
         case timeout
