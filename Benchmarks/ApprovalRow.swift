@@ -35,11 +35,11 @@ enum ApprovalRow {
     private static func race(
         _ server: LoopbackServer, _ transport: AsyncHTTPTransport, _ client: HTTPClient
     ) async throws -> Race.Outcome {
-        let desk = try ApprovalDesk(port: server.port, sample: Sample.push())
-        let post = HTTPClientRequest(try await desk.recordedRequest(over: transport))
-        let ours = Contender.timed("Authenticator.approve") { try await desk.approve(over: transport) }
+        let server = try ApprovalServer(port: server.port, sample: Sample.push())
+        let post = HTTPClientRequest(try await server.recordedRequest(over: transport))
+        let ours = Contender.timed("Authenticator.approve") { try await server.approve(over: transport) }
         let reference = Contender.timed("HTTPClient.execute") {
-            _ = try await desk.receive(over: transport)
+            _ = try await server.receive(over: transport)
             return try await ContinuousClock().measure {
                 _ = try await client.execute(post, timeout: .seconds(30)).body.collect(upTo: 1 << 20)
             }
@@ -49,7 +49,7 @@ enum ApprovalRow {
 }
 
 /// Approvals of the sample message, each in a store of its own, so that the first costs what the last does.
-private struct ApprovalDesk {
+private struct ApprovalServer {
     private let sample: Sample.Push
     private let mechanism: Mechanism
 

@@ -37,14 +37,14 @@ private enum App {
 }
 
 /// At `signet serve`, as an SDK does it.
-struct DeskLogin: LoginFlow {
+struct DevServerLogin: LoginFlow {
     let url: String
     let user: (name: String, password: String)
     let client: LoadClient
 
     private static let redirectURI = "http://127.0.0.1/callback"
 
-    init(server: ServedDesk, client: LoadClient) {
+    init(server: MeasuredServer, client: LoadClient) {
         url = server.url
         user = server.user
         self.client = client

@@ -13,7 +13,7 @@ import SignetTesting
 /// memory. The server does next to nothing, and the same for both.
 enum LoginRow {
     static func measure() async throws -> Row {
-        let server = try LoopbackServer { LoginDesk.answer($0) }
+        let server = try LoopbackServer { LoginServer.answer($0) }
         defer { server.stop() }
         let transport = AsyncHTTPTransport()
         let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
@@ -31,15 +31,15 @@ enum LoginRow {
     private static func race(
         _ server: LoopbackServer, _ transport: AsyncHTTPTransport, _ client: HTTPClient
     ) async throws -> Race.Outcome {
-        let desk = try LoginDesk(port: server.port)
+        let server = try LoginServer(port: server.port)
         let recorder = ScriptedTransport { request throws(TransportError) in try await transport.send(request) }
-        _ = try await desk.logIn(over: recorder)
+        _ = try await server.logIn(over: recorder)
         let requests = recorder.requests.map { HTTPClientRequest($0) }
         guard requests.count == 4 else { throw BenchError("a login made \(requests.count) requests") }
-        let ours = Contender.timed("IdentityClient") { try await desk.logIn(over: transport) }
+        let ours = Contender.timed("IdentityClient") { try await server.logIn(over: transport) }
         let reference = Contender.timed("HTTPClient.execute") {
             // An app is made, untimed, as on the other side.
-            _ = try desk.app(over: transport)
+            _ = try server.app(over: transport)
             return try await ContinuousClock().measure {
                 for request in requests {
                     _ = try await client.execute(request, timeout: .seconds(30)).body.collect(upTo: 1 << 20)
@@ -51,7 +51,7 @@ enum LoginRow {
 }
 
 /// Logins at a server that lets everybody in, each of an app that has just been made.
-private struct LoginDesk {
+private struct LoginServer {
     private let profile: ServerProfile
 
     init(port: UInt16) throws {

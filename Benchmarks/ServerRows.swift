@@ -18,7 +18,7 @@ enum ServerRows {
         var (times, sizes) = ([Double](), [Double]())
         for _ in 0..<11 {
             let began = ContinuousClock.now
-            let server = try ServedDesk(signet)
+            let server = try MeasuredServer(signet)
             try await LoadClient.with { client in
                 _ = try await client.send("GET", "\(server.url)/health")
                 times.append((ContinuousClock.now - began) / .seconds(1))
@@ -42,9 +42,9 @@ enum ServerRows {
     // MARK: Logins
 
     private static func logins(_ signet: String) async throws -> [Row] {
-        let server = try ServedDesk(signet)
+        let server = try MeasuredServer(signet)
         return try await LoadClient.with { client in
-            let ours = DeskLogin(server: server, client: client)
+            let ours = DevServerLogin(server: server, client: client)
             var rows = [try await evenness(ours)]
             rows.append(
                 try await beside("glewlwyd", Glewlwyd.isPossible, ours) { race in

@@ -46,8 +46,8 @@ enum ServerStateRow {
     private static let password = Secret("correct horse".utf8)
     private static let redirect = "https://app.example.com/cb"
 
-    private static func server(_ path: String) -> DeskServer {
-        DeskServer(
+    private static func server(_ path: String) -> DevServer {
+        DevServer(
             configuration: ServerConfiguration {
                 $0.port = 0
                 $0.state = .file(path)

@@ -20,9 +20,9 @@ enum WaitingRows {
             try? FileManager.default.removeItem(atPath: directory)
         }
         try configuration.write(toFile: directory, atomically: false, encoding: .utf8)
-        let server = try ServedDesk(signet, ["--config", directory])
+        let server = try MeasuredServer(signet, ["--config", directory])
         return try await LoadClient.with { client in
-            let login = DeskLogin(server: server, client: client)
+            let login = DevServerLogin(server: server, client: client)
             let person = try await WaitingPerson.registered("answering", password, login)
             // The first ones warm up what the others are measured beside.
             _ = try await answers(of: person)
@@ -66,7 +66,7 @@ enum WaitingRows {
     }
 
     /// Begins all of them, some at a time; returns where each waits.
-    private static func begin(_ login: DeskLogin) async throws -> [String] {
+    private static func begin(_ login: DevServerLogin) async throws -> [String] {
         try await withThrowingTaskGroup(of: [String].self) { group in
             for worker in 0..<16 {
                 group.addTask {
@@ -85,7 +85,7 @@ enum WaitingRows {
 
     /// Lets everybody who waits ask every 5 s while `body` measures.
     private static func whilePolling(
-        _ steps: [String], _ login: DeskLogin, _ body: () async throws -> [Double]
+        _ steps: [String], _ login: DevServerLogin, _ body: () async throws -> [Double]
     ) async throws -> [Double] {
         let shares = stride(from: 0, to: 16, by: 1).map { worker in
             stride(from: worker, to: steps.count, by: 16).map { steps[$0] }
@@ -115,13 +115,13 @@ enum WaitingRows {
 private struct WaitingPerson {
     let name: String
     let password: String
-    let login: DeskLogin
+    let login: DevServerLogin
     let secret: Secret
     let uid: String
     let answerEndpoint: String
 
     /// Registers a device for somebody.
-    static func registered(_ name: String, _ password: String, _ login: DeskLogin) async throws -> WaitingPerson {
+    static func registered(_ name: String, _ password: String, _ login: DevServerLogin) async throws -> WaitingPerson {
         let json = try await login.walk("PushRegistration", as: name, password: password)
         let step = try JSON.decode(JourneyStep.self, from: JSON.encode(json))
         guard let uri = step.hiddenValue("mfaDeviceRegistration"), let invitation = try EnrollmentURI.parse(uri).push else {
@@ -166,13 +166,13 @@ private struct WaitingPerson {
 
     /// The message that waits at the desk.
     private func message() async throws -> PushDelivery {
-        let desk = "\(login.url)/json/push/desk"
-        let nonce = try await login.client.nonce(desk)
-        let proof = CompactJWS.sign(JSON.encode(DeskProof(mechanismUid: uid, nonce: nonce)), with: secret)
-        let response = try await login.client.stream(desk, [("Authorization", "\(DeskProof.scheme) \(proof)")])
+        let server = "\(login.url)/json/push/desk"
+        let nonce = try await login.client.nonce(server)
+        let proof = CompactJWS.sign(JSON.encode(PushStreamProof(mechanismUid: uid, nonce: nonce)), with: secret)
+        let response = try await login.client.stream(server, [("Authorization", "\(PushStreamProof.scheme) \(proof)")])
         var parser = ServerSentEvent.Parser()
         for try await piece in response.body {
-            for event in try parser.feed(piece.readableBytesView) where event.name == DeskProof.eventName {
+            for event in try parser.feed(piece.readableBytesView) where event.name == PushStreamProof.eventName {
                 return try JSON.decode(PushDelivery.self, from: event.data.utf8)
             }
         }
@@ -182,8 +182,8 @@ private struct WaitingPerson {
 
 extension LoadClient {
     /// A nonce of a desk.
-    fileprivate func nonce(_ desk: String) async throws -> String {
-        let response = try await stream(desk, [])
+    fileprivate func nonce(_ server: String) async throws -> String {
+        let response = try await stream(server, [])
         _ = try await response.body.collect(upTo: 1 << 20)
         let parts = (response.headers.first(name: "WWW-Authenticate") ?? "").split(separator: "\"")
         guard parts.count == 2 else { throw BenchError("the desk has no nonce") }

@@ -7,7 +7,7 @@ func answerPushes(
     _ authenticator: Authenticator, mechanismUID: String, ask: @escaping @Sendable (PushNotification) async -> Bool
 ) async throws {
     // snippet.show
-    try await DeskListener(authenticator, mechanismUID: mechanismUID).run { event in
+    try await PushStreamListener(authenticator, mechanismUID: mechanismUID).run { event in
         guard case .received(let notification) = event, notification.decision == nil else { return }
         if await ask(notification) {
             _ = try await authenticator.approve(notification.id)

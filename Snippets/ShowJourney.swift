@@ -5,14 +5,14 @@ import SignetJourney
 // snippet.hide
 protocol Screen {
     /// Shows where the walk stands, and returns at once.
-    func show(_ state: JourneyWalk.State) async
+    func show(_ state: JourneySession.State) async
     /// The step as the person has filled it in; nil when they give up.
     func answer(to step: JourneyStep) async -> JourneyStep?
 }
 
 func walk(_ journeys: Journey, on screen: any Screen) async throws {
     // snippet.show
-    let walk = JourneyWalk(journeys)
+    let walk = JourneySession(journeys)
     let states = await walk.states()
     try await walk.start("Login")
     for await state in states {

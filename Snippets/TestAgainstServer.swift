@@ -11,9 +11,9 @@ func testAgainstServer(_ configuration: ServerConfiguration, useApp: (_ url: Str
 
         try await useApp(server.url)
 
-        let asked = try await server.waitForEntry(matching: JournalFilter { $0.resource = "accessToken" })
+        let asked = try await server.waitForEntry(matching: RequestLogFilter { $0.resource = "accessToken" })
         precondition(asked.request?["grant_type"] == "authorization_code" && asked.faults == ["status"])
-        precondition(server.journal(matching: JournalFilter { $0.fault = "status" }).count == 2)
+        precondition(server.journal(matching: RequestLogFilter { $0.fault = "status" }).count == 2)
     }
     // snippet.hide
 }

@@ -25,7 +25,7 @@ extension Authenticator {
     /// another one registers it again, as the same device, for as long as the server takes the invitation.
     ///
     /// A server that sends push to phones only, as AM does, is told the address of a mailbox at `pushFront` in the place of a phone's
-    /// token, and ``DeskListener`` listens there (docs/push.md). A server with a desk of its own needs no front.
+    /// token, and ``PushStreamListener`` listens there (docs/push.md). A server with a desk of its own needs no front.
     ///
     /// An account that is there already keeps its names, its lock, its time and its other mechanisms.
     /// - Parameters:
@@ -101,17 +101,17 @@ extension Authenticator {
     ) async throws -> [Mechanism] {
         guard var push = mechanisms.last, case .push(var settings) = push.kind else { return mechanisms }
         if let registration = unsettled.registration(push.uid) {
-            settings.deskEndpoint = registration.desk
-            settings.frontEndpoint = registration.front
+            settings.streamEndpoint = registration.stream
+            settings.gatewayEndpoint = registration.front
         } else {
             let uid = push.uid
             let platform = try platforms.named(invitation.platform)
             let device = try front == nil ? device.called(token) : device.at(PushMailbox(of: invitation.secret))
-            settings.frontEndpoint = front
-            settings.deskEndpoint = try await NotSent.unwrapped {
+            settings.gatewayEndpoint = front
+            settings.streamEndpoint = try await NotSent.unwrapped {
                 try await platform.register(invitation, mechanismUID: uid, device: device, over: wire)
             }
-            unsettled.note(Unsettled.Registration(desk: settings.deskEndpoint, token: token, front: front), of: uid)
+            unsettled.note(Unsettled.Registration(stream: settings.streamEndpoint, token: token, front: front), of: uid)
         }
         push.kind = .push(settings)
         return mechanisms.dropLast() + [push]

@@ -51,7 +51,7 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
         /// The server answered with what no such server answers.
         case serverMisbehaved
         /// The server has no desk to listen at.
-        case noDesk
+        case noPushStream
         /// The mechanism is of a push platform that this authenticator was not given.
         case unknownPlatform
     }

@@ -7,7 +7,7 @@ final class Unsettled: Sendable {
     /// A registration.
     struct Registration: Sendable {
         /// Where the server's desk is, if it has one.
-        let desk: Endpoint?
+        let stream: Endpoint?
         /// The stored token that the server was told; nil when it was told the device's first one.
         let token: String?
         /// The push front whose mailbox the server was told instead, if there is one.

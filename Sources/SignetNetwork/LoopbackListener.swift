@@ -14,7 +14,7 @@ package final class LoopbackListener: Sendable {
     /// The redirect address with its port.
     package let redirectURI: String
     private let channel: any Channel
-    private let desk: RedirectReceiver
+    private let receiver: RedirectReceiver
 
     /// Opens the port of a redirect address, or one that is free where it names none.
     /// - Throws: ``InvalidAddress``.
@@ -41,20 +41,20 @@ package final class LoopbackListener: Sendable {
         let path = rest.isEmpty ? "/" : String(rest.prefix { $0 != "?" && $0 != "#" })
         let host = Self.name(endpoint.host)
         let place = LoopbackConnection.Place(host: host, path: path, target: target)
-        let desk = RedirectReceiver()
+        let receiver = RedirectReceiver()
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                        try channel.pipeline.syncOperations.addHandler(LoopbackConnection(place, desk: desk))
+                        try channel.pipeline.syncOperations.addHandler(LoopbackConnection(place, receiver: receiver))
                     }
                 }
                 // A name is not looked up: whoever answers for it could be another machine.
                 .bind(host: endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host, port: port).get()
             return LoopbackListener(
-                channel: channel, desk: desk,
+                channel: channel, receiver: receiver,
                 redirectURI: "http://\(host):\(channel.localAddress?.port ?? port)\(rest)")
         } catch {
             throw InvalidAddress(reason: "port \(port) of \(endpoint.host) cannot be opened; is another login under way?")
@@ -63,9 +63,9 @@ package final class LoopbackListener: Sendable {
 
     private static func name(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
-    private init(channel: any Channel, desk: RedirectReceiver, redirectURI: String) {
+    private init(channel: any Channel, receiver: RedirectReceiver, redirectURI: String) {
         self.channel = channel
-        self.desk = desk
+        self.receiver = receiver
         self.redirectURI = redirectURI
     }
 
@@ -78,7 +78,7 @@ package final class LoopbackListener: Sendable {
     ) async throws -> String {
         let outcome: Result<String, any Error>
         do {
-            outcome = .success(try await desk.answer(within: patience, accepting: isOurs, whileOpening: open))
+            outcome = .success(try await receiver.answer(within: patience, accepting: isOurs, whileOpening: open))
         } catch {
             outcome = .failure(error)
         }
@@ -101,12 +101,12 @@ private final class LoopbackConnection: ChannelInboundHandler {
     }
 
     private let place: Place
-    private let desk: RedirectReceiver
+    private let receiver: RedirectReceiver
     private var head: HTTPRequestHead?
 
-    init(_ place: Place, desk: RedirectReceiver) {
+    init(_ place: Place, receiver: RedirectReceiver) {
         self.place = place
-        self.desk = desk
+        self.receiver = receiver
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -135,7 +135,7 @@ private final class LoopbackConnection: ChannelInboundHandler {
             (status, text) = (.methodNotAllowed, "Only a browser that comes back from a login is expected here.")
         } else if !isHere || parts[0] != place.path {
             (status, text) = (.notFound, "There is nothing here.")
-        } else if desk.take(query) {
+        } else if receiver.take(query) {
             isTaken = true
             (status, text) =
                 place.target == nil
@@ -160,8 +160,8 @@ private final class LoopbackConnection: ChannelInboundHandler {
         context.write(wrapOutboundOut(.head(response)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         let channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { [desk, isTaken] _ in
-            if isTaken { desk.deliver(query) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { [receiver, isTaken] _ in
+            if isTaken { receiver.deliver(query) }
             channel.close(promise: nil)
         }
     }

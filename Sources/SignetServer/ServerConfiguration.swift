@@ -16,7 +16,7 @@ public struct ServerConfiguration: Sendable {
     /// Who can log in. Of two users with the same name and realm the last one counts.
     public var users: [User] = []
     /// Whether users without a password get one that is made of the key of the ``state``: the same at every start, and at every server of
-    /// it. ``DeskServer/madeUpPassword(of:realm:)`` tells it.
+    /// it. ``DevServer/madeUpPassword(of:realm:)`` tells it.
     package var makesUpPasswords = false
     /// The OAuth 2.0 clients. Of two with the same id and realm the last one counts.
     public var clients: [RegisteredClient] = []
@@ -26,7 +26,7 @@ public struct ServerConfiguration: Sendable {
     public var defaultJourney = "Login"
     /// Is told of each letter that is sent: there is no post at a desk. It is called when the letter's request is answered, and
     /// should not take long.
-    public var onLetter: (@Sendable (Letter) -> Void)?
+    public var onLetter: (@Sendable (Email) -> Void)?
     /// How long tokens and codes are good for, unless the client says otherwise.
     public var lifetimes = TokenLifetimes()
     /// How many seconds a device waits between two questions whether its code was approved; at least 1.
@@ -71,9 +71,9 @@ public struct ServerConfiguration: Sendable {
     /// The way to phones, as AM has it; nil when there is none, and every device is reached at the desk.
     public var sns: SNSConfiguration?
     /// The SNS of other servers' messages, which it hands to desks; nil when this server is none.
-    public var pushFront: PushFrontConfiguration?
+    public var pushFront: PushGatewayConfiguration?
     /// The pause after which an idle desk stream carries a comment, so that both ends notice a dead line; at least 10 ms.
-    public var deskKeepAlive: Duration = .seconds(15)
+    public var streamKeepAlive: Duration = .seconds(15)
     /// What programs on this machine show at `/admin` to move the clock, switch faults on, read the journal (docs/admin.md); 16 bytes or
     /// more, and no shorter one opens anything. When nil, there is no such address.
     public var adminToken: Secret?
@@ -129,7 +129,7 @@ public struct User: Sendable, Hashable {
 }
 
 /// A letter to a user, as a journey sends it that goes on when somebody follows the link.
-public struct Letter: Sendable, Hashable {
+public struct Email: Sendable, Hashable {
     /// The user's name.
     public let user: String
     /// The realm the user lives in, as a path.

@@ -11,12 +11,12 @@ package struct MarkedValue: Sendable {
 
     package struct Entry: Sendable {
         package let key: String
-        package let place: FilePlace
+        package let place: SourcePosition
         package let value: MarkedValue
     }
 
     package let content: Content
-    package let place: FilePlace
+    package let place: SourcePosition
 
     /// The text, of whatever it may be the spelling. Nil for nothing: an empty value, `~` or `null`.
     package var text: String? {

@@ -6,7 +6,7 @@ package enum YAMLText {
     /// Why a text is not taken, and where. What it says of passwords is never in it.
     package struct Problem: Error, Sendable, Hashable {
         /// Where it is.
-        package let place: FilePlace
+        package let place: SourcePosition
         /// What is wrong, and the way out.
         package let message: String
     }
@@ -41,7 +41,7 @@ package enum YAMLText {
     }
 
     private static func value(of node: Yams.Node, depth: Int) throws(Problem) -> MarkedValue {
-        let place = FilePlace(node.mark)
+        let place = SourcePosition(node.mark)
         guard depth <= deepest else { throw failure(place, "values are nested in each other more than \(deepest) times") }
         if node.anchor != nil { throw loneAnchor(place) }
         switch node {
@@ -56,12 +56,12 @@ package enum YAMLText {
             var entries: [MarkedValue.Entry] = []
             for (key, element) in mapping {
                 guard case .scalar(let name) = key else {
-                    throw failure(FilePlace(key.mark ?? node.mark), "the key of a mapping is a single word here")
+                    throw failure(SourcePosition(key.mark ?? node.mark), "the key of a mapping is a single word here")
                 }
-                if name.anchor != nil { throw loneAnchor(FilePlace(key.mark)) }
+                if name.anchor != nil { throw loneAnchor(SourcePosition(key.mark)) }
                 entries.append(
                     MarkedValue.Entry(
-                        key: name.string, place: FilePlace(key.mark), value: try value(of: element, depth: depth + 1)))
+                        key: name.string, place: SourcePosition(key.mark), value: try value(of: element, depth: depth + 1)))
             }
             return MarkedValue(content: .mapping(entries), place: place)
         case .alias: throw failure(place, "this file has no anchors: write the value out")
@@ -70,9 +70,9 @@ package enum YAMLText {
 
     /// An anchor that is used. What it stands for could stand for other anchors and those for more: a few lines would fill the
     /// memory, and the library follows them before anybody can count.
-    private static func firstAlias(in text: String) -> (name: String, place: FilePlace)? {
+    private static func firstAlias(in text: String) -> (name: String, place: SourcePosition)? {
         var anchors: Set<String> = []
-        var place = FilePlace.start
+        var place = SourcePosition.start
         var canBegin = true
         var rest = Substring(text).unicodeScalars
         while let scalar = rest.popFirst() {
@@ -86,7 +86,7 @@ package enum YAMLText {
             }
             canBegin = " \t\r\n\u{85}\u{2028}\u{2029}\u{FEFF}[]{},:?-\"'".unicodeScalars.contains(scalar)
             let isNewLine = scalar == "\n"
-            place = FilePlace(line: place.line + (isNewLine ? 1 : 0), column: isNewLine ? 1 : place.column + 1)
+            place = SourcePosition(line: place.line + (isNewLine ? 1 : 0), column: isNewLine ? 1 : place.column + 1)
         }
         return nil
     }
@@ -98,13 +98,13 @@ package enum YAMLText {
         return start.contains("\t") && start.allSatisfy(\.isWhitespace)
     }
 
-    private static func failure(_ place: FilePlace, _ message: String) -> Problem {
+    private static func failure(_ place: SourcePosition, _ message: String) -> Problem {
         Problem(place: place, message: message)
     }
 
     /// One that nothing refers to: ``firstAlias(in:)`` has found all others. Its name is not told: it may be a password without
     /// quotes.
-    private static func loneAnchor(_ place: FilePlace) -> Problem {
+    private static func loneAnchor(_ place: SourcePosition) -> Problem {
         failure(place, "an anchor (`&`) stands here, and this file has none: take it out, or put quotes around the value")
     }
 
@@ -112,21 +112,21 @@ package enum YAMLText {
     private static func failure(_ error: YamlError, in text: String) -> Problem {
         switch error {
         case .scanner(_, _, let mark, _) where isIndentedByTab(mark, in: text):
-            return failure(FilePlace(mark), "a tab stands here: indent with spaces")
+            return failure(SourcePosition(mark), "a tab stands here: indent with spaces")
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let about = context.map { " (\($0.text) in line \($0.mark.line))" } ?? ""
-            return failure(FilePlace(mark), "this is no YAML: \(problem)\(about)")
+            return failure(SourcePosition(mark), "this is no YAML: \(problem)\(about)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             let names = duplicates.map { "`\($0)`" }.joined(separator: ", ")
-            return failure(FilePlace(context.mark), "\(names) stands here more than once: keep one")
+            return failure(SourcePosition(context.mark), "\(names) stands here more than once: keep one")
         case .reader(let problem, _, _, _): return failure(.start, "this is no YAML: \(problem)")
         default: return failure(.start, "this is no YAML")
         }
     }
 }
 
-extension FilePlace {
+extension SourcePosition {
     fileprivate init(_ mark: Mark?) {
         self.init(line: mark?.line ?? 1, column: mark?.column ?? 1)
     }

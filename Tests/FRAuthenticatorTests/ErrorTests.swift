@@ -59,7 +59,7 @@ struct ErrorTests {
         .accountLocked: 6_100_000, .alreadyLocked: 6_100_003, .notLocked: 6_100_004, .invalidPolicy: 6_100_001,
         .invalidName: 6_000_003, .counterExhausted: 6_000_005, .counterBackwards: 6_000_005, .alreadyAnswered: 1_100_001,
         .expired: 1_100_001, .wrongNumber: 6_000_003, .presenceRefused: 6_000_003, .refusedByServer: 5_000_010,
-        .notSupported: 5_000_010, .serverMisbehaved: 5_000_003, .noDesk: 6_000_003, .unknownPlatform: 6_000_003,
+        .notSupported: 5_000_010, .serverMisbehaved: 5_000_003, .noPushStream: 6_000_003, .unknownPlatform: 6_000_003,
     ]
 
     @Test("of the engine have a documented code each", arguments: AuthenticatorError.Code.allCases)

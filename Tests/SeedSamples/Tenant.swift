@@ -44,7 +44,7 @@ struct Tenant: Sendable {
             }
         }
         let clock = ManualClock(SystemWallClock().now)
-        let server = DeskServer(
+        let server = DevServer(
             configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let memory = MemoryStore()
         try await TemporaryDirectory.with(inMemory: true) { directory in

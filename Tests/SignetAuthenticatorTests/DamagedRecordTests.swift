@@ -93,21 +93,21 @@ struct DamagedRecordTests {
 
     @Test("of a message, or a store that is busy, ends no listening: the one is told of, the other waited for")
     func listening() async throws {
-        try await LiveDesk.with { desk in
-            let mechanism = try await desk.enrollPush()
-            for _ in 0..<2 { _ = try await desk.begin("PushLogin") }
+        try await LiveServer.with { server in
+            let mechanism = try await server.enrollPush()
+            for _ in 0..<2 { _ = try await server.begin("PushLogin") }
             let inner = MemoryStore()
             let store = FaultyStore(inner)
             let records = AccountRecords(unsealed: store)
             try records.write { (records: any AccountWriter) throws(StoreError) in try records.save(mechanism) }
             let transport = AsyncHTTPTransport()
-            let authenticator = Authenticator(store: records, transport: transport, device: LiveDesk.device)
+            let authenticator = Authenticator(store: records, transport: transport, device: LiveServer.device)
             // The first message meets a store that is busy once.
             store.heal()
             store.inject(StoreFault(.busy, at: .commit, .call(1)))
             let seen = Seen()
             await #expect(throws: Enough.self) {
-                try await DeskListener(authenticator, mechanismUID: mechanism.uid).run { event in
+                try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
                     switch event {
                     case .disconnected(let error, _): _ = seen.add("\((error as? StoreError)?.code ?? .failed)")
                     case .received(let notification): if seen.add(notification.messageID) == 3 { throw Enough() }
@@ -123,7 +123,7 @@ struct DamagedRecordTests {
             }
             let later = Seen()
             await #expect(throws: Enough.self) {
-                try await DeskListener(authenticator, mechanismUID: mechanism.uid).run { event in
+                try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
                     switch event {
                     case .refused(let error): if later.add("\((error as? StoreError)?.code ?? .failed)") == 2 { throw Enough() }
                     case .received(let notification): if later.add(notification.id) == 2 { throw Enough() }

@@ -114,9 +114,9 @@ struct EnrollmentTests {
             ("<http://am.example.test/desk>; rel=\"signet-desk\"", nil),
             ("<https://am.example.test/desk>; rel=\"other\"", nil),
         ] as [(String, String?)])
-    func deskLink(header: String, desk: String?) async throws {
+    func streamLink(header: String, server: String?) async throws {
         let bench = Bench { _ in HTTPResponse(status: 200, headers: ["Link": header]) }
-        #expect(try await bench.enrollPush().push?.deskEndpoint?.url == desk)
+        #expect(try await bench.enrollPush().push?.streamEndpoint?.url == server)
     }
 }
 

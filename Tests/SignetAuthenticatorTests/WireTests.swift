@@ -187,7 +187,9 @@ private struct HousePlatform: PushPlatform {
         _ = log.add("\(answer)")
     }
 
-    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws { _ = log.add(device.token) }
+    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws {
+        _ = log.add(device.token)
+    }
 }
 
 @Suite("A push platform of an app's own")

@@ -100,9 +100,9 @@ struct CodeTests {
 
     @Test("An account that only takes push messages makes no codes")
     func pushOnly() async throws {
-        let desk = try FakeDesk()
+        let server = try FakePushServer()
         try await Workplace.with { place in
-            try await place.signet("enroll", desk.uri()).succeeds()
+            try await place.signet("enroll", server.uri()).succeeds()
             try await place.signet("code", "mira").fails(66, "'mira'")
         }
     }

@@ -39,9 +39,9 @@ struct CrashTests {
     func killedEnroll() async throws {
         try await Workplace.with { place in
             let oath = OATHSettings(secret: try OATHSample.secret)
-            let desk = try FakeDesk()
+            let server = try FakePushServer()
             for round in 0..<30 {
-                let uri = try PushInvitation.sample(port: desk.port).uri(account: "person\(round)", oath: oath)
+                let uri = try PushInvitation.sample(port: server.port).uri(account: "person\(round)", oath: oath)
                 let child = try place.start(["enroll", uri])
                 try await Task.sleep(for: Self.moment(round))
                 child.signal(SIGKILL)

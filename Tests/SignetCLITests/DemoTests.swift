@@ -19,19 +19,19 @@ struct DemoTests {
     }
 
     /// When a person interrupts: how far the demo is.
-    enum Moment: String, CaseIterable {
+    enum RequestTime: String, CaseIterable {
         case atOnce = "Everything is in"
         case serverStarts = "start the server"
         case enrolling = "scan the picture"
-        case waitingAtDesk = "$ signet push listen"
+        case waitingOnStream = "$ signet push listen"
         case waitingForServer = "register for push"
     }
 
     @Test(
         "Interrupted, it ends with 130 and leaves no process and no file: a signal to it alone, or a Ctrl-C that all its children get",
-        .timeLimit(.minutes(2)), arguments: Moment.allCases,
+        .timeLimit(.minutes(2)), arguments: RequestTime.allCases,
         [(SIGINT, true), (SIGINT, false), (SIGTERM, false)] as [(Int32, Bool)])
-    func interrupted(moment: Moment, how: (Int32, Bool)) async throws {
+    func interrupted(moment: RequestTime, how: (Int32, Bool)) async throws {
         try await Workplace.with(vault: false) { place in
             let demo = try place.start(["demo"], ownGroup: true)
             try await demo.said { output, _ in output.contains(moment.rawValue) }

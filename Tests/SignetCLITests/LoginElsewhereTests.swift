@@ -15,7 +15,7 @@ struct LoginElsewhereTests {
 
     /// A server in this process, so that its letters can be read.
     private func withServer(
-        _ body: (_ server: DeskServer, _ url: String, _ transport: AsyncHTTPTransport, _ place: Workplace) async throws -> Void
+        _ body: (_ server: DevServer, _ url: String, _ transport: AsyncHTTPTransport, _ place: Workplace) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
             $0.port = 0
@@ -23,7 +23,7 @@ struct LoginElsewhereTests {
             $0.clients = [RegisteredClient(id: "app", redirectURIs: [LoginProfile.usualRedirectURI])]
             $0.devicePollInterval = 1
         }
-        let server = DeskServer(
+        let server = DevServer(
             configuration: configuration, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         try await Workplace.with { place in
             try await server.serve { url in

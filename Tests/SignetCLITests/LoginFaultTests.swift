@@ -227,14 +227,14 @@ struct LoginFaultTests {
     @Test("What the vault keeps of the logins is refused when it is damaged, and left as it is")
     func damaged() throws {
         for text in ["junk", "{\"version\":2,\"profiles\":[]}", "{\"version\":1,\"profiles\":[{}]}", "{\"version\":1}"] {
-            let damaged = (try? JSON.value(of: text.utf8)).flatMap { LoginBook(json: $0) }
+            let damaged = (try? JSON.value(of: text.utf8)).flatMap { ProfileStore(json: $0) }
             #expect(damaged == nil, "\(text)")
         }
     }
 
     @Test("A profile is found by its name, a server's address, or as the default; what is ambiguous is said")
     func book() throws {
-        var book = LoginBook()
+        var book = ProfileStore()
         func profile(_ name: String, _ url: String) -> LoginProfile { LoginProfile(name: name, settings: ["url": .string(url)]) }
         #expect(throws: Failure.self) { try book.profile(nil) }
         book.keep(profile("a", "https://a.test/am/"), asDefault: false)

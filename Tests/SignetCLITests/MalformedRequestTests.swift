@@ -22,7 +22,7 @@ struct MalformedRequestTests {
     func fuzz(seed: UInt64) async throws {
         try await Workplace.with(vault: false) { place in
             let tokenFile = place.directory.file("token")
-            let file = try place.write((ServerConfiguration.starterText + FuzzedDesk.front).utf8, to: "desk.yaml")
+            let file = try place.write((ServerConfiguration.starterText + FuzzedServer.front).utf8, to: "desk.yaml")
             let arguments = [
                 "serve", "--config", file, "--port", "0", "--attached", "--json", "--admin-token-file", tokenFile,
             ]
@@ -35,12 +35,12 @@ struct MalformedRequestTests {
                     "MALLOC_MMAP_THRESHOLD_": "1048576", "ASAN_OPTIONS": sanitizer + "quarantine_size_mb=1",
                 ])
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
-            let desk = FuzzedDesk(
+            let server = FuzzedServer(
                 port: try Endpoint(try #require(ready["url"]?.string)).port,
                 token: try String(contentsOfFile: tokenFile, encoding: .utf8).trimmingCharacters(in: .newlines),
                 password: try #require(ready["users"]?.array?.first?["password"]?.string),
                 console: try #require(ready["console"]?.string))
-            let outcome = try await desk.run(seed: seed, warmUp: Self.warmUp, count: Self.count, round: Self.round) {
+            let outcome = try await server.run(seed: seed, warmUp: Self.warmUp, count: Self.count, round: Self.round) {
                 Self.residentKilobytes(process.identifier)
             }
             #expect(!process.hasEnded, "seed \(seed): \(process.soFar.errors.suffix(2000))")
@@ -68,7 +68,7 @@ struct MalformedRequestTests {
 }
 
 /// The server that is bothered, and who bothers it.
-private struct FuzzedDesk: Sendable {
+private struct FuzzedServer: Sendable {
     let port: Int
     let token: String
     let password: String
@@ -238,7 +238,7 @@ private struct FuzzedDesk: Sendable {
             ValidRequest(route: "pushMessage", method: "POST", target: message + "authenticate", headers: typed, body: push),
             ValidRequest(route: "pushMessage", method: "POST", target: message + "register", headers: typed, body: push),
             ValidRequest(
-                route: "pushDesk", target: "/am/json/push/desk",
+                route: "pushStream", target: "/am/json/push/desk",
                 headers: [
                     "Authorization: Signet-Desk eyJhbGciOiJIUzI1NiJ9.eyJtZWNoYW5pc21VaWQiOiJ4Iiwibm9uY2UiOiJ5In0.AAAA",
                     "Last-Event-ID: 7",

@@ -81,7 +81,7 @@ struct NetworkFaultTests {
             #expect(try await place.accounts() == before.accounts)
             #expect(try place.vaultFiles() == before.files)
 
-            let healthy = try FakeDesk()
+            let healthy = try FakePushServer()
             let second = try PushInvitation.sample(port: healthy.port).uri(oath: oath)
             try await place.signet("enroll", second).succeeds()
             let kinds = try await place.accounts().map { $0["mechanisms"]?.array?.compactMap { $0["type"]?.string } }
@@ -117,7 +117,7 @@ struct NetworkFaultTests {
     }
 
     @Test("A link to a desk at another place is not followed")
-    func foreignDesk() async throws {
+    func foreignStream() async throws {
         let other = try RawServer { _ in Issue.record("the other place was asked") }
         let server = try RawServer { connection in
             guard connection.request() != nil else { return }

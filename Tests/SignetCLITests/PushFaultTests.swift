@@ -19,19 +19,19 @@ struct PushFaultTests {
             }
         }
 
-        func event(of desk: FakeDesk) throws -> ServerSentEvent {
-            let good = try desk.message(id: "M1")
+        func event(of server: FakePushServer) throws -> ServerSentEvent {
+            let good = try server.message(id: "M1")
             switch self {
-            case .forged: return try Self.event(desk.message(id: "M1", secret: Secret(Array(repeating: 1, count: 32))))
+            case .forged: return try Self.event(server.message(id: "M1", secret: Secret(Array(repeating: 1, count: 32))))
             case .unsigned:
                 let parts = good.message.split(separator: ".")
                 let header = Base64.encode(Array(#"{"typ":"JWT","alg":"none"}"#.utf8), as: .url)
                 return Self.event(PushDelivery(messageId: "M1", message: "\(header).\(parts[1])."))
-            case .unknownMechanism: return try Self.event(desk.message(id: "M1", mechanismUID: "somebody-else"))
+            case .unknownMechanism: return try Self.event(server.message(id: "M1", mechanismUID: "somebody-else"))
             case .notJSON: return ServerSentEvent(id: "1", name: "push", data: "<html>")
             case .notSigned: return Self.event(PushDelivery(messageId: "M1", message: "hello"))
             case .noID: return Self.event(PushDelivery(messageId: "", message: good.message))
-            case .badClaim: return try Self.event(desk.message(id: "M1", timeToLive: 0))
+            case .badClaim: return try Self.event(server.message(id: "M1", timeToLive: 0))
             }
         }
 
@@ -44,12 +44,12 @@ struct PushFaultTests {
         "A message that is no good is named on standard error, nothing is stored, and the next good one comes",
         arguments: BadEvent.allCases)
     func badEvents(event: BadEvent) async throws {
-        try await withDesk { desk, place in
-            desk.send(try event.event(of: desk))
+        try await withServer { server, place in
+            server.send(try event.event(of: server))
             let listening = try place.start(["push", "listen", "--once", "--json"])
             try await listening.said { _, errors in event.words.allSatisfy { errors.contains($0) } }
             #expect(try await place.messages().isEmpty)
-            desk.send(try desk.message(id: "M2"), id: "2")
+            server.send(try server.message(id: "M2"), id: "2")
             let outcome = try await listening.end().succeeds()
             #expect(outcome.json["messageId"]?.string == "M2")
             let secretBytes = PushInvitation.sampleSecret.withUnsafeBytes { Array($0) }
@@ -61,9 +61,9 @@ struct PushFaultTests {
 
     @Test("A message that is sent three times, and heard by two listeners, is one record")
     func replay() async throws {
-        try await withDesk { desk, place in
-            let delivery = try desk.message(id: "M1")
-            for id in 1...3 { desk.send(delivery, id: String(id)) }
+        try await withServer { server, place in
+            let delivery = try server.message(id: "M1")
+            for id in 1...3 { server.send(delivery, id: String(id)) }
             let listeners = try (0..<2).map { _ in try place.start(["push", "listen", "mira", "--json", "--for", "20"]) }
             for listener in listeners { try await listener.said { output, _ in output.split(separator: "\n").count == 3 } }
             for listener in listeners { listener.signal(SIGINT) }
@@ -75,22 +75,22 @@ struct PushFaultTests {
 
     @Test("A replay of a message that was answered stays answered, and does not end a listening for one message")
     func replayOfAnswered() async throws {
-        try await withDesk { desk, place in
-            let delivery = try desk.message(id: "M1")
-            desk.send(delivery, id: "1")
+        try await withServer { server, place in
+            let delivery = try server.message(id: "M1")
+            server.send(delivery, id: "1")
             let id = try #require(try await listenOnce(place)["id"]?.string)
             try await place.signet("push", "approve", id).succeeds()
-            desk.send(try desk.message(id: "M2"), id: "2")
+            server.send(try server.message(id: "M2"), id: "2")
             #expect(try await listenOnce(place)["messageId"]?.string == "M2")
             let states = try await place.messages().map { [$0["messageId"]?.string, $0["state"]?.string] }
             #expect(Set(states) == [["M1", "approved"], ["M2", "pending"]])
-            #expect(desk.answers.count == 1)
+            #expect(server.answers.count == 1)
         }
     }
 
     @Test("A desk that goes away and comes back is found again, from the last event on")
     func reconnects() async throws {
-        let first = try FakeDesk()
+        let first = try FakePushServer()
         try await Workplace.with { place in
             try await place.signet("enroll", first.uri()).succeeds()
             first.send(try first.message(id: "M1"), id: "17")
@@ -98,7 +98,7 @@ struct PushFaultTests {
             try await listening.said { output, _ in output.contains("M1") }
             first.stop()
             try await listening.said { _, errors in errors.contains("next try in") }
-            let second = try FakeDesk(port: first.port)
+            let second = try FakePushServer(port: first.port)
             second.send(try second.message(id: "M2", mechanismUID: first.mechanismUID), id: "18")
             try await listening.said { output, _ in output.contains("M2") }
             #expect(second.lastEventIDs == ["17"])
@@ -110,7 +110,7 @@ struct PushFaultTests {
 
     @Test("Without a message in time, --once --for ends with 69; without --once with 0")
     func nothingComes() async throws {
-        try await withDesk { _, place in
+        try await withServer { _, place in
             async let once = place.start(["push", "listen", "--once", "--for", "1"]).end()
             async let some = place.start(["push", "listen", "--for", "1"]).end()
             try await once.fails(69, "no message came in 1 seconds")
@@ -120,19 +120,19 @@ struct PushFaultTests {
 
     @Test("A wait longer than any life is a wait")
     func longWait() async throws {
-        try await withDesk { desk, place in
+        try await withServer { server, place in
             let listening = try place.start(["push", "listen", "--once", "--for", String(Int.max)])
             try await listening.said { _, errors in errors.contains("Listening") }
-            desk.send(try desk.message(id: "M1"), id: "1")
+            server.send(try server.message(id: "M1"), id: "1")
             try await listening.end().succeeds()
         }
     }
 
     @Test("The beginning of an id must fit one message")
     func ambiguousID() async throws {
-        try await withDesk { desk, place in
+        try await withServer { server, place in
             // Of seventeen ids, two begin with the same hexadecimal digit.
-            for number in 1...17 { desk.send(try desk.message(id: "M\(number)"), id: String(number)) }
+            for number in 1...17 { server.send(try server.message(id: "M\(number)"), id: String(number)) }
             let listening = try place.start(["push", "listen", "--json"])
             let ids = try await listening.said { output, _ in output.split(separator: "\n").count == 17 }
                 .jsonLines.compactMap { $0["id"]?.string }
@@ -144,16 +144,16 @@ struct PushFaultTests {
             for verb in ["approve", "deny"] {
                 try await place.signet("push", verb, digit).fails(65, "\(sharing.count) messages", "give more of it")
             }
-            #expect(desk.answers.isEmpty)
+            #expect(server.answers.isEmpty)
             try await place.signet("push", "approve", sharing[0]).succeeds()
-            #expect(desk.answers.count == 1)
+            #expect(server.answers.count == 1)
         }
     }
 
     @Test("Two accounts that take messages: the name says which; an unknown one is 66")
     func whichAccount() async throws {
-        try await withDesk { desk, place in
-            var second = try PushInvitation.sample(port: desk.port)
+        try await withServer { server, place in
+            var second = try PushInvitation.sample(port: server.port)
             second.messageID = "REGISTER:2"
             try await place.signet("enroll", second.uri(account: "noa")).succeeds()
             try await place.signet("push", "listen", "--once", "--for", "1").fails(65, "Harbor:mira", "Harbor:noa")
@@ -170,27 +170,27 @@ struct PushFaultTests {
         "An answer that the server does not take is not stored as given",
         arguments: [("400 Bad Request", 77), ("500 Internal Server Error", 76), ("302 Found", 76)] as [(String, Int32)])
     func answerRefused(status: String, code: Int32) async throws {
-        try await withDesk { desk, place in
-            desk.send(try desk.message(id: "M1"), id: "1")
+        try await withServer { server, place in
+            server.send(try server.message(id: "M1"), id: "1")
             let id = try #require(try await listenOnce(place)["id"]?.string)
-            desk.answer(with: status)
+            server.answer(with: status)
             for verb in ["approve", "deny"] { try await place.signet("push", verb, id).fails(code, "127.0.0.1", "HTTP") }
             let states = try await place.messages().map { $0["state"]?.string }
             #expect(states == ["pending"])
-            desk.answer(with: "200 OK")
+            server.answer(with: "200 OK")
             let denied = try await place.signet("push", "deny", id, "--json").succeeds()
             #expect(denied.json["state"]?.string == "denied")
-            let denials = desk.answers.map { $0["deny"]?.bool }
+            let denials = server.answers.map { $0["deny"]?.bool }
             #expect(denials == [nil, true, true])
         }
     }
 
     @Test("A server that is gone: the answer is not stored, and the desk is tried again")
     func serverGone() async throws {
-        try await withDesk { desk, place in
-            desk.send(try desk.message(id: "M1"), id: "1")
+        try await withServer { server, place in
+            server.send(try server.message(id: "M1"), id: "1")
             let id = try #require(try await listenOnce(place)["id"]?.string)
-            desk.stop()
+            server.stop()
             try await place.signet("push", "approve", id).fails(69, "no connection", "try again")
             let states = try await place.messages().map { $0["state"]?.string }
             #expect(states == ["pending"])
@@ -201,8 +201,8 @@ struct PushFaultTests {
 
     @Test("What a server writes cannot steer the terminal")
     func controlCharacters() async throws {
-        try await withDesk { desk, place in
-            desk.send(try desk.message(id: "M1", text: "Log in\u{1B}[2J\u{202E}?\n\u{07}yes"), id: "1")
+        try await withServer { server, place in
+            server.send(try server.message(id: "M1", text: "Log in\u{1B}[2J\u{202E}?\n\u{07}yes"), id: "1")
             let outcome = try await place.start(["push", "listen", "--once"]).end().succeeds()
             let list = try await place.signet("push", "list").succeeds()
             for text in [outcome.line, list.line] {
@@ -213,12 +213,12 @@ struct PushFaultTests {
         }
     }
 
-    private func withDesk(_ body: (FakeDesk, Workplace) async throws -> Void) async throws {
-        let desk = try FakeDesk()
-        defer { desk.stop() }
+    private func withServer(_ body: (FakePushServer, Workplace) async throws -> Void) async throws {
+        let server = try FakePushServer()
+        defer { server.stop() }
         try await Workplace.with { place in
-            try await place.signet("enroll", desk.uri()).succeeds()
-            try await body(desk, place)
+            try await place.signet("enroll", server.uri()).succeeds()
+            try await body(server, place)
         }
     }
 

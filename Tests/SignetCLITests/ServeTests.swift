@@ -82,12 +82,12 @@ struct ServeTests {
 
     /// What is going on when a server is told to end.
     enum Business: CaseIterable {
-        case nothing, idleConnection, silentConnection, deskStream, waitingLogin
+        case nothing, idleConnection, silentConnection, pushStream, waitingLogin
     }
 
     @Test("A signal ends it with 0 and cuts nobody off, whatever is going on", arguments: [SIGINT, SIGTERM], Business.allCases)
     func signals(number: Int32, business: Business) async throws {
-        try await Workplace.with(vault: business == .deskStream) { place in
+        try await Workplace.with(vault: business == .pushStream) { place in
             let process = try place.start(["serve", "--port", "0", "--json"])
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
             let client = try ClientSocket(port: Endpoint(try #require(ready["url"]?.string)).port)
@@ -101,7 +101,7 @@ struct ServeTests {
             case .waitingLogin:
                 client.send("POST /am/json/authenticate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n")
                 #expect(client.receive().hasPrefix("HTTP/1.1 200"))
-            case .deskStream: listening = try await listener(place, ready)
+            case .pushStream: listening = try await listener(place, ready)
             }
             process.signal(number)
             let outcome = await process.end()

@@ -209,7 +209,7 @@ struct CallbackTests {
         let state = JourneyState.step(step)
         dump(state, to: &dumped)
         for print in [
-            "\(step)", String(reflecting: step), "\(step.callbacks)", "\(state)", "\(JourneyWalk.State.step(step))", dumped,
+            "\(step)", String(reflecting: step), "\(step.callbacks)", "\(state)", "\(JourneySession.State.step(step))", dumped,
         ] {
             #expect(!print.contains("sesame") && !print.contains("handle") && !print.contains("proof"))
         }

@@ -11,29 +11,29 @@ import Testing
 struct BrowserConsoleTests {
     @Test("The link opens it; a session is ended in it, and time goes by")
     func console() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login("EmailLogin"))
+        try await PageServer.run { server, page in
+            try await page.open(server.login("EmailLogin"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
             try await page.fill("[autocomplete=username]", "demo")
             try await page.click("button[type=submit]")
             try await page.waitForHeading("Look in your mail")
-            try await page.open(desk.login())
+            try await page.open(server.login())
             try await page.signIn()
             try await page.waitForHeading("You are signed in")
 
-            try await page.open(try await desk.server.consoleLink())
+            try await page.open(try await server.devServer.consoleLink())
             try await page.waitForHeading("Console")
             try await page.look("console")
             try await page.click("[aria-label='End the session of demo']")
             try await page.wait(for: "!document.querySelector('[aria-label^=\"End the session\"]')")
-            try await page.open("\(desk.url)/XUI/session")
+            try await page.open("\(server.url)/XUI/session")
             try await page.waitForHeading("You are not signed in")
 
             // A login that waits is too late when the clock has been moved.
-            let other = try await desk.browser.page()
-            try await other.open(desk.login())
+            let other = try await server.browser.page()
+            try await other.open(server.login())
             try await other.waitForHeading("Sign In")
-            try await page.open("\(desk.url)/console")
+            try await page.open("\(server.url)/console")
             try await page.click("button[value='3600']")
             try await page.wait(for: "document.body.innerText.includes('moved by +3600')")
             try await other.signIn()
@@ -49,8 +49,8 @@ struct BrowserConsoleTests {
 
     @Test("A fault is switched on in it, strikes once, and stands in the journal")
     func fault() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.server.consoleLink())
+        try await PageServer.run { server, page in
+            try await page.open(server.devServer.consoleLink())
             try await page.waitForHeading("Console")
             _ = try await page.evaluate("document.querySelector('#fault-kind').value = 'html'")
             _ = try await page.evaluate("document.querySelector('#fault-route').value = 'pages'")
@@ -58,14 +58,14 @@ struct BrowserConsoleTests {
             try await page.click("form[action$='/console/fault'] button")
             try await page.wait(for: "document.querySelector('[aria-label=\"Switch html off\"]')")
             try await page.look("console-fault")
-            let other = try await desk.browser.page()
-            try await other.open(desk.login())
+            let other = try await server.browser.page()
+            try await other.open(server.login())
             try await other.waitForHeading("Sign in to the network")
-            try await page.open("\(desk.url)/console")
+            try await page.open("\(server.url)/console")
             try await page.wait(for: "document.querySelector('section[aria-label=Journal]').innerText.includes('html')")
             try await page.click("[aria-label='Switch html off']")
             try await page.wait(for: "document.querySelector('section[aria-label=Faults]').innerText.includes('None')")
-            try await other.open(desk.login())
+            try await other.open(server.login())
             try await other.waitForHeading("Sign In")
         }
     }

@@ -27,7 +27,7 @@ struct BrowserDeviceTests {
     /// Waits at the desk for a message.
     private func message(_ authenticator: Authenticator, _ mechanism: Mechanism) async throws -> PushNotification {
         do {
-            try await DeskListener(authenticator, mechanismUID: mechanism.uid).run { event in
+            try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
                 if case .received = event { throw Enough() }
             }
         } catch is Enough {}
@@ -37,10 +37,11 @@ struct BrowserDeviceTests {
     @Test("The number on the page is chosen on the device, and the page goes on by itself", arguments: [true, false])
     func number(scripts: Bool) async throws {
         try await withAuthenticator { authenticator in
-            try await PageDesk.run { desk, page in
+            try await PageServer.run { server, page in
                 try await page.setScripts(scripts)
-                let mechanism = try await desk.registerPhone(authenticator, page)
-                try await page.open(desk.login("PushNumberLogin", "&ForceAuth=true&goto=\(desk.authorize().percentEncoded())"))
+                let mechanism = try await server.registerPhone(authenticator, page)
+                try await page.open(
+                    server.login("PushNumberLogin", "&ForceAuth=true&goto=\(server.authorize().percentEncoded())"))
                 try await page.signIn()
                 try await page.waitForHeading("Choose this number")
                 if scripts { try await page.look("number") }
@@ -56,9 +57,9 @@ struct BrowserDeviceTests {
     @Test("What the device denies is denied on the page")
     func deny() async throws {
         try await withAuthenticator { authenticator in
-            try await PageDesk.run { desk, page in
-                let mechanism = try await desk.registerPhone(authenticator, page)
-                try await page.open(desk.login("PushLogin", "&ForceAuth=true"))
+            try await PageServer.run { server, page in
+                let mechanism = try await server.registerPhone(authenticator, page)
+                try await page.open(server.login("PushLogin", "&ForceAuth=true"))
                 try await page.signIn()
                 try await page.waitForHeading("Please wait")
                 try await page.look("wait")
@@ -72,8 +73,8 @@ struct BrowserDeviceTests {
     func picture() async throws {
         for (journey, isDark) in [("CombinedRegistration", true), ("PushRegistration", false)] {
             try await Terminal.with { terminal in
-                try await PageDesk.run { desk, page in
-                    try await page.open(desk.login(journey))
+                try await PageServer.run { server, page in
+                    try await page.open(server.login(journey))
                     try await page.signIn()
                     try await page.waitForHeading("Add your device")
                     try await page.look("register-\(journey)")
@@ -89,8 +90,8 @@ struct BrowserDeviceTests {
     @Test("A one-time code is registered and asked for")
     func code() async throws {
         try await withAuthenticator { authenticator in
-            try await PageDesk.run { desk, page in
-                try await page.open(desk.login("OATHRegistration"))
+            try await PageServer.run { server, page in
+                try await page.open(server.login("OATHRegistration"))
                 try await page.signIn()
                 try await page.waitForHeading("Add your device")
                 let mechanism = try await authenticator.enroll(uri: try await page.registrationURI).mechanisms[0]
@@ -119,8 +120,8 @@ struct BrowserDeviceTests {
                     InnerTreeEvaluatorNode(tree: "Login"), [.isTrue: .node("codes"), .isFalse: .failure]),
                 "codes": JourneyNode(Showing(callbacks: [.text(script, type: 4), .confirmation("Done")]), [.outcome: .success]),
             ])
-        try await PageDesk.run(trees: [tree]) { desk, page in
-            try await page.open(desk.login("Recovery"))
+        try await PageServer.run(trees: [tree]) { server, page in
+            try await page.open(server.login("Recovery"))
             try await page.signIn()
             try await page.waitForHeading("Your recovery codes")
             try await page.look("recovery")
@@ -138,7 +139,7 @@ struct BrowserDeviceTests {
 
     @Test("A passkey is made and used, in each of AM's three forms", arguments: ["", "70", "65"])
     func passkey(form: String) async throws {
-        try await PageDesk.run(host: "localhost") { desk, page in
+        try await PageServer.run(host: "localhost") { server, page in
             try await page.call("WebAuthn.enable")
             try await page.call(
                 "WebAuthn.addVirtualAuthenticator",
@@ -150,7 +151,7 @@ struct BrowserDeviceTests {
                     ])
                 ])
             for journey in ["WebAuthnRegistration", "WebAuthnLogin"] {
-                try await page.open(desk.login("\(journey)\(form)", "&ForceAuth=true"))
+                try await page.open(server.login("\(journey)\(form)", "&ForceAuth=true"))
                 try await page.signIn()
                 try await page.waitForHeading("Use a passkey")
                 if form.isEmpty { try await page.look("passkey-\(journey)") }
@@ -162,10 +163,10 @@ struct BrowserDeviceTests {
 
     @Test("At an address that passkeys do not work at the page says so, and there is a way on; without scripts as well")
     func noPasskey() async throws {
-        try await PageDesk.run { desk, page in
+        try await PageServer.run { server, page in
             for scripts in [true, false] {
                 try await page.setScripts(scripts)
-                try await page.open(desk.login("WebAuthnRegistration", "&ForceAuth=true"))
+                try await page.open(server.login("WebAuthnRegistration", "&ForceAuth=true"))
                 try await page.signIn()
                 try await page.waitForHeading("Use a passkey")
                 if scripts {
@@ -183,15 +184,15 @@ struct BrowserDeviceTests {
 
     @Test("A device without a browser shows a code; the person with the browser signs in and allows it")
     func deviceCode() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open("\(desk.url)/oauth2/device/user")
+        try await PageServer.run { server, page in
+            try await page.open("\(server.url)/oauth2/device/user")
             try await page.signIn()
             try await page.waitForHeading("Connect a device")
             try await page.fill("#user_code", "none")
             try await page.click("button[type=submit]")
             try await page.wait(for: "document.querySelector('[role=alert]')")
             try await page.look("device")
-            try await page.fill("#user_code", try await desk.userCode())
+            try await page.fill("#user_code", try await server.userCode())
             try await page.press("Enter")
             try await page.waitForHeading("Allow app?")
             try await page.look("device-question")
@@ -207,7 +208,7 @@ private struct Showing: NodeKind {
     var name: String { "Showing" }
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         visit.answers == nil ? .ask(Page(callbacks: callbacks)) : .leave(.outcome)
     }
 }

@@ -14,8 +14,8 @@ import Testing
 struct BrowserLoginTests {
     @Test("An app sends the browser to authorize, the person signs in, and the app gets a code")
     func password() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.authorize())
+        try await PageServer.run { server, page in
+            try await page.open(server.authorize())
             try await page.waitForHeading("Sign In")
             try await page.look("login")
             let focused = try await page.evaluate("document.activeElement.labels[0].textContent")
@@ -26,15 +26,15 @@ struct BrowserLoginTests {
             let line = try await page.text("p")
             #expect(line.contains("GET /callback?code=") && line.contains("state=s1") && line.contains("iss="))
             // The session is good for the next one.
-            try await page.open(desk.authorize())
+            try await page.open(server.authorize())
             try await page.waitForHeading("The app")
         }
     }
 
     @Test("A wrong password is said, and another try still leads to the app")
     func wrongPassword() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.authorize())
+        try await PageServer.run { server, page in
+            try await page.open(server.authorize())
             try await page.signIn(password: "guess")
             try await page.waitForHeading("Not signed in")
             #expect(try await page.evaluate("document.activeElement.getAttribute('role')") == "alert")
@@ -47,12 +47,12 @@ struct BrowserLoginTests {
 
     @Test("The keyboard is enough: focus on the first field, Tab in the order of reading, Enter sends; then signing out")
     func keyboard() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login())
+        try await PageServer.run { server, page in
+            try await page.open(server.login())
             try await page.waitForHeading("Sign In")
             try await page.call("Input.insertText", ["text": "demo"])
             try await page.press("Tab")
-            try await page.call("Input.insertText", ["text": .string(PageDesk.password)])
+            try await page.call("Input.insertText", ["text": .string(PageServer.password)])
             try await page.press("Enter")
             try await page.waitForHeading("You are signed in")
             #expect(try await page.text("dd") == "demo")
@@ -62,7 +62,7 @@ struct BrowserLoginTests {
             }
             try await page.press("Enter")
             try await page.waitForHeading("You are not signed in")
-            let authorize = desk.authorize()
+            let authorize = server.authorize()
             try await page.open(authorize)
             try await page.waitForHeading("Sign In")
         }
@@ -70,9 +70,9 @@ struct BrowserLoginTests {
 
     @Test("A client that asks for consent gets it from a person, once or for good")
     func consent() async throws {
-        try await PageDesk.run { desk, page in
+        try await PageServer.run { server, page in
             for saves in [false, true] {
-                try await page.open(desk.authorize(client: "asking"))
+                try await page.open(server.authorize(client: "asking"))
                 if !saves { try await page.signIn() }
                 try await page.waitForHeading("Allow asking?")
                 if !saves { try await page.look("consent") }
@@ -81,17 +81,17 @@ struct BrowserLoginTests {
                 try await page.waitForHeading("The app")
                 #expect(try await page.text("p").contains(saves ? "code=" : "error=access_denied"))
             }
-            try await page.open(desk.authorize(client: "asking"))
+            try await page.open(server.authorize(client: "asking"))
             try await page.waitForHeading("The app")
         }
     }
 
     @Test("A journey that takes too long says so, and begins again")
     func timeout() async throws {
-        try await PageDesk.run(clock: ManualClock(Date(timeIntervalSince1970: 1_735_689_600))) { desk, page in
-            try await page.open(desk.authorize())
+        try await PageServer.run(clock: ManualClock(Date(timeIntervalSince1970: 1_735_689_600))) { server, page in
+            try await page.open(server.authorize())
             try await page.waitForHeading("Sign In")
-            desk.clock?.advance(by: 301)
+            server.clock?.advance(by: 301)
             try await page.signIn()
             try await page.waitForHeading("Time is up")
             try await page.look("timeout")
@@ -103,11 +103,11 @@ struct BrowserLoginTests {
 
     @Test("Going back shows where the journey is; a form that is sent twice counts once")
     func back() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login("ChoiceCallback"))
+        try await PageServer.run { server, page in
+            try await page.open(server.login("ChoiceCallback"))
             try await page.waitForHeading("Sign In")
             try await page.fill("[autocomplete=username]", "demo")
-            try await page.fill("[type=password]", PageDesk.password)
+            try await page.fill("[type=password]", PageServer.password)
             // Past the script that keeps a form from being sent twice.
             _ = try await page.evaluate("(f => { f.submit(); f.submit(); return 1 })(document.forms[0])")
             try await page.wait(for: "document.querySelector('[type=radio]')")
@@ -122,14 +122,14 @@ struct BrowserLoginTests {
 
     @Test("A letter: the page says to look in the mail, and its link goes on in the same browser, to the app")
     func letter() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login("EmailLogin", "&goto=\(desk.authorize().percentEncoded())"))
+        try await PageServer.run { server, page in
+            try await page.open(server.login("EmailLogin", "&goto=\(server.authorize().percentEncoded())"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
             try await page.fill("[autocomplete=username]", "demo")
             try await page.click("button[type=submit]")
             try await page.waitForHeading("Look in your mail")
             try await page.look("letter")
-            let link = try #require(try await desk.server.letters(to: "demo").last)
+            let link = try #require(try await server.devServer.letters(to: "demo").last)
             // A program that looks at links does not use it up.
             for _ in 0..<2 {
                 try await page.open(link)
@@ -142,8 +142,8 @@ struct BrowserLoginTests {
 
     @Test("A name that is markup is text on every page")
     func markup() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login())
+        try await PageServer.run { server, page in
+            try await page.open(server.login())
             try await page.signIn(name: "<script>alert(1)</script>")
             try await page.waitForHeading("You are signed in")
             #expect(try await page.text("dd") == "<script>alert(1)</script>")

@@ -10,9 +10,9 @@ import Testing
 struct BrowserRecoveryTests {
     @Test("A recovery code off the page stands in for the device, once", arguments: [true, false])
     func recoveryCode(scripts: Bool) async throws {
-        try await PageDesk.run { desk, page in
+        try await PageServer.run { server, page in
             try await page.setScripts(scripts)
-            try await page.open(desk.login("RecoveryRegistration"))
+            try await page.open(server.login("RecoveryRegistration"))
             try await page.signIn()
             try await page.waitForHeading("Add your device")
             try await page.click("button[type=submit]")
@@ -28,7 +28,7 @@ struct BrowserRecoveryTests {
             try await page.waitForHeading("You are signed in")
 
             for isGood in [true, false] {
-                try await page.open(desk.login("RecoveryLogin", "&ForceAuth=true"))
+                try await page.open(server.login("RecoveryLogin", "&ForceAuth=true"))
                 try await page.signIn()
                 try await page.waitForHeading("Enter your code")
                 if scripts, isGood { try await page.look("code-or-recovery") }
@@ -47,13 +47,13 @@ struct BrowserRecoveryTests {
 
     @Test("A forgotten password: the link in the letter leads to another one, and the old one is good for nothing")
     func letter() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login("ForgottenPassword", "&goto=\(desk.authorize().percentEncoded())"))
+        try await PageServer.run { server, page in
+            try await page.open(server.login("ForgottenPassword", "&goto=\(server.authorize().percentEncoded())"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
             try await page.fill("[autocomplete=username]", "demo")
             try await page.press("Enter")
             try await page.waitForHeading("Look in your mail")
-            try await page.open(try #require(desk.server.letters(to: "demo").last))
+            try await page.open(try #require(server.devServer.letters(to: "demo").last))
             try await page.waitForHeading("Go on signing in")
             try await page.look("letter-followed")
             try await page.click("button[type=submit]")
@@ -67,7 +67,7 @@ struct BrowserRecoveryTests {
             try await page.press("Enter")
             try await page.waitForHeading("The app")
 
-            try await page.open(desk.login(nil, "&ForceAuth=true"))
+            try await page.open(server.login(nil, "&ForceAuth=true"))
             try await page.signIn()
             try await page.waitForHeading("Not signed in")
             try await page.click("a.button")
@@ -78,9 +78,9 @@ struct BrowserRecoveryTests {
 
     @Test("A forgotten password: the answer to a question that the person chose leads to another one", arguments: [true, false])
     func question(scripts: Bool) async throws {
-        try await PageDesk.run { desk, page in
+        try await PageServer.run { server, page in
             try await page.setScripts(scripts)
-            try await page.open(desk.login("Registration"))
+            try await page.open(server.login("Registration"))
             try await page.waitForHeading("Sign Up")
             let answers = [
                 "1": "newcomer", "2": "Secret12", "3": "New", "4": "new@example.test", "5question": "Which ship?",
@@ -91,7 +91,7 @@ struct BrowserRecoveryTests {
             try await page.click("button[type=submit]")
             try await page.waitForHeading("You are signed in")
 
-            try await page.open(desk.login("ForgottenPassword", "&ForceAuth=true"))
+            try await page.open(server.login("ForgottenPassword", "&ForceAuth=true"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
             try await page.fill("[autocomplete=username]", "newcomer")
             try await page.press("Enter")

@@ -13,20 +13,20 @@ import Testing
 struct BrowserStepUpTests {
     @Test("max_age asks who signed in too long ago once more, and then goes on")
     func maxAge() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.authorize())
+        try await PageServer.run { server, page in
+            try await page.open(server.authorize())
             try await page.signIn()
             try await page.waitForHeading("The app")
-            desk.server.moveClock(by: .seconds(60))
-            try await page.open(desk.authorize() + "&max_age=120")
+            server.devServer.moveClock(by: .seconds(60))
+            try await page.open(server.authorize() + "&max_age=120")
             try await page.waitForHeading("The app")
-            try await page.open(desk.authorize() + "&max_age=30")
+            try await page.open(server.authorize() + "&max_age=30")
             try await page.waitForHeading("Sign In")
             // Who goes away from the page without signing in is asked again.
-            try await page.open(desk.authorize() + "&max_age=30")
+            try await page.open(server.authorize() + "&max_age=30")
             try await page.signIn()
             try await page.waitForHeading("The app")
-            try await page.open(desk.authorize() + "&max_age=30")
+            try await page.open(server.authorize() + "&max_age=30")
             try await page.waitForHeading("The app")
         }
     }
@@ -37,8 +37,8 @@ struct BrowserStepUpTests {
             let authenticator = Authenticator(
                 store: AccountRecords(unsealed: MemoryStore()), transport: transport,
                 device: PushDevice(token: "token-1", name: "Mira's desk"))
-            try await PageDesk.run { desk, page in
-                try await page.open(desk.login("RecoveryRegistration"))
+            try await PageServer.run { server, page in
+                try await page.open(server.login("RecoveryRegistration"))
                 try await page.signIn()
                 try await page.waitForHeading("Add your device")
                 let mechanism = try await authenticator.enroll(uri: try await page.registrationURI).mechanisms[0]
@@ -48,9 +48,9 @@ struct BrowserStepUpTests {
                 try await page.click("button[type=submit]")
                 try await page.waitForHeading("You are signed in")
                 // What is no journey asks for nothing.
-                try await page.open(desk.authorize() + "&acr_values=silver")
+                try await page.open(server.authorize() + "&acr_values=silver")
                 try await page.waitForHeading("The app")
-                let stronger = desk.authorize() + "&acr_values=gold%20OATHLogin"
+                let stronger = server.authorize() + "&acr_values=gold%20OATHLogin"
                 try await page.open(stronger)
                 try await page.signIn()
                 try await page.waitForHeading("Enter your code")
@@ -60,7 +60,7 @@ struct BrowserStepUpTests {
                 try await page.open(stronger)
                 try await page.waitForHeading("The app")
                 // The way by the password alone does not count, however fresh it is.
-                try await page.open("\(desk.url)/XUI/session")
+                try await page.open("\(server.url)/XUI/session")
                 #expect(try await page.text("dl").contains("OATHLogin"))
             }
         }
@@ -73,18 +73,18 @@ struct BrowserStepUpTests {
                 "<Advices><AttributeValuePair><Attribute name=\"\(type)\"/><Value>\(value)</Value></AttributeValuePair></Advices>"
             return "&authIndexType=composite_advice&authIndexValue=\(text.percentEncoded())"
         }
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login())
+        try await PageServer.run { server, page in
+            try await page.open(server.login())
             try await page.signIn()
             try await page.waitForHeading("You are signed in")
-            try await page.open(desk.login(nil, advice("AuthenticateToServiceConditionAdvice", "/:ChoiceCallback")))
+            try await page.open(server.login(nil, advice("AuthenticateToServiceConditionAdvice", "/:ChoiceCallback")))
             try await page.signIn()
             try await page.wait(for: "document.querySelector('[type=radio]')")
             try await page.click("button[type=submit]")
             try await page.waitForHeading("You are signed in")
             #expect(try await page.text("dl").contains("ChoiceCallback, Login"))
             for transaction in ["tx-1", "tx-2"] {
-                try await page.open(desk.login(nil, advice("TransactionConditionAdvice", transaction)))
+                try await page.open(server.login(nil, advice("TransactionConditionAdvice", transaction)))
                 try await page.signIn()
                 try await page.waitForHeading("You are signed in")
             }

@@ -12,15 +12,15 @@ struct BrowserTerminalTests {
         "Registered off the screen, then in by the number, denied, and too late, all from the terminal", arguments: [true, false])
     func push(scripts: Bool) async throws {
         try await Terminal.with { terminal in
-            try await PageDesk.run { desk, page in
+            try await PageServer.run { server, page in
                 try await page.setScripts(scripts)
-                try await page.open(desk.login("PushRegistration"))
+                try await page.open(server.login("PushRegistration"))
                 try await page.signIn()
                 try await page.waitForHeading("Add your device")
                 try await terminal.enroll(from: page)
                 try await page.waitForHeading("You are signed in")
 
-                try await page.open(desk.login("PushNumberLogin", "&ForceAuth=true"))
+                try await page.open(server.login("PushNumberLogin", "&ForceAuth=true"))
                 try await page.signIn()
                 try await page.waitForHeading("Choose this number")
                 let number = try await page.text(".number")
@@ -28,7 +28,7 @@ struct BrowserTerminalTests {
                 try await terminal.signet("push", "approve", id, "--number", number)
                 try await page.waitForHeading("You are signed in")
 
-                try await page.open(desk.login("PushLogin", "&ForceAuth=true"))
+                try await page.open(server.login("PushLogin", "&ForceAuth=true"))
                 try await page.signIn()
                 try await page.waitForHeading("Please wait")
                 try await terminal.signet("push", "deny", try await terminal.nextMessage())
@@ -39,7 +39,7 @@ struct BrowserTerminalTests {
                 try await page.signIn()
                 try await page.waitForHeading("Please wait")
                 let late = try await terminal.nextMessage()
-                desk.server.moveClock(by: .seconds(121))
+                server.devServer.moveClock(by: .seconds(121))
                 try await page.waitForHeading("Not signed in")
                 #expect(try await terminal.status(of: "push", "approve", late) != 0)
                 if scripts { try await page.look("expired") }

@@ -26,9 +26,9 @@ struct BrowserWalkTests {
 
     @Test("The journey with every callback is walked to its end, with scripts and without", arguments: [true, false])
     func everything(scripts: Bool) async throws {
-        try await PageDesk.run { desk, page in
+        try await PageServer.run { server, page in
             try await page.setScripts(scripts)
-            try await page.open(desk.login("Everything"))
+            try await page.open(server.login("Everything"))
             try await page.signIn()
             var seen = 0
             while seen < 40 {
@@ -59,8 +59,8 @@ struct BrowserWalkTests {
 
     @Test("Somebody new: what does not comply is said in a summary, at the field, and to those who listen")
     func registration() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login("Registration"))
+        try await PageServer.run { server, page in
+            try await page.open(server.login("Registration"))
             try await page.waitForHeading("Sign Up")
             try await page.look("registration")
             _ = try await page.evaluate("document.forms[0].noValidate = true")
@@ -91,8 +91,8 @@ struct BrowserWalkTests {
 
     @Test("What looks at the pages sees a pale text, a field without a name, and a page that is too wide")
     func looking() async throws {
-        try await PageDesk.run { desk, page in
-            try await page.open(desk.login())
+        try await PageServer.run { server, page in
+            try await page.open(server.login())
             try await page.waitForHeading("Sign In")
             #expect(try await page.evaluate(PageScript.paleTexts) == "")
             _ = try await page.evaluate("document.querySelector('h1').style.color = '#bbb'")

@@ -10,11 +10,11 @@ import Testing
 struct ServerTests {
     @Test("Port 0 takes a free one, and the base URL that is reported and enrolled names it")
     func freePort() async throws {
-        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
-            try await desk.serve { port in
+        try await TestServer.run(.sample { $0.port = 0 }) { server in
+            try await server.serve { port in
                 #expect(port > 0)
-                #expect(desk.server.desk.baseURL == "http://127.0.0.1:\(port)/am")
-                let step = try await desk.logIn("PushRegistration").step
+                #expect(server.devServer.context.baseURL == "http://127.0.0.1:\(port)/am")
+                let step = try await server.logIn("PushRegistration").step
                 let invitation = try Phone(uri: try step.registrationURI, uid: "p").invitation
                 #expect(invitation.registrationEndpoint.port == port)
                 #expect(invitation.registrationEndpoint.host == "127.0.0.1")
@@ -24,9 +24,9 @@ struct ServerTests {
 
     @Test("A port that is taken is an error, not a wait")
     func takenPort() async throws {
-        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
-            try await desk.serve { port in
-                let second = DeskServer(
+        try await TestServer.run(.sample { $0.port = 0 }) { server in
+            try await server.serve { port in
+                let second = DevServer(
                     configuration: ServerConfiguration { $0.port = port },
                     logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
                 await #expect(throws: (any Error).self) {
@@ -38,12 +38,12 @@ struct ServerTests {
 
     @Test("A cancelled server ends without an error, also while a client keeps an idle connection open")
     func idleConnection() async throws {
-        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
+        try await TestServer.run(.sample { $0.port = 0 }) { server in
             let clock = ContinuousClock()
-            var connection: DeskConnection?
+            var connection: RawHTTPConnection?
             var cancelled = clock.now
-            try await desk.serve { port in
-                connection = try DeskConnection(port: port)
+            try await server.serve { port in
+                connection = try RawHTTPConnection(port: port)
                 connection?.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
                 let health = await connection?.read { $0.hasSuffix("{}") }
                 #expect(health?.hasPrefix("HTTP/1.1 200 OK") == true)
@@ -56,9 +56,9 @@ struct ServerTests {
 
     @Test("The answer to HEAD has no body, so that the connection stays good")
     func head() async throws {
-        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
-            try await desk.serve { port in
-                let connection = try DeskConnection(port: port)
+        try await TestServer.run(.sample { $0.port = 0 }) { server in
+            try await server.serve { port in
+                let connection = try RawHTTPConnection(port: port)
                 for method in ["HEAD", "GET"] { connection.send("\(method) /am/json/authenticate HTTP/1.1\r\nHost: x\r\n\r\n") }
                 let text = await connection.read { $0.hasSuffix("}") }
                 #expect(text.components(separatedBy: "HTTP/1.1 405 Method Not Allowed\r\n").count == 3)
@@ -92,8 +92,8 @@ struct ServerTests {
     func contextPath(written: String, path: String) async throws {
         let configuration = ServerConfiguration { $0.contextPath = written }
         #expect(configuration.normalContextPath == path)
-        try await TestDesk.run(.sample { $0.contextPath = written }) { desk in
-            let reply = try await desk.send(.post, "\(path)/json/authenticate", body: "{}")
+        try await TestServer.run(.sample { $0.contextPath = written }) { server in
+            let reply = try await server.send(.post, "\(path)/json/authenticate", body: "{}")
             #expect(reply.status == 200)
         }
     }
@@ -102,10 +102,10 @@ struct ServerTests {
         "Only the realms of the configuration exist",
         arguments: [(["beta"], 404, 200), (["/", "/beta/"], 200, 200), ([], 404, 404)])
     func realms(realms: [String], top: Int, beta: Int) async throws {
-        try await TestDesk.run(.sample { $0.realms = realms }) { desk in
-            let reply = try await desk.send(.post, "/am/json/authenticate", body: "{}")
+        try await TestServer.run(.sample { $0.realms = realms }) { server in
+            let reply = try await server.send(.post, "/am/json/authenticate", body: "{}")
             #expect(reply.status == top)
-            #expect(try await desk.send(.post, "/am/json/beta/authenticate", body: "{}").status == beta)
+            #expect(try await server.send(.post, "/am/json/beta/authenticate", body: "{}").status == beta)
         }
     }
 
@@ -116,46 +116,46 @@ struct ServerTests {
         #expect(configuration.port == 8080)
         #expect(configuration.users.isEmpty)
         #expect(configuration.realms == ["/", "/alpha"])
-        #expect(configuration.deskKeepAlive == .seconds(15))
+        #expect(configuration.streamKeepAlive == .seconds(15))
         #expect(User(name: "a", password: Secret([])).realm == "/")
     }
 
     @Test("Of two users with one name the last one counts")
     func duplicateUsers() async throws {
-        try await TestDesk.run(.sample { $0.users.append(User(name: "mira", password: Secret("newer".utf8))) }) { desk in
-            let reply = try await desk.logIn("Login")
+        try await TestServer.run(.sample { $0.users.append(User(name: "mira", password: Secret("newer".utf8))) }) { server in
+            let reply = try await server.logIn("Login")
             #expect(reply.status == 401)
-            #expect(try await desk.logIn("Login", password: "newer").status == 200)
+            #expect(try await server.logIn("Login", password: "newer").status == 200)
         }
     }
 
     @Test("No password, secret, code, token, handle or message reaches the log, at any level")
     func log() async throws {
         let log = RecordingLog()
-        try await TestDesk.run(logger: log.logger) { desk in
-            _ = try await desk.logIn("Login", password: "a wrong password")
-            let phone = try await desk.registeredPhone("CombinedRegistration")
-            let (step, push) = try await desk.waitingLogin("PushNumberLogin", phone: phone)
-            #expect(try await phone.answer(push, ["challengeResponse": "1"], at: desk).status == 400)
+        try await TestServer.run(logger: log.logger) { server in
+            _ = try await server.logIn("Login", password: "a wrong password")
+            let phone = try await server.registeredPhone("CombinedRegistration")
+            let (step, push) = try await server.waitingLogin("PushNumberLogin", phone: phone)
+            #expect(try await phone.answer(push, ["challengeResponse": "1"], at: server).status == 400)
             #expect(
-                try await phone.answer(push, ["challengeResponse": .string(String(try #require(push.number)))], at: desk).status
+                try await phone.answer(push, ["challengeResponse": .string(String(try #require(push.number)))], at: server).status
                     == 200)
-            let end = try await desk.poll(step)
-            _ = try await desk.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(phone.proof("x"))"])
-            _ = try await desk.send(.post, TestDesk.authenticate, body: "{\"authId\":\"x.y.z\"}")
+            let end = try await server.poll(step)
+            _ = try await server.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(phone.proof("x"))"])
+            _ = try await server.send(.post, TestServer.authenticate, body: "{\"authId\":\"x.y.z\"}")
             let session = try #require(end.json["tokenId"]?.string)
-            let code = try await desk.code(session, ["nonce": "n-0S6_WzA2Mj"])
-            let tokens = try Tokens(try await desk.exchange(code))
-            _ = try await desk.exchange(code)
-            _ = try await desk.refresh("no such token")
-            _ = try await desk.userInfo("no such token")
-            _ = try await desk.postForm(
+            let code = try await server.code(session, ["nonce": "n-0S6_WzA2Mj"])
+            let tokens = try Tokens(try await server.exchange(code))
+            _ = try await server.exchange(code)
+            _ = try await server.refresh("no such token")
+            _ = try await server.userInfo("no such token")
+            _ = try await server.postForm(
                 "token/revoke", ["token": tokens.access, "client_id": "web", "client_secret": "s3cret: +%"])
-            _ = try await desk.send(
-                .get, "\(TestDesk.oauth)/connect/endSession?id_token_hint=\(try #require(tokens.id))", headers: [:])
+            _ = try await server.send(
+                .get, "\(TestServer.oauth)/connect/endSession?id_token_hint=\(try #require(tokens.id))", headers: [:])
             let oauthSecrets = [
-                code, tokens.access, try #require(tokens.refresh), try #require(tokens.id), TestDesk.verifier, "n-0S6_WzA2Mj",
-                "no such token", "s3cret", ProofKey.challenge(for: TestDesk.verifier),
+                code, tokens.access, try #require(tokens.refresh), try #require(tokens.id), TestServer.verifier, "n-0S6_WzA2Mj",
+                "no such token", "s3cret", ProofKey.challenge(for: TestServer.verifier),
             ]
             #expect(log.lines.contains("tokens given"))
             for text in oauthSecrets { #expect(!log.lines.contains(text)) }
@@ -164,7 +164,7 @@ struct ServerTests {
             let secret = phone.secret.withUnsafeBytes { Array($0) }
             let oath = try #require(phone.enrollment.oath)
             let forbidden = [
-                TestDesk.password, "a wrong password", Base64.encode(secret, as: .url), Base64.encode(secret, as: .standard),
+                TestServer.password, "a wrong password", Base64.encode(secret, as: .url), Base64.encode(secret, as: .standard),
                 oath.secret.withUnsafeBytes { Base32.encode($0) }, try #require(end.json["tokenId"]?.string), push.sealed,
                 step.authId,
                 Base64.encode(push.challenge, as: .standard), try #require(phone.response(to: push).string),

@@ -70,7 +70,7 @@ public final class Browser: Sendable {
     private struct Attempt: Sendable {
         var task: Task<FRUser, any Error>?
         /// Where the answer is left that the system gives the app.
-        var desk: RedirectReceiver?
+        var receiver: RedirectReceiver?
         /// Why the browser could not be opened.
         var unopened: String?
     }
@@ -133,7 +133,7 @@ public final class Browser: Sendable {
             AuthorizationResponse.isAnswer(url, to: ours)
         else { return false }
         let query = url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
-        return browser.attempt.withLock { $0.desk }?.leave(String(query)) ?? false
+        return browser.attempt.withLock { $0.receiver }?.leave(String(query)) ?? false
     }
 
     /// The same for an address that is a `URL` already, as the original takes it.
@@ -156,8 +156,8 @@ public final class Browser: Sendable {
         }
         let tokens = try tokens(of: started.session.client)
         let open = process.settings.openBrowser
-        let desk = Self.isAppsOwn(started.options.oauthRedirectUri) ? RedirectReceiver() : nil
-        attempt.withLock { $0.desk = desk }
+        let receiver = Self.isAppsOwn(started.options.oauthRedirectUri) ? RedirectReceiver() : nil
+        attempt.withLock { $0.receiver = receiver }
         do {
             _ = try await started.session.run { _ in
                 try await BrowserLogin(tokens) { address in
@@ -168,7 +168,7 @@ public final class Browser: Sendable {
                         if !Task.isCancelled { self.attempt.withLock { $0.unopened = "\(error)" } }
                         throw error
                     }
-                }.logIn(returningTo: desk)
+                }.logIn(returningTo: receiver)
             }
         } catch {
             if !Task.isCancelled, let reason = attempt.withLock({ $0.unopened }) {

@@ -45,7 +45,7 @@ enum LegacyErrors {
         // The rule names the policy if there is one.
         case .invalidPolicy where error.policy == nil: AccountError.failToLockMissingPolicyName
         case .invalidPolicy: AccountError.failToLockInvalidPolicy
-        case .wrongKind, .invalidName, .wrongNumber, .presenceRefused, .noDesk, .unknownPlatform:
+        case .wrongKind, .invalidName, .wrongNumber, .presenceRefused, .noPushStream, .unknownPlatform:
             MechanismError.invalidInformation(error.reason)
         case .counterExhausted, .counterBackwards: MechanismError.failedToUpdateInformation(identifier ?? error.reason)
         case .alreadyAnswered, .expired: PushNotificationError.notificationInvalidStatus

@@ -31,8 +31,8 @@ extension SignetCore.Mechanism {
             members["messageId"] = .string("")
             members["challenge"] = .string("")
             // Ours: where the server's desk or the push front is, and what it speaks if not AM's wire.
-            if let desk = settings.deskEndpoint { members["deskEndpoint"] = .string(desk.url) }
-            if let front = settings.frontEndpoint { members["frontEndpoint"] = .string(front.url) }
+            if let server = settings.streamEndpoint { members["deskEndpoint"] = .string(server.url) }
+            if let front = settings.gatewayEndpoint { members["frontEndpoint"] = .string(front.url) }
             if let platform = settings.platform { members["platform"] = .string(platform) }
         }
         return members
@@ -122,7 +122,7 @@ extension PushSettings {
             registrationEndpoint: try members.requiredEndpoint("registrationEndpoint"),
             authenticationEndpoint: try members.requiredEndpoint("authenticationEndpoint"),
             loadBalancerCookie: try members.optionalText("loadBalancer").flatMap { $0.isEmpty ? nil : $0 },
-            deskEndpoint: try members.endpoint("deskEndpoint"), platform: try members.optionalText("platform"),
-            frontEndpoint: try members.endpoint("frontEndpoint"))
+            streamEndpoint: try members.endpoint("deskEndpoint"), platform: try members.optionalText("platform"),
+            gatewayEndpoint: try members.endpoint("frontEndpoint"))
     }
 }

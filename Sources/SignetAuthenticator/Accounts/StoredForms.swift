@@ -143,8 +143,8 @@ extension PushSettings {
     fileprivate var storedMembers: [String: JSONValue] {
         Dictionary(texts: [
             "registrationEndpoint": registrationEndpoint.url, "authenticationEndpoint": authenticationEndpoint.url,
-            "loadBalancerCookie": loadBalancerCookie, "deskEndpoint": deskEndpoint?.url, "platform": platform,
-            "frontEndpoint": frontEndpoint?.url,
+            "loadBalancerCookie": loadBalancerCookie, "deskEndpoint": streamEndpoint?.url, "platform": platform,
+            "frontEndpoint": gatewayEndpoint?.url,
         ])
     }
 
@@ -153,9 +153,9 @@ extension PushSettings {
             secret: secret, registrationEndpoint: try Endpoint(stored: members.text("registrationEndpoint")),
             authenticationEndpoint: try Endpoint(stored: members.text("authenticationEndpoint")),
             loadBalancerCookie: try members.optionalText("loadBalancerCookie"),
-            deskEndpoint: try members.optionalText("deskEndpoint").map { try Endpoint(stored: $0) },
+            streamEndpoint: try members.optionalText("deskEndpoint").map { try Endpoint(stored: $0) },
             platform: try members.optionalText("platform"),
-            frontEndpoint: try members.optionalText("frontEndpoint").map { try Endpoint(stored: $0) })
+            gatewayEndpoint: try members.optionalText("frontEndpoint").map { try Endpoint(stored: $0) })
     }
 }
 

@@ -111,7 +111,7 @@ extension OathError {
             case .nothingOffered: .invalidUri(error.reason)
             case .counterExhausted, .counterBackwards: .codeGenerationFailed(error.reason)
             case .notLocked, .invalidPolicy, .invalidName, .unknownNotification, .alreadyAnswered, .expired, .wrongNumber,
-                .presenceRefused, .refusedByServer, .notSupported, .serverMisbehaved, .noDesk, .unknownPlatform,
+                .presenceRefused, .refusedByServer, .notSupported, .serverMisbehaved, .noPushStream, .unknownPlatform,
                 .registeredNotStored:
                 .invalidParameterValue(error.reason)
             }

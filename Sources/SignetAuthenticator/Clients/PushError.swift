@@ -106,7 +106,7 @@ extension PushError {
             case .nothingOffered: .invalidUri(error.reason)
             case .registeredNotStored: .storageFailure(error.reason, error.storeError)
             case .unknownPlatform: .noHandlerForPlatform(id ?? "")
-            case .refusedByServer, .serverMisbehaved, .notSupported, .noDesk: .networkFailure(error.description, error)
+            case .refusedByServer, .serverMisbehaved, .notSupported, .noPushStream: .networkFailure(error.description, error)
             case .alreadyAnswered, .expired, .wrongNumber, .presenceRefused, .notLocked, .invalidPolicy, .invalidName,
                 .counterExhausted, .counterBackwards:
                 .invalidParameterValue(error.reason)

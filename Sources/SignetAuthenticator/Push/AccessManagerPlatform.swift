@@ -22,8 +22,8 @@ public struct AccessManagerPlatform: PushPlatform {
         let body = PushClaims.body(messageID: invitation.messageID, claims: claims, secret: invitation.secret)
         let response = try await post(
             JSON.encode(body), to: invitation.registrationEndpoint, cookie: invitation.loadBalancerCookie, for: .pushRegister,
-            preference: device.listensAtDesk ? DeskProof.preference : nil, over: wire)
-        return DeskLink.endpoint(in: response.headers, of: invitation.registrationEndpoint)
+            preference: device.opensPushStream ? PushStreamProof.preference : nil, over: wire)
+        return PushStreamLink.endpoint(in: response.headers, of: invitation.registrationEndpoint)
     }
 
     /// The claim `u`.
@@ -118,16 +118,16 @@ public struct AccessManagerPlatform: PushPlatform {
 }
 
 /// The `Link` header (RFC 8288) by which a server says where its desk is.
-enum DeskLink {
+enum PushStreamLink {
     /// The desk, if there is a link to one of the same origin as `registration`; a link to elsewhere is not followed.
     static func endpoint(in headers: HTTPHeaders, of registration: Endpoint) -> Endpoint? {
         for link in headers.all("Link").flatMap({ $0.split(separator: ",") }) {
             let parts = link.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
             guard let target = parts.first, target.hasPrefix("<"), target.hasSuffix(">"),
-                parts.dropFirst().contains("rel=\"\(DeskProof.linkRelation)\"")
+                parts.dropFirst().contains("rel=\"\(PushStreamProof.linkRelation)\"")
             else { continue }
             let url = String(target.dropFirst().dropLast())
-            if let desk = try? Endpoint(unchecked: url), desk.hasSameOrigin(as: registration) { return desk }
+            if let server = try? Endpoint(unchecked: url), server.hasSameOrigin(as: registration) { return server }
         }
         return nil
     }

@@ -109,7 +109,7 @@ extension Authenticator {
 
     private func tell(_ device: PushDevice, _ mechanism: Mechanism) async -> DeviceTokenUpdate.Outcome {
         // Its server was told the address of a mailbox, which stays.
-        guard mechanism.push?.frontEndpoint == nil else { return .unchanged }
+        guard mechanism.push?.gatewayEndpoint == nil else { return .unchanged }
         do {
             let platform = try platforms.named(mechanism.push?.platform)
             try await NotSent.unwrapped { try await platform.update(device, of: mechanism, over: wire) }

@@ -10,20 +10,20 @@ public struct PushDevice: Sendable, Hashable {
     public var type: String
     /// `communicationType` on the wire: `gcm` or `apns`.
     public var communicationType: String
-    /// Whether it takes its messages at the server's desk, if there is one (``DeskListener``): a server that can reach phones as well is
+    /// Whether it takes its messages at the server's desk, if there is one (``PushStreamListener``): a server that can reach phones as well is
     /// told so.
-    public var listensAtDesk: Bool
+    public var opensPushStream: Bool
 
     /// A device. It calls itself an Android one by default: to AM everything that is not `apns` is.
     public init(
         token: String, name: String, type: String = "android", communicationType: String = "gcm",
-        listensAtDesk: Bool = false
+        opensPushStream: Bool = false
     ) {
         self.token = token
         self.name = name
         self.type = type
         self.communicationType = communicationType
-        self.listensAtDesk = listensAtDesk
+        self.opensPushStream = opensPushStream
     }
 }
 

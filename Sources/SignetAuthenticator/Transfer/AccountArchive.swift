@@ -149,7 +149,7 @@ extension Mechanism {
             return .unsafe(account, type: type)
         }
         guard let push else { return nil }
-        let endpoints = [push.registrationEndpoint, push.authenticationEndpoint, push.deskEndpoint, push.frontEndpoint]
+        let endpoints = [push.registrationEndpoint, push.authenticationEndpoint, push.streamEndpoint, push.gatewayEndpoint]
         for endpoint in endpoints.compactMap({ $0 }) {
             do {
                 _ = try Endpoint(endpoint.url, policy: policy)

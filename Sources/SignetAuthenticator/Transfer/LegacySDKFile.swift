@@ -264,15 +264,15 @@ enum LegacySDKFile {
         }
         let registration = try endpoint(members, "registrationEndpoint", policy)
         // Our own FRAuthenticator writes these three beside the SDKs' members.
-        let desk = try optionalEndpoint(members, "deskEndpoint", policy)
-        if let desk, !desk.hasSameOrigin(as: registration) {
+        let server = try optionalEndpoint(members, "deskEndpoint", policy)
+        if let server, !server.hasSameOrigin(as: registration) {
             throw Fault(detail: "deskEndpoint: not at the server that the device was registered with")
         }
         return PushSettings(
             secret: Secret(secret), registrationEndpoint: registration,
             authenticationEndpoint: try endpoint(members, "authenticationEndpoint", policy), loadBalancerCookie: cookie,
-            deskEndpoint: desk, platform: try text(members, "platform"),
-            frontEndpoint: try optionalEndpoint(members, "frontEndpoint", policy))
+            streamEndpoint: server, platform: try text(members, "platform"),
+            gatewayEndpoint: try optionalEndpoint(members, "frontEndpoint", policy))
     }
 
     private static func endpoint(_ members: JSONMembers, _ name: String, _ policy: EndpointPolicy) throws(Fault) -> Endpoint {

@@ -9,23 +9,23 @@ public struct PushSettings: Sendable, Hashable {
     /// The routing cookie of the registration, `name=value`.
     public var loadBalancerCookie: String?
     /// Where the server's desk hands out messages, if it has one (docs/desk.md).
-    public var deskEndpoint: Endpoint?
+    public var streamEndpoint: Endpoint?
     /// The push front that takes the messages of a server without a desk, if the device was registered with one (docs/push.md).
-    public var frontEndpoint: Endpoint?
+    public var gatewayEndpoint: Endpoint?
     /// The name of the push platform whose wire the server speaks; nil for AM's, which is built in.
     public var platform: String?
 
     /// The settings as given.
     public init(
         secret: Secret, registrationEndpoint: Endpoint, authenticationEndpoint: Endpoint, loadBalancerCookie: String? = nil,
-        deskEndpoint: Endpoint? = nil, platform: String? = nil, frontEndpoint: Endpoint? = nil
+        streamEndpoint: Endpoint? = nil, platform: String? = nil, gatewayEndpoint: Endpoint? = nil
     ) {
         self.secret = secret
         self.registrationEndpoint = registrationEndpoint
         self.authenticationEndpoint = authenticationEndpoint
         self.loadBalancerCookie = loadBalancerCookie
-        self.deskEndpoint = deskEndpoint
-        self.frontEndpoint = frontEndpoint
+        self.streamEndpoint = streamEndpoint
+        self.gatewayEndpoint = gatewayEndpoint
         self.platform = platform
     }
 }

@@ -17,7 +17,7 @@ import Foundation
 ///         state = try await journeys.next(step)
 ///     }
 ///
-/// A value without state: the step carries the server's handle, so several walks may go on side by side. ``JourneyWalk`` keeps the
+/// A value without state: the step carries the server's handle, so several walks may go on side by side. ``JourneySession`` keeps the
 /// state of one walk, for a user interface.
 ///
 /// The journeys of an ``IdentityClient`` know its session and cookies, and what they deliver is kept; these keep nothing, unless a

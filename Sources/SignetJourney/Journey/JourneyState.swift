@@ -8,11 +8,11 @@ public enum JourneyState: Sendable, Hashable {
     case loggedIn(SSOToken)
     /// The journey came to its good end without a new session: none was asked for, or the journey makes none. A session that there
     /// was before is untouched.
-    case passed(JourneyPassage)
+    case passed(JourneyCompletion)
 }
 
 /// The end of a journey that makes no session.
-public struct JourneyPassage: Sendable, Hashable {
+public struct JourneyCompletion: Sendable, Hashable {
     /// Where the server would send a browser.
     public let successURL: String?
     /// The realm, with a slash in front.
@@ -42,7 +42,7 @@ extension JourneyState {
         if let token = members["tokenId"]?.string, !token.isEmpty {
             self = .loggedIn(SSOToken(value: Secret(token.utf8), successURL: successURL, realm: realm))
         } else {
-            self = .passed(JourneyPassage(successURL: successURL, realm: realm))
+            self = .passed(JourneyCompletion(successURL: successURL, realm: realm))
         }
     }
 }

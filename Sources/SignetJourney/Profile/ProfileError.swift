@@ -28,7 +28,7 @@ public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong.
     public let fault: Fault
     /// Where it stands, for a document with lines that somebody wrote; nil for others.
-    public let place: FilePlace?
+    public let place: SourcePosition?
 
     /// Whether the same may succeed later without anybody doing anything: only where a server was asked.
     public var isRetryable: Bool {
@@ -56,7 +56,7 @@ public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
         return (place.map { "\($0): " } ?? "") + (key.isEmpty ? "the profile \(words)" : "\(key): \(words)")
     }
 
-    package init(_ key: String, _ fault: Fault, at place: FilePlace? = nil) {
+    package init(_ key: String, _ fault: Fault, at place: SourcePosition? = nil) {
         self.key = key
         self.fault = fault
         self.place = place

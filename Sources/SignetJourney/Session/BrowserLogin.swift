@@ -40,11 +40,11 @@ public struct BrowserLogin: Sendable {
 
     /// The same for a redirect address of the app's own scheme (RFC 8252 section 7.1), whose answer the app leaves at `desk`; nil for
     /// one of the loopback.
-    package func logIn(returningTo desk: RedirectReceiver?) async throws(TokenError) -> AccessToken {
+    package func logIn(returningTo receiver: RedirectReceiver?) async throws(TokenError) -> AccessToken {
         do {
             let (issuer, isNamed) = try await tokens.server.issuer()
             let attempt = AuthorizationAttempt.new()
-            let answer = try await answer(to: attempt, at: desk)
+            let answer = try await answer(to: attempt, at: receiver)
             let code = try AuthorizationResponse.code(
                 query: FormCoding.decode(answer.query), state: attempt.state, issuer: issuer, requiresIssuer: isNamed)
             return try await tokens.adopt(
@@ -62,7 +62,7 @@ public struct BrowserLogin: Sendable {
 
     /// The query that the browser brings back, and the address that it brings it to.
     private func answer(
-        to attempt: AuthorizationAttempt, at desk: RedirectReceiver?
+        to attempt: AuthorizationAttempt, at receiver: RedirectReceiver?
     ) async throws -> (query: String, redirectURI: String) {
         let server = tokens.server
         // What does not carry our state is not about this login, and does not end it.
@@ -70,8 +70,8 @@ public struct BrowserLogin: Sendable {
             FormCoding.decode(query)["state"].map { ConstantTime.areEqual($0, attempt.state) } ?? false
         }
         let wanted = try server.client.redirectURI
-        if let desk {
-            let query = try await desk.answer(within: patience, accepting: isOurs) {
+        if let receiver {
+            let query = try await receiver.answer(within: patience, accepting: isOurs) {
                 try await open(try await server.authorizationAddress(attempt, redirectURI: wanted))
             }
             return (query, wanted)

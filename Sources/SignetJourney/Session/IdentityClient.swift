@@ -58,7 +58,7 @@ public struct IdentityClient: Sendable {
     ///   - transport: How servers are reached.
     ///   - interceptors: Who sees each request before it is sent.
     ///   - clock: What time it is.
-    ///   - requestLogger: Who is told of changes.
+    ///   - requestLogger: Called with a summary of each request, without secrets.
     /// - Throws: ``ProfileError``; `StoreError` when the place is not known or not safe.
     public init(
         _ profile: ServerProfile, account: String, keychain: Keychain = .standard, transport: (any HTTPTransport)? = nil,
@@ -74,7 +74,7 @@ public struct IdentityClient: Sendable {
     public var reader: TokenReader { TokenReader(tokens.store, clock: clock) }
 
     /// A walk through a journey, for a user interface.
-    public func walk(options: JourneyOptions = JourneyOptions()) -> JourneyWalk { JourneyWalk(journeys, options: options) }
+    public func walk(options: JourneyOptions = JourneyOptions()) -> JourneySession { JourneySession(journeys, options: options) }
 
     /// A login in the person's own browser.
     /// - Parameter patience: how long the person has.

@@ -64,7 +64,8 @@ public final class TokenSource: Sendable {
         try profile.validate()
         self.init(
             OAuthEndpoints(profile), client: profile.client, store: store,
-            pipeline: RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger), threshold: profile.refreshThreshold,
+            pipeline: RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger),
+            threshold: profile.refreshThreshold,
             clock: clock)
     }
 
@@ -85,7 +86,8 @@ public final class TokenSource: Sendable {
     ) {
         self.init(
             endpoints, client: client, store: store,
-            pipeline: RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger), threshold: threshold, clock: clock)
+            pipeline: RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger), threshold: threshold,
+            clock: clock)
     }
 
     init(

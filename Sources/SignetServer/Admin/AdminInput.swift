@@ -15,11 +15,11 @@ struct AdminBody: Sendable {
 
     init(_ reader: RequestReader) async throws { members = try await reader.json().object ?? [:] }
 
-    mutating func text(_ name: String) throws(Refusal) -> String? { try take(name, "a text") { $0.string } }
-    mutating func truth(_ name: String) throws(Refusal) -> Bool? { try take(name, "true or false") { $0.bool } }
-    mutating func object(_ name: String) throws(Refusal) -> [String: JSONValue]? { try take(name, "an object") { $0.object } }
+    mutating func text(_ name: String) throws(APIError) -> String? { try take(name, "a text") { $0.string } }
+    mutating func truth(_ name: String) throws(APIError) -> Bool? { try take(name, "true or false") { $0.bool } }
+    mutating func object(_ name: String) throws(APIError) -> [String: JSONValue]? { try take(name, "an object") { $0.object } }
 
-    mutating func number(_ name: String) throws(Refusal) -> Double? {
+    mutating func number(_ name: String) throws(APIError) -> Double? {
         try take(name, "a number") { value in
             switch value {
             case .integer(let number): Double(number)
@@ -29,12 +29,12 @@ struct AdminBody: Sendable {
         }
     }
 
-    mutating func integer(_ name: String) throws(Refusal) -> Int? {
+    mutating func integer(_ name: String) throws(APIError) -> Int? {
         try take(name, "a whole number") { value in if case .integer(let number) = value { Int(exactly: number) } else { nil } }
     }
 
     /// A moment: seconds since 1970, or `2026-01-31T12:00:00Z`.
-    mutating func moment(_ name: String) throws(Refusal) -> Date? {
+    mutating func moment(_ name: String) throws(APIError) -> Date? {
         try take(name, "a number of seconds since 1970, or a time such as 2026-01-31T12:00:00Z") { value in
             switch value {
             case .integer(let seconds): Date(timeIntervalSince1970: Double(seconds))
@@ -45,22 +45,22 @@ struct AdminBody: Sendable {
         }
     }
 
-    func required<Value>(_ name: String, _ value: Value?) throws(Refusal) -> Value {
-        guard let value else { throw Refusal(.badRequest, "'\(name)' is missing.") }
+    func required<Value>(_ name: String, _ value: Value?) throws(APIError) -> Value {
+        guard let value else { throw APIError(.badRequest, "'\(name)' is missing.") }
         return value
     }
 
     /// - Throws: when there is more.
-    func end() throws(Refusal) {
+    func end() throws(APIError) {
         guard let name = members.keys.sorted().first else { return }
-        throw Refusal(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
+        throw APIError(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
     }
 
     private mutating func take<Value>(
         _ name: String, _ what: String, _ read: (JSONValue) -> Value?
-    ) throws(Refusal) -> Value? {
+    ) throws(APIError) -> Value? {
         guard let member = members.removeValue(forKey: name), member != .null else { return nil }
-        guard let value = read(member) else { throw Refusal(.badRequest, "'\(name)' is \(what).") }
+        guard let value = read(member) else { throw APIError(.badRequest, "'\(name)' is \(what).") }
         return value
     }
 }
@@ -70,70 +70,70 @@ struct AdminQuery: Sendable {
     private var fields: [String: String]
 
     /// - Throws: when one stands there twice.
-    init(_ reader: RequestReader) throws(Refusal) {
+    init(_ reader: RequestReader) throws(APIError) {
         let query = reader.request.uri.query ?? ""
         fields = FormCoding.decode(query)
         guard fields.count == query.utf8.split(separator: UInt8(ascii: "&")).count else {
-            throw Refusal(.badRequest, "A parameter stands there more than once.")
+            throw APIError(.badRequest, "A parameter stands there more than once.")
         }
     }
 
     mutating func text(_ name: String) -> String? { fields.removeValue(forKey: name) }
 
-    mutating func number(_ name: String, _ range: ClosedRange<Int>) throws(Refusal) -> Int? {
+    mutating func number(_ name: String, _ range: ClosedRange<Int>) throws(APIError) -> Int? {
         guard let text = text(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw Refusal(.badRequest, "'\(name)' is a number from \(range.lowerBound) to \(range.upperBound).")
+            throw APIError(.badRequest, "'\(name)' is a number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }
 
-    mutating func seconds(_ name: String, upTo limit: Double) throws(Refusal) -> Double? {
+    mutating func seconds(_ name: String, upTo limit: Double) throws(APIError) -> Double? {
         guard let text = text(name) else { return nil }
         guard let number = Double(text), (0...limit).contains(number) else {
-            throw Refusal(.badRequest, "'\(name)' is a number of seconds, at most \(Int(limit)).")
+            throw APIError(.badRequest, "'\(name)' is a number of seconds, at most \(Int(limit)).")
         }
         return number
     }
 
-    mutating func moment(_ name: String) throws(Refusal) -> Date? {
+    mutating func moment(_ name: String) throws(APIError) -> Date? {
         guard let text = text(name) else { return nil }
         if let seconds = Double(text), seconds.isFinite { return Date(timeIntervalSince1970: seconds) }
         guard let date = Self.date(text) else {
-            throw Refusal(.badRequest, "'\(name)' is a number of seconds since 1970, or a time such as 2026-01-31T12:00:00Z.")
+            throw APIError(.badRequest, "'\(name)' is a number of seconds since 1970, or a time such as 2026-01-31T12:00:00Z.")
         }
         return date
     }
 
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ name: String
-    ) throws(Refusal) -> Choice? where Choice.RawValue == String {
+    ) throws(APIError) -> Choice? where Choice.RawValue == String {
         guard let text = text(name) else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            throw Refusal(.badRequest, "'\(name)' is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+            throw APIError(.badRequest, "'\(name)' is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
         return choice
     }
 
     /// - Throws: when there is more.
-    func end() throws(Refusal) {
+    func end() throws(APIError) {
         guard let name = fields.keys.sorted().first else { return }
-        throw Refusal(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
+        throw APIError(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
     }
 
     static func date(_ text: String) -> Date? { try? Date(text, strategy: .iso8601) }
 }
 
-extension JournalFilter {
+extension RequestLogFilter {
     /// What a query wants.
-    init(_ query: inout AdminQuery) throws(Refusal) {
+    init(_ query: inout AdminQuery) throws(APIError) {
         self.init()
         kind = try query.choice("kind")
         method = query.text("method")
         path = query.text("path")
         resource = query.text("resource")
         if let resource, !FaultRoute.names.contains(resource) {
-            throw Refusal(.badRequest, "'resource' is one of \(FaultRoute.names.joined(separator: ", ")).")
+            throw APIError(.badRequest, "'resource' is one of \(FaultRoute.names.joined(separator: ", ")).")
         }
         status = try query.number("status", 0...999)
         parameter = query.text("parameter")
@@ -145,7 +145,7 @@ extension JournalFilter {
         fault = query.text("fault")
         for kind in ["oauth", "device", "userAgent", "address"] {
             guard let value = query.text(kind) else { continue }
-            guard client == nil else { throw Refusal(.badRequest, "A client is named in one way.") }
+            guard client == nil else { throw APIError(.badRequest, "A client is named in one way.") }
             client = ClientMatch(kind: kind, value: value)
         }
     }

@@ -9,7 +9,7 @@ import Foundation
 
 /// What the administration tells, as JSON. Members that have no value are left out.
 enum AdminJSON {
-    static func clock(_ clock: DeskClock) -> JSONValue {
+    static func clock(_ clock: AdjustableClock) -> JSONValue {
         let now = clock.now
         return .object([
             "now": .string(now.ISO8601Format()), "seconds": .number(now.timeIntervalSince1970), "offset": .number(clock.offset),
@@ -38,7 +38,7 @@ enum AdminJSON {
         return .object(members)
     }
 
-    static func entry(_ entry: JournalEntry) -> JSONValue {
+    static func entry(_ entry: RequestLogEntry) -> JSONValue {
         var members: [String: JSONValue] = [
             "number": .integer(Int64(entry.number)), "at": .string(entry.at.ISO8601Format()),
             "faults": .array(entry.faults.map { .string($0) }),
@@ -65,7 +65,7 @@ enum AdminJSON {
         return .object(members)
     }
 
-    private static func request(_ request: JournalEntry.Request) -> [String: JSONValue] {
+    private static func request(_ request: RequestLogEntry.Request) -> [String: JSONValue] {
         var client: [String: JSONValue] = [:]
         client["oauth"] = request.client.oauth.map { .string($0) }
         client["device"] = request.client.device.map { .string($0) }
@@ -92,7 +92,7 @@ enum AdminJSON {
         ])
     }
 
-    static func session(_ key: BearerKey, _ session: SSOSession) -> JSONValue {
+    static func session(_ key: TokenHash, _ session: SSOSession) -> JSONValue {
         .object([
             "key": .string(key.text), "user": .string(session.user.name), "realm": .string(session.user.realm.description),
             "journeys": .array(session.trees.sorted().map { .string($0) }),
@@ -111,7 +111,7 @@ enum AdminJSON {
         members["user"] = row.user.map { .string($0.name) }
         members["number"] = push.number.map { .integer(Int64($0)) }
         switch row.progress {
-        case .atDesk: members["way"] = .string("desk")
+        case .onStream: members["way"] = .string("desk")
         case .onItsWay: members["way"] = .string("onItsWay")
         case .sent(let id):
             members["way"] = .string("sent")

@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What somebody who tests can do to a server. The console, the administration's addresses and ``DeskServer`` are three faces of it.
+/// What somebody who tests can do to a server. The console, the administration's addresses and ``DevServer`` are three faces of it.
 struct AdminOperations: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     /// Ten years, in seconds.
     private static let longestMove = 10 * 365.25 * 86_400
@@ -19,33 +19,33 @@ struct AdminOperations: Sendable {
 
     func moveClock(by seconds: Double) async throws {
         guard abs(seconds) <= Self.longestMove else {
-            throw Refusal(.badRequest, "The clock is moved by a number of seconds, at most ten years.")
+            throw APIError(.badRequest, "The clock is moved by a number of seconds, at most ten years.")
         }
         try await change(clock: .move(seconds))
     }
 
     func setClock(to moment: Date) async throws {
-        guard abs(moment.timeIntervalSince(desk.clock.now)) <= 10 * Self.longestMove else {
-            throw Refusal(.badRequest, "The clock is set to a time within a hundred years of what it says.")
+        guard abs(moment.timeIntervalSince(server.clock.now)) <= 10 * Self.longestMove else {
+            throw APIError(.badRequest, "The clock is set to a time within a hundred years of what it says.")
         }
         try await change(clock: .set(moment))
     }
 
-    func change(clock kind: DeskClock.Change.Kind) async throws {
-        try await desk.change(clock: kind)
-        desk.logger.notice("the clock was changed", metadata: ["now": "\(desk.clock.now.ISO8601Format())"])
+    func change(clock kind: AdjustableClock.Change.Kind) async throws {
+        try await server.change(clock: kind)
+        server.logger.notice("the clock was changed", metadata: ["now": "\(server.clock.now.ISO8601Format())"])
     }
 
     // MARK: Faults
 
     func switchOn(_ rule: FaultRule) throws(FaultError) {
-        try desk.faults.switchOn(rule)
-        desk.logger.notice("a fault was switched on", metadata: ["name": "\(rule.name)", "kind": "\(rule.kind.name)"])
+        try server.faults.switchOn(rule)
+        server.logger.notice("a fault was switched on", metadata: ["name": "\(rule.name)", "kind": "\(rule.kind.name)"])
     }
 
     func switchOff(_ name: String) -> Bool {
-        let wasOn = desk.faults.switchOff(name)
-        if wasOn { desk.logger.notice("a fault was switched off", metadata: ["name": "\(name)"]) }
+        let wasOn = server.faults.switchOff(name)
+        if wasOn { server.logger.notice("a fault was switched off", metadata: ["name": "\(name)"]) }
         return wasOn
     }
 
@@ -59,14 +59,14 @@ struct AdminOperations: Sendable {
     }
 
     /// Ends the session of a key, as its time would. Nil when there is none.
-    func endSession(_ key: BearerKey) async throws -> EndedSession? {
-        let ended = try await desk.transact { state, moment -> EndedSession? in
+    func endSession(_ key: TokenHash) async throws -> EndedSession? {
+        let ended = try await server.transact { state, moment -> EndedSession? in
             if state.sessions.endBroken(key) { return .broken }
             return state.sessions.end(key, at: moment.now).map { .session($0) }
         }
         switch ended {
-        case .session(let session): desk.logger.notice("session ended", metadata: ["user": "\(session.user.name)"])
-        case .broken: desk.logger.notice("a session that could not be read was removed", metadata: ["key": "\(key.text)"])
+        case .session(let session): server.logger.notice("session ended", metadata: ["user": "\(session.user.name)"])
+        case .broken: server.logger.notice("a session that could not be read was removed", metadata: ["key": "\(key.text)"])
         case nil: break
         }
         return ended
@@ -76,11 +76,11 @@ struct AdminOperations: Sendable {
     func endSessions(of user: UserKey?) async throws -> Int {
         var count = 0
         while true {
-            let ended = try await desk.transact { state, moment in state.sessions.endAll(of: user, at: moment.now) }
+            let ended = try await server.transact { state, moment in state.sessions.endAll(of: user, at: moment.now) }
             guard ended > 0 else { break }
             count += ended
         }
-        desk.logger.notice("sessions ended", metadata: ["count": "\(count)"])
+        server.logger.notice("sessions ended", metadata: ["count": "\(count)"])
         return count
     }
 
@@ -88,13 +88,13 @@ struct AdminOperations: Sendable {
 
     /// Makes a user. False when there is one of that name.
     func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) async throws -> Bool {
-        guard desk.has(user.realm) else { throw Refusal.unknownRealm(user.realm) }
-        return try await desk.transact { state, _ in state.directory.add(user, password: password, claims: claims) }
+        guard server.has(user.realm) else { throw APIError.unknownRealm(user.realm) }
+        return try await server.transact { state, _ in state.directory.add(user, password: password, claims: claims) }
     }
 
     /// Changes what is given of a user: whether they are locked, or their password. False when there is no such user.
     func change(_ user: UserKey, isLocked: Bool?, password: Secret?) async throws -> Bool {
-        try await desk.transact { state, moment in
+        try await server.transact { state, moment in
             guard state.directory.contains(user) else { return false }
             if let isLocked { state.directory.setLocked(isLocked, user) }
             if isLocked == false { state.lockouts.clear(user, at: moment.now) }
@@ -105,7 +105,7 @@ struct AdminOperations: Sendable {
 
     /// Takes a user's devices away, one or all, and says how many there were.
     func removeDevices(of user: UserKey, kind: DeviceKind? = nil, id: String? = nil) async throws -> Int {
-        try await desk.transact { state, moment in
+        try await server.transact { state, moment in
             // Nobody can say which device it is that cannot be read: it goes with all of them.
             var count = kind == nil ? state.devices.removeBroken(of: user) : 0
             for each in DeviceKind.allCases where kind == nil || kind == each {
@@ -123,18 +123,18 @@ struct AdminOperations: Sendable {
 
     /// Everything is as at the start: the state, the clock, and no fault is on. The journal goes on.
     func startAgain() async throws {
-        try await desk.startAgain()
-        desk.faults.switchAllOff()
-        desk.logger.notice("the state was reset")
+        try await server.startAgain()
+        server.faults.switchAllOff()
+        server.logger.notice("the state was reset")
     }
 
-    func restore(_ snapshot: DeskSnapshot) async throws {
-        try await desk.restore(snapshot)
-        desk.logger.notice("a snapshot was restored", metadata: ["rows": "\(snapshot.count)"])
+    func restore(_ snapshot: StateSnapshot) async throws {
+        try await server.restore(snapshot)
+        server.logger.notice("a snapshot was restored", metadata: ["rows": "\(snapshot.count)"])
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// Removes a device with all that is waiting for it, and gives its description. Nil when there is none.
     @discardableResult
     mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey, at now: Date) -> JSONValue? {

@@ -30,16 +30,16 @@ extension AdminResource {
                 guard let kind = DeviceKind(rawValue: place[1]),
                     try await operations.removeDevices(of: user, kind: kind, id: place[2]) > 0
                 else {
-                    throw Refusal(.notFound, "There is no such device.")
+                    throw APIError(.notFound, "There is no such device.")
                 }
             }
-        case (_, []): throw Refusal.methodNotAllowed([.get, .patch])
-        case (_, ["devices"]): throw Refusal.methodNotAllowed([.delete])
-        default: throw Refusal.resourceNotFound
+        case (_, []): throw APIError.methodNotAllowed([.get, .patch])
+        case (_, ["devices"]): throw APIError.methodNotAllowed([.delete])
+        default: throw APIError.resourceNotFound
         }
         return {
-            let isThere = try await desk.transact { state, _ in state.directory.contains(user) }
-            guard isThere else { throw Refusal(.notFound, "There is no such user.") }
+            let isThere = try await server.transact { state, _ in state.directory.contains(user) }
+            guard isThere else { throw APIError(.notFound, "There is no such user.") }
             try await change()
             return try reply(try await describe(user))
         }
@@ -49,7 +49,7 @@ extension AdminResource {
         switch reader.request.method {
         case .get:
             return {
-                let users = try await desk.survey { state, moment in
+                let users = try await server.survey { state, moment in
                     state.directory.users(ConsoleFacts.mostCounted, at: moment.now)
                         .filter { realm == nil || $0.realm == realm }
                         .prefix(ConsoleFacts.rows).map { state.description(of: $0, at: moment.now) }
@@ -57,7 +57,7 @@ extension AdminResource {
                 return try reply(.object(["users": .array(users)]))
             }
         case .post: return { try await add(reader, in: realm) }
-        default: throw Refusal.methodNotAllowed([.get, .post])
+        default: throw APIError.methodNotAllowed([.get, .post])
         }
     }
 
@@ -68,20 +68,20 @@ extension AdminResource {
         let place = try body.text("realm").map { RealmPath($0) } ?? realm ?? .root
         let claims = try body.object("claims") ?? [:]
         try body.end()
-        guard !name.isEmpty, !name.contains("/") else { throw Refusal(.badRequest, "'name' is a text without slashes.") }
+        guard !name.isEmpty, !name.contains("/") else { throw APIError(.badRequest, "'name' is a text without slashes.") }
         let user = UserKey(realm: place, name: name)
         guard try await operations.add(user, password: Secret(password.utf8), claims: claims) else {
-            throw Refusal(.conflict, "There is a user of this name.")
+            throw APIError(.conflict, "There is a user of this name.")
         }
         return try reply(try await describe(user), .created)
     }
 
     private func describe(_ user: UserKey) async throws -> JSONValue {
-        try await desk.survey { state, moment in state.description(of: user, at: moment.now) }
+        try await server.survey { state, moment in state.description(of: user, at: moment.now) }
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     fileprivate func description(of user: UserKey, at now: Date) -> JSONValue {
         let carried = DeviceKind.allCases.flatMap { kind in
             devices.descriptions(kind, of: user).map { device in

@@ -22,31 +22,31 @@ struct AdminResource: Sendable {
     /// The fewest bytes of a token; a shorter one opens nothing.
     static let shortestToken = 16
 
-    let desk: Desk
+    let server: ServerContext
 
-    var operations: AdminOperations { AdminOperations(desk: desk) }
+    var operations: AdminOperations { AdminOperations(server: server) }
 
     /// - Parameters:
     ///   - path: what follows `/admin`.
     ///   - isLocal: whether a program on this machine asks.
     func respond(to reader: RequestReader, path: Substring, isLocal: Bool) async throws -> Response {
-        guard let token = desk.configuration.adminToken, token.count >= Self.shortestToken, isLocal else {
-            throw Refusal.resourceNotFound
+        guard let token = server.configuration.adminToken, token.count >= Self.shortestToken, isLocal else {
+            throw APIError.resourceNotFound
         }
         guard let shown = reader.credentials("Bearer"), ConstantTime.areEqual(Array(shown.utf8), token.bytes) else {
-            throw Refusal(
+            throw APIError(
                 .unauthorized, "The administration wants its token.", headers: [.wwwAuthenticate: "Bearer realm=\"signet-admin\""]
             )
         }
         var segments: [String] = []
         for part in path.split(separator: "/") {
-            guard let segment = part.percentDecoded() else { throw Refusal.resourceNotFound }
+            guard let segment = part.percentDecoded() else { throw APIError.resourceNotFound }
             segments.append(segment)
         }
         do {
             return try await answer(reader, segments, token)
         } catch let error as FaultError {
-            throw Refusal(.badRequest, "\(error)")
+            throw APIError(.badRequest, "\(error)")
         }
     }
 
@@ -65,10 +65,10 @@ struct AdminResource: Sendable {
         case nil:
             try reader.require(.get)
             return {
-                let broken = try await desk.engine.broken.entries
+                let broken = try await server.engine.broken.entries
                 return try reply(
                     .object([
-                        "url": .string(desk.baseURL), "clock": AdminJSON.clock(desk.clock),
+                        "url": .string(server.baseURL), "clock": AdminJSON.clock(server.clock),
                         "brokenRows": .array(broken.map { AdminJSON.brokenRow($0) }),
                     ]))
             }
@@ -89,7 +89,7 @@ struct AdminResource: Sendable {
                 try await operations.startAgain()
                 return try reply(.object([:]))
             }
-        default: throw Refusal.resourceNotFound
+        default: throw APIError.resourceNotFound
         }
     }
 
@@ -100,9 +100,9 @@ struct AdminResource: Sendable {
     }
 
     /// The realm that a query names.
-    func realm(_ query: inout AdminQuery) throws(Refusal) -> RealmPath? {
+    func realm(_ query: inout AdminQuery) throws(APIError) -> RealmPath? {
         guard let realm = query.text("realm").map({ RealmPath($0) }) else { return nil }
-        guard desk.has(realm) else { throw Refusal(.notFound, "There is no such realm.") }
+        guard server.has(realm) else { throw APIError(.notFound, "There is no such realm.") }
         return realm
     }
 
@@ -118,7 +118,7 @@ struct AdminResource: Sendable {
                 let moment = try body.moment("now")
                 let stops = try body.truth("stopped")
                 try body.end()
-                guard moment != nil || stops != nil else { throw Refusal(.badRequest, "'now' or 'stopped' is missing.") }
+                guard moment != nil || stops != nil else { throw APIError(.badRequest, "'now' or 'stopped' is missing.") }
                 if let moment { try await operations.setClock(to: moment) }
                 if let stops { try await operations.change(clock: stops ? .stop : .resume) }
             }
@@ -139,13 +139,13 @@ struct AdminResource: Sendable {
                 try await AdminBody(reader).end()
                 try await operations.change(clock: .reset)
             }
-        case (_, []): throw Refusal.methodNotAllowed([.get, .put, .delete])
-        case (_, ["advance"]), (_, ["resume"]): throw Refusal.methodNotAllowed([.post])
-        default: throw Refusal.resourceNotFound
+        case (_, []): throw APIError.methodNotAllowed([.get, .put, .delete])
+        case (_, ["advance"]), (_, ["resume"]): throw APIError.methodNotAllowed([.post])
+        default: throw APIError.resourceNotFound
         }
         return {
             try await change()
-            return try reply(AdminJSON.clock(desk.clock))
+            return try reply(AdminJSON.clock(server.clock))
         }
     }
 
@@ -157,33 +157,33 @@ struct AdminResource: Sendable {
             return {
                 try reply(
                     .object([
-                        "faults": .array(desk.faults.entries.map { AdminJSON.fault($0) }),
+                        "faults": .array(server.faults.entries.map { AdminJSON.fault($0) }),
                         "kinds": .array(FaultKind.examples.map { .string($0.name) }),
-                        "routes": .array(desk.faults.routes.map { .string($0) }),
+                        "routes": .array(server.faults.routes.map { .string($0) }),
                     ]))
             }
         case (.post, 0):
             return {
                 var body = try await AdminBody(reader)
-                let rule = try FaultRule(&body, now: desk.clock.now)
+                let rule = try FaultRule(&body, now: server.clock.now)
                 try body.end()
                 try operations.switchOn(rule)
-                let entry = desk.faults.entries.last { $0.rule.name == rule.name }
+                let entry = server.faults.entries.last { $0.rule.name == rule.name }
                 return try reply(entry.map { AdminJSON.fault($0) } ?? .object([:]), .created)
             }
         case (.delete, 0):
             return {
-                desk.faults.switchAllOff()
+                server.faults.switchAllOff()
                 return try reply(.object([:]))
             }
         case (.delete, 1):
             return {
-                guard operations.switchOff(path[0]) else { throw Refusal(.notFound, "No fault of this name is on.") }
+                guard operations.switchOff(path[0]) else { throw APIError(.notFound, "No fault of this name is on.") }
                 return try reply(.object([:]))
             }
-        case (_, 0): throw Refusal.methodNotAllowed([.get, .post, .delete])
-        case (_, 1): throw Refusal.methodNotAllowed([.delete])
-        default: throw Refusal.resourceNotFound
+        case (_, 0): throw APIError.methodNotAllowed([.get, .post, .delete])
+        case (_, 1): throw APIError.methodNotAllowed([.delete])
+        default: throw APIError.resourceNotFound
         }
     }
 
@@ -195,21 +195,21 @@ struct AdminResource: Sendable {
     private func journal(_ reader: RequestReader, _ query: inout AdminQuery) throws -> Call {
         if reader.request.method == .delete {
             return {
-                desk.journal.clear()
+                server.journal.clear()
                 return try reply(.object([:]))
             }
         }
         try reader.require(.get, .delete)
-        let filter = try JournalFilter(&query)
-        let limit = try query.number("limit", 1...Journal.size) ?? Journal.size
+        let filter = try RequestLogFilter(&query)
+        let limit = try query.number("limit", 1...RequestLog.size) ?? RequestLog.size
         let wait = try query.seconds("wait", upTo: Self.longestWait)
         return {
             if let wait {
                 // Who waits in vain is told so by an empty list.
-                _ = try? await desk.journal.waitForEntry(matching: filter, within: .seconds(wait))
+                _ = try? await server.journal.waitForEntry(matching: filter, within: .seconds(wait))
             }
-            let last = desk.journal.last
-            let entries = desk.journal.entries(matching: filter)
+            let last = server.journal.last
+            let entries = server.journal.entries(matching: filter)
             return try reply(
                 .object([
                     "count": .integer(Int64(entries.count)), "last": .integer(Int64(last)),
@@ -223,12 +223,12 @@ struct AdminResource: Sendable {
     private func sessions(_ reader: RequestReader, _ path: [String], _ query: inout AdminQuery) throws -> Call {
         let realm = try realm(&query)
         let user = query.text("user").map { UserKey(realm: realm ?? .root, name: $0) }
-        guard realm == nil || user != nil else { throw Refusal(.badRequest, "'realm' says where a 'user' is: name one.") }
-        guard path.isEmpty || user == nil else { throw Refusal(.badRequest, "The session is named already: leave 'user' out.") }
+        guard realm == nil || user != nil else { throw APIError(.badRequest, "'realm' says where a 'user' is: name one.") }
+        guard path.isEmpty || user == nil else { throw APIError(.badRequest, "The session is named already: leave 'user' out.") }
         switch (reader.request.method, path.count) {
         case (.get, 0):
             return {
-                let all = try await desk.survey { state, moment in
+                let all = try await server.survey { state, moment in
                     user.map { state.sessions.sessions(of: $0, at: moment.now) }
                         ?? state.sessions.newest(ConsoleFacts.rows, at: moment.now)
                 }.sorted { $0.session.startedAt < $1.session.startedAt }
@@ -238,16 +238,16 @@ struct AdminResource: Sendable {
             return { try reply(.object(["ended": .integer(Int64(try await operations.endSessions(of: user)))])) }
         case (.delete, 1):
             return {
-                let key = BearerKey(text: path[0])
+                let key = TokenHash(text: path[0])
                 switch try await operations.endSession(key) {
                 case .session(let session): return try reply(AdminJSON.session(key, session))
                 case .broken: return try reply(.object(["key": .string(key.text), "broken": .bool(true)]))
-                case nil: throw Refusal(.notFound, "There is no such session.")
+                case nil: throw APIError(.notFound, "There is no such session.")
                 }
             }
-        case (_, 0): throw Refusal.methodNotAllowed([.get, .delete])
-        case (_, 1): throw Refusal.methodNotAllowed([.delete])
-        default: throw Refusal.resourceNotFound
+        case (_, 0): throw APIError.methodNotAllowed([.get, .delete])
+        case (_, 1): throw APIError.methodNotAllowed([.delete])
+        default: throw APIError.resourceNotFound
         }
     }
 
@@ -256,7 +256,7 @@ struct AdminResource: Sendable {
         let realm = try realm(&query)
         let name = query.text("user")
         return {
-            let letters = try await desk.survey { state, moment in state.outbox.newest(ConsoleFacts.rows, at: moment.now) }
+            let letters = try await server.survey { state, moment in state.outbox.newest(ConsoleFacts.rows, at: moment.now) }
                 .filter { (realm == nil || $0.user.realm == realm) && (name == nil || $0.user.name == name) }
             let told = letters.map { letter -> JSONValue in
                 .object([
@@ -269,7 +269,7 @@ struct AdminResource: Sendable {
     }
 
     private func pushes() async throws -> Response {
-        let pushes = try await desk.survey { [streams = desk.streams] state, moment in
+        let pushes = try await server.survey { [streams = server.streams] state, moment in
             state.pushes.newest(ConsoleFacts.rows, at: moment.now).sorted { $0.sentAt > $1.sentAt }
                 .map { AdminJSON.push(ConsoleFacts.PushRow($0, state, streams, at: moment.now)) }
         }
@@ -288,7 +288,7 @@ extension AdminResource {
         let key = Sealing.derive("signet server administration snapshots", from: token)
         guard reader.request.method != .get else {
             return {
-                let bytes = try await desk.snapshot().sealed(with: key)
+                let bytes = try await server.snapshot().sealed(with: key)
                 return Response(
                     status: .ok, headers: [.contentType: "application/octet-stream", .cacheControl: "no-store"],
                     body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
@@ -300,13 +300,13 @@ extension AdminResource {
 
     private func restore(_ reader: RequestReader, _ key: Secret) async throws -> Response {
         let bytes = try await RequestReader(
-            request: reader.request, largestBody: Self.largestSnapshot, telemetry: desk.telemetry, notes: reader.notes
+            request: reader.request, largestBody: Self.largestSnapshot, telemetry: server.telemetry, notes: reader.notes
         ).body()
-        let snapshot: DeskSnapshot
+        let snapshot: StateSnapshot
         do {
-            snapshot = try DeskSnapshot(sealed: bytes, key: key)
+            snapshot = try StateSnapshot(sealed: bytes, key: key)
         } catch let error as StoreError {
-            throw Refusal(.badRequest, "\(error)")
+            throw APIError(.badRequest, "\(error)")
         }
         try await operations.restore(snapshot)
         return try reply(.object(["rows": .integer(Int64(snapshot.count))]))

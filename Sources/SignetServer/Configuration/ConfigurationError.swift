@@ -16,13 +16,13 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 /// One thing that is wrong with a configuration file, and what to do about it. What the file says of passwords is never in it.
 public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
     /// Where it is.
-    public let place: FilePlace
+    public let place: SourcePosition
     /// What it is about, for example the text "journey `Login`, node `page`"; nil when it is about the file as a whole.
     public let subject: String?
     /// What is wrong, and the way out.
     public let message: String
 
-    init(_ place: FilePlace, _ subject: String?, _ message: String) {
+    init(_ place: SourcePosition, _ subject: String?, _ message: String) {
         self.place = place
         self.subject = subject
         self.message = message

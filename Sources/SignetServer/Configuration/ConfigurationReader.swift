@@ -191,8 +191,8 @@ struct ConfigurationReader {
 
     // MARK: People
 
-    private mutating func readAttributes(_ value: MarkedValue?) -> NodeSurroundings {
-        var surroundings = NodeSurroundings()
+    private mutating func readAttributes(_ value: MarkedValue?) -> NodeContext {
+        var surroundings = NodeContext()
         guard let value else { return surroundings }
         guard let entries = value.mapping else {
             problems.append(

@@ -4,14 +4,14 @@ import YAMLText
 /// Reads the section `journeys`: first each journey for itself, then what leads from node to node and from journey to journey.
 struct JourneyReader {
     private(set) var problems: [ConfigurationProblem] = []
-    private let surroundings: NodeSurroundings
+    private let surroundings: NodeContext
     private let realms: Set<RealmPath>
     private var drafts: [Draft] = []
 
     /// A journey as it was read, with its places.
     private struct Draft {
         let name: String
-        let place: FilePlace
+        let place: SourcePosition
         var entry = ""
         var isInner = false
         var realms: Set<RealmPath>?
@@ -37,7 +37,7 @@ struct JourneyReader {
 
     private struct NodeDraft {
         let id: String
-        let place: FilePlace
+        let place: SourcePosition
         let type: NodeType
         let kind: any NodeKind
         /// Whether the kind has the outcomes that the file means.
@@ -59,12 +59,12 @@ struct JourneyReader {
     /// Where an outcome leads.
     private struct Way {
         let outcome: String
-        let place: FilePlace
+        let place: SourcePosition
         let target: String
-        let targetPlace: FilePlace
+        let targetPlace: SourcePosition
     }
 
-    init(_ surroundings: NodeSurroundings, realms: Set<RealmPath>) {
+    init(_ surroundings: NodeContext, realms: Set<RealmPath>) {
         self.surroundings = surroundings
         self.realms = realms
     }
@@ -205,7 +205,8 @@ struct JourneyReader {
     }
 
     private mutating func note(
-        _ place: FilePlace, _ subject: String, _ message: String, _ names: [String], _ name: String, _ verb: String = "it has"
+        _ place: SourcePosition, _ subject: String, _ message: String, _ names: [String], _ name: String,
+        _ verb: String = "it has"
     ) {
         problems.append(
             ConfigurationProblem(

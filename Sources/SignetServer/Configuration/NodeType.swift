@@ -10,11 +10,11 @@ struct NodeType: Sendable {
     /// What it does, for the documentation.
     let about: String
     /// Reads the properties. A wrong one is noted and counts as not given, so there is always a node.
-    let read: @Sendable (inout SectionReader, NodeSurroundings) -> NodeParts
+    let read: @Sendable (inout SectionReader, NodeContext) -> DecodedNode
 
     init(
         _ name: String, _ title: String, _ about: String,
-        _ read: @escaping @Sendable (inout SectionReader, NodeSurroundings) -> NodeParts
+        _ read: @escaping @Sendable (inout SectionReader, NodeContext) -> DecodedNode
     ) {
         self.name = name
         self.title = title
@@ -44,7 +44,7 @@ struct NodeType: Sendable {
 }
 
 /// What a node is made of.
-enum NodeParts: Sendable {
+enum DecodedNode: Sendable {
     case node(any NodeKind)
     /// A node of which a mistake, which was noted, hides what outcomes it has.
     case obscured(any NodeKind)
@@ -53,7 +53,7 @@ enum NodeParts: Sendable {
 }
 
 /// What a node's properties refer to.
-struct NodeSurroundings: Sendable {
+struct NodeContext: Sendable {
     /// What attributes are, by name.
     var attributes = AttributeDefinition.standard
 }

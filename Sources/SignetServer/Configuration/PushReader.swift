@@ -12,7 +12,7 @@ struct PushReader {
     }
 
     /// What the section says; nothing where it says nothing.
-    mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, front: PushFrontConfiguration?) {
+    mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, front: PushGatewayConfiguration?) {
         guard let value else { return (nil, nil) }
         var reader = SectionReader(value, subject: "push")
         let sns = reader.value("sns", kind: "the way to phones")
@@ -113,9 +113,9 @@ struct PushReader {
 
     // MARK: The front
 
-    private mutating func readFront(_ value: MarkedValue) -> PushFrontConfiguration {
+    private mutating func readFront(_ value: MarkedValue) -> PushGatewayConfiguration {
         var reader = SectionReader(value, subject: "push, front")
-        var front = PushFrontConfiguration(keys: [])
+        var front = PushGatewayConfiguration(keys: [])
         front.path = reader.text("path", front.path)
         if front.normalPath.utf8.contains(where: { !Self.isPlain($0) }) {
             reader.note(reader.place(of: "path"), "`path` is the path of an address, `/sns`, of letters, digits and `/ - . _ ~`")

@@ -15,7 +15,7 @@ struct Setting: Sendable, Hashable {
 struct SectionReader {
     /// What the section is about, for messages.
     let subject: String?
-    let place: FilePlace
+    let place: SourcePosition
     /// What it was asked for, in that order.
     private(set) var settings: [Setting] = []
     private(set) var problems: [ConfigurationProblem] = []
@@ -34,7 +34,7 @@ struct SectionReader {
 
     // MARK: What is wrong
 
-    mutating func note(_ place: FilePlace, _ message: String) {
+    mutating func note(_ place: SourcePosition, _ message: String) {
         problems.append(ConfigurationProblem(place, subject, message))
     }
 
@@ -77,7 +77,7 @@ struct SectionReader {
     func isGiven(_ name: String) -> Bool { entries.contains { $0.key == name && !$0.value.isNothing } }
 
     /// Where a setting stands, or else the section.
-    func place(of name: String) -> FilePlace { entries.first { $0.key == name }?.value.place ?? place }
+    func place(of name: String) -> SourcePosition { entries.first { $0.key == name }?.value.place ?? place }
 
     /// Whether a text stands under a name.
     func hasText(_ name: String) -> Bool { entries.first { $0.key == name }?.value.text != nil }

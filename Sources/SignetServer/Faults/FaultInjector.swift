@@ -8,9 +8,9 @@ import Synchronization
 /// Spoils answers: the one place between the connection and the resources that knows of faults. What concerns messages on a desk's
 /// stream is in ``FaultedDelivery``.
 struct FaultInjector: Sendable {
-    let desk: Desk
-    let context: DeskContext
-    let notes: RequestNotes
+    let server: ServerContext
+    let context: AppRequestContext
+    let notes: RequestLogContext
     let route: RouteName
 
     /// Answers a request, with the faults that are meant for it.
@@ -38,19 +38,19 @@ struct FaultInjector: Sendable {
         }
         var answer = try await handle(request)
         for entry in entries where entry.rule.carriesOut && !entry.rule.kind.isLatency {
-            guard desk.faults.take(entry) else { continue }
+            guard server.faults.take(entry) else { continue }
             if let spoilt = try await spoil(answer, entry.rule, request.method) {
                 answer = spoilt
                 notes.note { $0.faults.append(entry.rule.name) }
             } else {
-                desk.faults.giveBack(entry)
+                server.faults.giveBack(entry)
             }
         }
         return answer
     }
 
     private func take(_ entry: FaultTable.Entry) -> Bool {
-        guard desk.faults.take(entry) else { return false }
+        guard server.faults.take(entry) else { return false }
         notes.note { $0.faults.append(entry.rule.name) }
         return true
     }
@@ -59,7 +59,7 @@ struct FaultInjector: Sendable {
 
     private func meant(for request: inout Request) async throws -> [FaultTable.Entry] {
         let path = belowContext(request)
-        let entries = desk.faults.candidates { !$0.kind.isOfDeliveries && $0.route.matches(route.name, path) }
+        let entries = server.faults.candidates { !$0.kind.isOfDeliveries && $0.route.matches(route.name, path) }
             .filter { $0.rule.kind.home == nil || $0.rule.kind.home == route.resource }
         let clients = entries.compactMap(\.rule.client)
         guard !clients.isEmpty else { return entries }
@@ -70,14 +70,14 @@ struct FaultInjector: Sendable {
 
     private func belowContext(_ request: Request) -> Substring {
         let path = request.uri.path
-        return path.hasPrefix("\(desk.contextPath)/") ? path.dropFirst(desk.contextPath.count) : path[...]
+        return path.hasPrefix("\(server.contextPath)/") ? path.dropFirst(server.contextPath.count) : path[...]
     }
 
     /// Who asks, as far as `matches` want to know. A body that is read for it is put back.
-    private func client(of request: inout Request, for matches: [ClientMatch]) async throws -> JournalEntry.Client {
-        var client = JournalEntry.Client()
+    private func client(of request: inout Request, for matches: [ClientMatch]) async throws -> RequestLogEntry.Client {
+        var client = RequestLogEntry.Client()
         client.address = context.address
-        client.userAgent = RequestReader(request: request, largestBody: 0, telemetry: desk.telemetry).header("user-agent")
+        client.userAgent = RequestReader(request: request, largestBody: 0, telemetry: server.telemetry).header("user-agent")
         let kinds = Set(matches.map(\.kind))
         if kinds.contains("oauth") { client.oauth = try await oauthClient(of: &request) }
         if kinds.contains("device") { client.device = try await device(of: &request) }
@@ -87,14 +87,14 @@ struct FaultInjector: Sendable {
     /// The body, which is put back.
     private func collect(_ request: inout Request) async throws -> [UInt8] {
         let reader = RequestReader(
-            request: request, largestBody: desk.configuration.largestBody, telemetry: desk.telemetry)
+            request: request, largestBody: server.configuration.largestBody, telemetry: server.telemetry)
         let bytes = try await reader.body()
         request.body = RequestBody(buffer: ByteBuffer(bytes: bytes))
         return bytes
     }
 
     private func oauthClient(of request: inout Request) async throws -> String? {
-        let reader = RequestReader(request: request, largestBody: 0, telemetry: desk.telemetry)
+        let reader = RequestReader(request: request, largestBody: 0, telemetry: server.telemetry)
         if let id = reader.basicClient ?? reader.query("client_id") { return id }
         guard request.method == .post else { return nil }
         return FormCoding.decode(String(decoding: try await collect(&request), as: UTF8.self))["client_id"]
@@ -103,13 +103,13 @@ struct FaultInjector: Sendable {
     /// The mechanism that a device names. Whether it is the one shows later: a fault harms nobody.
     private func device(of request: inout Request) async throws -> String? {
         switch route.resource {
-        case .pushDesk:
-            let reader = RequestReader(request: request, largestBody: 0, telemetry: desk.telemetry)
-            return reader.credentials(DeskProof.scheme).flatMap(Self.mechanismUID)
+        case .pushStream:
+            let reader = RequestReader(request: request, largestBody: 0, telemetry: server.telemetry)
+            return reader.credentials(PushStreamProof.scheme).flatMap(Self.mechanismUID)
         case .pushMessage:
             guard let body = try? JSON.decode(PushRequestBody.self, from: try await collect(&request)) else { return nil }
             if let named = Self.mechanismUID(in: body.jwt) { return named }
-            return try await desk.transact { state, moment in state.pushes.entry(body.messageId, at: moment.now)?.mechanismUID }
+            return try await server.transact { state, moment in state.pushes.entry(body.messageId, at: moment.now)?.mechanismUID }
         default: return nil
         }
     }
@@ -147,7 +147,7 @@ extension FaultInjector {
         let status = HTTPResponse.Status(code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
         var headers: HTTPFields = [:]
         if let retryAfter { headers.set("Retry-After", String(retryAfter)) }
-        return try Refusal(status, "A fault is switched on.", headers: headers).response(for: route, method, at: desk)
+        return try APIError(status, "A fault is switched on.", headers: headers).response(for: route, method, at: server)
     }
 
     private static var portal: Response {
@@ -209,7 +209,7 @@ extension FaultInjector {
 
     private func expired(_ response: Response) async throws -> Response? {
         guard let location = response.headers[.location], let code = FormCoding.query(of: location)["code"] else { return nil }
-        let wasGood = try await desk.transact { state, moment in state.tokens.expire(code: code, at: moment.now) }
+        let wasGood = try await server.transact { state, moment in state.tokens.expire(code: code, at: moment.now) }
         return wasGood ? response : nil
     }
 
@@ -229,7 +229,7 @@ extension FaultInjector {
             var claims = try? JSON.value(of: payload).object
         else { return nil }
         claims["nonce"] = .string(RandomID.token())
-        return try await desk.signer.sign(claims)
+        return try await server.signer.sign(claims)
     }
 
     private static func otherSignature(_ token: String) -> String? {

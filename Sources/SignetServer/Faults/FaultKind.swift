@@ -58,12 +58,12 @@ public enum FaultKind: Sendable, Hashable {
         case .latency, .status, .cut, .html, .truncated: nil
         case .wrongState, .expiredCode: .authorize
         case .wrongNonce, .wrongSignature: .accessToken
-        case .replayedPush, .duplicateDelivery, .reordering: .pushDesk
+        case .replayedPush, .duplicateDelivery, .reordering: .pushStream
         }
     }
 
     /// Whether it is about messages on a desk's stream, and not about answers.
-    var isOfDeliveries: Bool { home == .pushDesk }
+    var isOfDeliveries: Bool { home == .pushStream }
 
     /// Whether the request is carried out all the same, unless the rule says otherwise.
     var carriesOut: Bool {

@@ -13,10 +13,10 @@ struct FaultedDelivery: Sendable {
     /// The most messages that are remembered to be delivered again.
     private static let memory = 16
 
-    private let desk: Desk
+    private let server: ServerContext
     private let mechanismUID: String
     private let path: String
-    private let client: JournalEntry.Client
+    private let client: RequestLogEntry.Client
     /// The message that waits for the next one, and the fault that holds it back.
     private var held: (push: PendingPush, fault: FaultTable.Entry)?
     private var delivered: [PendingPush] = []
@@ -29,28 +29,28 @@ struct FaultedDelivery: Sendable {
     ///   - last: the last event that the device has seen, before the stream was opened.
     ///   - path: the path of the stream's request.
     ///   - client: who holds the stream open.
-    init(desk: Desk, mechanismUID: String, after last: UInt64?, path: String, client: JournalEntry.Client) {
-        self.desk = desk
+    init(server: ServerContext, mechanismUID: String, after last: UInt64?, path: String, client: RequestLogEntry.Client) {
+        self.server = server
         self.mechanismUID = mechanismUID
         lastID = last ?? 0
-        self.path = String(path.hasPrefix("\(desk.contextPath)/") ? path.dropFirst(desk.contextPath.count) : path[...])
+        self.path = String(path.hasPrefix("\(server.contextPath)/") ? path.dropFirst(server.contextPath.count) : path[...])
         self.client = client
     }
 
     /// The events to send, now that these messages are to be delivered, or none are.
     mutating func events(for pushes: [PendingPush]) async throws -> [Event] {
-        guard !desk.faults.isIdle || held != nil else {
+        guard !server.faults.isIdle || held != nil else {
             remember(pushes)
             return pushes.map { Event(push: $0, id: $0.eventID) }
         }
-        let faults = desk.faults.candidates {
-            $0.kind.isOfDeliveries && $0.route.matches(ResourceAddress.Resource.pushDesk.rawValue, path[...])
+        let faults = server.faults.candidates {
+            $0.kind.isOfDeliveries && $0.route.matches(ResourceAddress.Resource.pushStream.rawValue, path[...])
         }
         .filter { $0.rule.client?.matches(client) ?? true }
         var events = try await ordered(pushes.map { Event(push: $0, id: $0.eventID) }, faults)
         for fault in faults where fault.rule.kind == .duplicateDelivery {
             events = events.flatMap { event in
-                guard desk.faults.take(fault) else { return [event] }
+                guard server.faults.take(fault) else { return [event] }
                 return [event, Event(push: event.push, id: event.id, faults: event.faults + [fault.rule.name])]
             }
         }
@@ -71,7 +71,7 @@ struct FaultedDelivery: Sendable {
     private mutating func rememberEarlier() async throws {
         guard !knowsEarlier else { return }
         let known = Set(delivered.map(\.messageID))
-        let earlier = try await desk.transact { [mechanismUID] state, moment in
+        let earlier = try await server.transact { [mechanismUID] state, moment in
             state.pushes.settled(for: mechanismUID, Self.memory, at: moment.now)
         }
         delivered = (earlier.filter { !known.contains($0.messageID) } + delivered).suffix(Self.memory)
@@ -89,7 +89,7 @@ struct FaultedDelivery: Sendable {
             held = nil
             return events + [Event(push: push, id: push.eventID, faults: [fault.rule.name])]
         }
-        guard let first = events.first, let fault = isOn.first(where: { desk.faults.take($0) }) else { return events }
+        guard let first = events.first, let fault = isOn.first(where: { server.faults.take($0) }) else { return events }
         guard events.count > 1 else {
             held = (first.push, fault)
             return []
@@ -98,7 +98,7 @@ struct FaultedDelivery: Sendable {
     }
 
     private func isWaiting(_ push: PendingPush) async throws -> Bool {
-        try await desk.transact { state, moment in
+        try await server.transact { state, moment in
             state.pushes.entry(push.messageID, at: moment.now)?.state == .waiting && moment.now < push.deadline
         }
     }
@@ -109,7 +109,7 @@ struct FaultedDelivery: Sendable {
         var events: [Event] = []
         for push in delivered where !replayed.contains(push.messageID) {
             if try await isWaiting(push) { continue }
-            guard desk.faults.take(fault) else { break }
+            guard server.faults.take(fault) else { break }
             replayed.insert(push.messageID)
             events.append(Event(push: push, id: lastID, faults: [fault.rule.name]))
         }

@@ -34,8 +34,8 @@ struct AcceptAPIVersion: Sendable, Hashable {
     /// The newest protocol that CREST speaks.
     static let newestProtocol = APIVersion(2, 1)
 
-    init(_ text: String) throws(Refusal) {
-        let malformed = Refusal(.badRequest, "Accept-API-Version: the header is malformed")
+    init(_ text: String) throws(APIError) {
+        let malformed = APIError(.badRequest, "Accept-API-Version: the header is malformed")
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let pair = part.split(separator: "=", omittingEmptySubsequences: false).map { $0.trimming(" \t") }
             guard pair.count == 2, let version = APIVersion(pair[1]) else { throw malformed }
@@ -46,20 +46,20 @@ struct AcceptAPIVersion: Sendable, Hashable {
             }
         }
         if let asked = `protocol`, (asked.major, asked.minor) > (Self.newestProtocol.major, Self.newestProtocol.minor) {
-            throw Refusal(.badRequest, "Accept-API-Version: Protocol version \"\(asked)\" is not supported")
+            throw APIError(.badRequest, "Accept-API-Version: Protocol version \"\(asked)\" is not supported")
         }
     }
 
     /// Checks that the resource of version `served` is what the client wants; without a header it wants the newest.
-    static func check(_ header: String?, served: APIVersion) throws(Refusal) {
+    static func check(_ header: String?, served: APIVersion) throws(APIError) {
         _ = try check(header, served: [served])
     }
 
     /// Which of the versions `served`, the newest first, the client wants.
-    static func check(_ header: String?, served: [APIVersion]) throws(Refusal) -> APIVersion {
+    static func check(_ header: String?, served: [APIVersion]) throws(APIError) -> APIVersion {
         guard let header, let requested = try AcceptAPIVersion(header).resource else { return served[0] }
         guard let version = served.first(where: { $0.accepts(requested) }) else {
-            throw Refusal(.notFound, "Accept-API-Version: Requested version \"\(requested)\" does not match any routes.")
+            throw APIError(.notFound, "Accept-API-Version: Requested version \"\(requested)\" does not match any routes.")
         }
         return version
     }

@@ -6,7 +6,7 @@ import SignetCore
 /// `POST /json/.../authenticate`: begins a journey and goes on with it (protocol/journey.md section 2).
 struct AuthenticateResource: Sendable {
     static let version = APIVersion(2, 1)
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         try reader.require(.post)
@@ -14,15 +14,15 @@ struct AuthenticateResource: Sendable {
         let body = try await reader.json()
         let reply: JourneyReply
         if let authID = body["authId"] {
-            guard let authID = authID.string else { throw Refusal.invalidAuthID }
+            guard let authID = authID.string else { throw APIError.invalidAuthID }
             let request = JourneyContinuation(
                 realm: realm, authID: authID, callbacks: body["callbacks"], noSession: reader.flag("noSession"))
-            reply = try await desk.transact { state, moment throws(Refusal) in try state.proceed(request, moment) }
+            reply = try await server.transact { state, moment throws(APIError) in try state.proceed(request, moment) }
         } else if let token = reader.query("suspendedId") {
-            reply = try await desk.transact { state, moment throws(Refusal) in try state.resume(token, in: realm, moment) }
+            reply = try await server.transact { state, moment throws(APIError) in try state.resume(token, in: realm, moment) }
         } else {
-            let start = try JourneyStart(reader, realm: realm, desk.configuration)
-            reply = try await desk.transact { state, moment throws(Refusal) in try state.begin(start, moment) }
+            let start = try JourneyStart(reader, realm: realm, server.configuration)
+            reply = try await server.transact { state, moment throws(APIError) in try state.begin(start, moment) }
         }
         return try respond(reply, realm: realm)
     }
@@ -32,9 +32,9 @@ struct AuthenticateResource: Sendable {
         case .step(let step):
             return try JSONReply.make(.ok, step, headers: cookies(session: nil), version: Self.version)
         case .loggedIn(let user, let tree, let token):
-            desk.logger.info("logged in", metadata: ["journey": "\(tree)", "realm": "\(realm)", "user": "\(user.name)"])
+            server.logger.info("logged in", metadata: ["journey": "\(tree)", "realm": "\(realm)", "user": "\(user.name)"])
             var body: [String: JSONValue] = [
-                "successUrl": .string("\(desk.contextPath)/console"), "realm": .string(realm.description),
+                "successUrl": .string("\(server.contextPath)/console"), "realm": .string(realm.description),
             ]
             if let token {
                 body["tokenId"] = .string(token)
@@ -46,17 +46,17 @@ struct AuthenticateResource: Sendable {
     }
 
     private func cookies(session token: String?) -> HTTPFields {
-        let cookie = SessionCookie(desk.moment)
+        let cookie = SessionCookie(server.moment)
         var headers: HTTPFields = [:]
         if let token, !token.isEmpty { headers.append(cookie.set(token)) }
-        if let routing = desk.configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }
+        if let routing = server.configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }
         return headers
     }
 }
 
 extension JourneyStart {
     /// What a request without a handle asks for.
-    init(_ reader: RequestReader, realm: RealmPath, _ configuration: ServerConfiguration) throws(Refusal) {
+    init(_ reader: RequestReader, realm: RealmPath, _ configuration: ServerConfiguration) throws(APIError) {
         self.init(
             realm: realm, tree: reader.query("authIndexValue"), indexType: reader.query("authIndexType") ?? "service",
             noSession: reader.flag("noSession"), userAgent: reader.header("user-agent").map { String($0.prefix(256)) },
@@ -67,14 +67,14 @@ extension JourneyStart {
             switch try PolicyAdvice(tree ?? "") {
             case .service(let name, let place):
                 guard place == nil || place == realm else {
-                    throw Refusal(.badRequest, "The policy advice is about another realm.")
+                    throw APIError(.badRequest, "The policy advice is about another realm.")
                 }
                 tree = name
             case .transaction:
                 tree = configuration.transactionJourney
                 isForced = true
             }
-        default: throw Refusal(.badRequest, "This server has no authentication index but service and composite_advice.")
+        default: throw APIError(.badRequest, "This server has no authentication index but service and composite_advice.")
         }
     }
 }

@@ -16,7 +16,7 @@ struct ReadinessCheck: Sendable {
 
 /// `/health` says that the process answers, `/health/ready` whether it can do its work: what supervisors and load balancers ask.
 struct HealthResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     /// - Parameter path: what follows `/health`.
     func respond(to reader: RequestReader, path: Substring) async throws -> Response {
@@ -26,7 +26,7 @@ struct HealthResource: Sendable {
         case "/ready":
             var checks: [String: JSONValue] = [:]
             var isReady = !Task.isShuttingDownGracefully
-            for check in desk.readiness {
+            for check in server.readiness {
                 let isWell = await check.isWell()
                 checks[check.name] = .string(isWell ? "ok" : "failing")
                 isReady = isReady && isWell
@@ -36,7 +36,7 @@ struct HealthResource: Sendable {
                 "checks": .object(checks),
             ]
             return try JSONReply.make(isReady ? .ok : .serviceUnavailable, JSONValue.object(body))
-        default: throw Refusal.resourceNotFound
+        default: throw APIError.resourceNotFound
         }
     }
 }

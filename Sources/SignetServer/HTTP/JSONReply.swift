@@ -19,7 +19,7 @@ enum JSONReply {
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    static func make(_ refusal: Refusal, version: APIVersion?) throws -> Response {
+    static func make(_ refusal: APIError, version: APIVersion?) throws -> Response {
         try make(refusal.status, refusal.body, headers: refusal.headers, version: version)
     }
 }

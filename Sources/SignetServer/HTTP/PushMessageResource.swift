@@ -6,42 +6,42 @@ import SignetCore
 /// `POST /json/.../push/sns/message`: devices register and answer (protocol/authenticator.md sections 3.6 and 4.4).
 struct PushMessageResource: Sendable {
     static let version = APIVersion(1, 0)
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         try reader.require(.post)
         guard reader.header("if-match") == nil, reader.header("if-none-match") == nil else {
-            throw Refusal(.preconditionFailed, "The resource has no revisions.")
+            throw APIError(.preconditionFailed, "The resource has no revisions.")
         }
         try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
-        guard let name = reader.query("_action"), !name.isEmpty else { throw Refusal.badRequest }
+        guard let name = reader.query("_action"), !name.isEmpty else { throw APIError.badRequest }
         guard let action = PushAction(rawValue: name) else {
-            throw Refusal(.notImplemented, "The action is not supported here.")
+            throw APIError(.notImplemented, "The action is not supported here.")
         }
-        guard reader.saysJSON else { throw Refusal.badRequest }
+        guard reader.saysJSON else { throw APIError.badRequest }
         let bytes = try await reader.body()
-        guard let body = try? JSON.decode(PushRequestBody.self, from: bytes) else { throw Refusal.badRequest }
+        guard let body = try? JSON.decode(PushRequestBody.self, from: bytes) else { throw APIError.badRequest }
         do {
             switch action {
             case .register: return try await register(body, reader, realm: realm)
             case .authenticate: return try await authenticate(body, realm: realm, reader.notes)
             }
-        } catch let refusal as PushRefusal {
-            if action == .authenticate { desk.telemetry.count([.push(.refused)]) }
-            desk.logger.info("push refused", metadata: ["action": "\(name)", "realm": "\(realm)", "reason": "\(refusal)"])
-            throw Refusal.badRequest
+        } catch let refusal as PushResponseError {
+            if action == .authenticate { server.telemetry.count([.push(.refused)]) }
+            server.logger.info("push refused", metadata: ["action": "\(name)", "realm": "\(realm)", "reason": "\(refusal)"])
+            throw APIError.badRequest
         }
     }
 
     private func register(_ body: PushRequestBody, _ reader: RequestReader, realm: RealmPath) async throws -> Response {
         let endpoint = try await endpoint(for: body, reader, realm: realm)
-        let (device, address) = try await desk.transact { state, moment throws(PushRefusal) in
-            (try state.register(body, realm: realm, endpoint: endpoint, at: moment.now), moment.url(.pushDesk, in: realm))
+        let (device, address) = try await server.transact { state, moment throws(PushResponseError) in
+            (try state.register(body, realm: realm, endpoint: endpoint, at: moment.now), moment.url(.pushStream, in: realm))
         }
         reader.notes.note { $0.client.device = device.mechanismUID }
-        desk.logger.info("push device registered", metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
+        server.logger.info("push device registered", metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
         var headers: HTTPFields = [:]
-        if device.route == .desk { headers.set("Link", "<\(address)>; rel=\"\(DeskProof.linkRelation)\"") }
+        if device.route == .server { headers.set("Link", "<\(address)>; rel=\"\(PushStreamProof.linkRelation)\"") }
         return try JSONReply.make(.ok, JSONValue.object([:]), headers: headers, version: Self.version)
     }
 
@@ -50,39 +50,39 @@ struct PushMessageResource: Sendable {
     private func endpoint(
         for body: PushRequestBody, _ reader: RequestReader, realm: RealmPath
     ) async throws -> String? {
-        guard let sns = desk.sns, !reader.prefersDesk else { return nil }
-        let device = try await desk.transact { state, moment throws(PushRefusal) in
+        guard let sns = server.sns, !reader.prefersPushStream else { return nil }
+        let device = try await server.transact { state, moment throws(PushResponseError) in
             try state.candidate(body, realm: realm, at: moment.now)
         }
         guard let application = sns.configuration.application(for: device.communicationType) else {
-            throw PushRefusal.noApplication(device.communicationType)
+            throw PushResponseError.noApplication(device.communicationType)
         }
         do {
             return try await sns.endpoint(for: device.deviceID, of: application)
         } catch {
-            desk.logger.warning("a push device could not be made known to SNS", metadata: ["reason": "\(error)"])
-            guard !error.isAboutDevice else { throw PushRefusal.tokenRefused }
-            throw Refusal(.serviceUnavailable, "The push provider cannot be reached.")
+            server.logger.warning("a push device could not be made known to SNS", metadata: ["reason": "\(error)"])
+            guard !error.isAboutDevice else { throw PushResponseError.tokenRefused }
+            throw APIError(.serviceUnavailable, "The push provider cannot be reached.")
         }
     }
 
-    private func authenticate(_ body: PushRequestBody, realm: RealmPath, _ notes: RequestNotes) async throws -> Response {
-        let (answer, device) = try await desk.transact { state, moment throws(PushRefusal) in
+    private func authenticate(_ body: PushRequestBody, realm: RealmPath, _ notes: RequestLogContext) async throws -> Response {
+        let (answer, device) = try await server.transact { state, moment throws(PushResponseError) in
             try state.answer(body, realm: realm, at: moment.now)
         }
-        desk.telemetry.count([.push(answer == .approved ? .approved : .denied)])
+        server.telemetry.count([.push(answer == .approved ? .approved : .denied)])
         notes.note { $0.client.device = device }
         // A fault may want a message that was answered delivered once more.
-        if !desk.faults.isIdle, let device { desk.streams.wake(device) }
-        desk.logger.info("push answered", metadata: ["realm": "\(realm)", "answer": "\(answer)"])
+        if !server.faults.isIdle, let device { server.streams.wake(device) }
+        server.logger.info("push answered", metadata: ["realm": "\(realm)", "answer": "\(answer)"])
         return try JSONReply.make(.ok, JSONValue.object([:]), version: Self.version)
     }
 }
 
 extension RequestReader {
     /// Whether a device that registers says that it comes to the desk (docs/desk.md).
-    fileprivate var prefersDesk: Bool {
+    fileprivate var prefersPushStream: Bool {
         request.headers.filter { $0.name.canonicalName == "prefer" }.flatMap { $0.value.split(separator: ",") }
-            .contains { $0.prefix { $0 != ";" }.trimming(" \t").lowercased() == DeskProof.preference }
+            .contains { $0.prefix { $0 != ";" }.trimming(" \t").lowercased() == PushStreamProof.preference }
     }
 }

@@ -10,7 +10,7 @@ struct RequestReader: Sendable {
     let largestBody: Int
     let telemetry: Telemetry
     /// What the journal will tell of the request.
-    var notes = RequestNotes()
+    var notes = RequestLogContext()
 
     /// The value of a header by its name in lower case; of several the first one, as AM does.
     func header(_ name: String) -> String? {
@@ -25,7 +25,7 @@ struct RequestReader: Sendable {
     /// Whether a parameter of the query says `true`.
     func flag(_ name: String) -> Bool { query(name) == "true" }
 
-    func require(_ methods: HTTPRequest.Method...) throws(Refusal) {
+    func require(_ methods: HTTPRequest.Method...) throws(APIError) {
         guard methods.contains(request.method) else { throw .methodNotAllowed(methods) }
     }
 
@@ -42,12 +42,12 @@ struct RequestReader: Sendable {
             return Array(try await request.body.collect(upTo: largestBody).readableBytesView)
         } catch is NIOTooManyBytesError {
             telemetry.count([.refused(.bodyTooLarge)])
-            throw Refusal.tooLarge(largestBody)
+            throw APIError.tooLarge(largestBody)
         } catch is BodyTooSlow {
-            throw Refusal(.requestTimeout, "The request's body took too long.", headers: [.connection: "close"])
+            throw APIError(.requestTimeout, "The request's body took too long.", headers: [.connection: "close"])
         } catch let error where !(error is CancellationError || error is HTTPParserError) {
             // The client has gone.
-            throw Refusal(.badRequest, "The request's body could not be read to its end.")
+            throw APIError(.badRequest, "The request's body could not be read to its end.")
         }
     }
 
@@ -55,11 +55,11 @@ struct RequestReader: Sendable {
     func json() async throws -> JSONValue {
         let bytes = try await body()
         guard saysJSON || (bytes.isEmpty && header("content-type") == nil) else {
-            throw Refusal(.unsupportedMediaType, "The request's body is not application/json.")
+            throw APIError(.unsupportedMediaType, "The request's body is not application/json.")
         }
         guard !bytes.isEmpty else { return .object([:]) }
         guard let json = try? JSON.value(of: bytes), json.object != nil else {
-            throw Refusal(.badRequest, "The request's body is not a JSON object.")
+            throw APIError(.badRequest, "The request's body is not a JSON object.")
         }
         notes.note(json: json)
         return json

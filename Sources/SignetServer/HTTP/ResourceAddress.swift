@@ -11,7 +11,7 @@ struct ResourceAddress: Sendable, Hashable {
         case profileDevices
         case profileDevice
         case pushMessage
-        case pushDesk
+        case pushStream
         case authorize
         case accessToken
         case revocation
@@ -87,7 +87,7 @@ extension ResourceAddress.Resource {
     var family: ResourceAddress.Family {
         switch self {
         case .authenticate, .sessions, .session, .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice,
-            .pushMessage, .pushDesk:
+            .pushMessage, .pushStream:
             .json
         case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery, .deviceCode,
             .deviceUser:
@@ -106,7 +106,7 @@ extension ResourceAddress.Resource {
         case .profileDevices: ["users", Self.any, "devices", "profile"]
         case .profileDevice: ["users", Self.any, "devices", "profile", Self.any]
         case .pushMessage: ["push", "sns", "message"]
-        case .pushDesk: ["push", "desk"]
+        case .pushStream: ["push", "desk"]
         case .authorize: ["authorize"]
         case .accessToken: ["access_token"]
         case .revocation: ["token", "revoke"]

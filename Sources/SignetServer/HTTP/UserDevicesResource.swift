@@ -6,40 +6,40 @@ import SignetCore
 /// `/json/.../users/{user}/devices/...`: people look after their own devices (protocol/journey.md section 1.5).
 struct UserDevicesResource: Sendable {
     static let version = APIVersion(1, 0)
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
         try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
-        let tokens = reader.sessionTokens(desk.configuration.cookieName)
+        let tokens = reader.sessionTokens(server.configuration.cookieName)
         let owner = UserKey(realm: address.realm, name: address.arguments[0])
-        let shown = try await desk.transact { state, moment in state.session(tokens, in: address.realm, at: moment.now) }
-        guard let shown else { throw Refusal.accessDenied }
-        guard shown.session.user == owner else { throw Refusal(.forbidden, "User not permitted") }
-        guard let kind = DeviceKind(address) else { throw Refusal.resourceNotFound }
+        let shown = try await server.transact { state, moment in state.session(tokens, in: address.realm, at: moment.now) }
+        guard let shown else { throw APIError.accessDenied }
+        guard shown.session.user == owner else { throw APIError(.forbidden, "User not permitted") }
+        guard let kind = DeviceKind(address) else { throw APIError.resourceNotFound }
         guard let id = address.deviceID else {
             try reader.require(.get)
-            guard reader.query("_queryFilter") != nil || reader.query("_queryId") != nil else { throw Refusal.badRequest }
-            let devices = try await desk.transact { state, _ in state.devices.descriptions(kind, of: owner) }
+            guard reader.query("_queryFilter") != nil || reader.query("_queryId") != nil else { throw APIError.badRequest }
+            let devices = try await server.transact { state, _ in state.devices.descriptions(kind, of: owner) }
             return try JSONReply.make(.ok, Self.page(devices), version: Self.version)
         }
         switch reader.request.method {
         case .get: return try await get(kind, id, owner)
         case .delete: return try await delete(kind, id, owner)
         case .put: return try await put(kind, id, owner, reader)
-        default: throw Refusal.methodNotAllowed(kind.canBeRenamed ? [.get, .delete, .put] : [.get, .delete])
+        default: throw APIError.methodNotAllowed(kind.canBeRenamed ? [.get, .delete, .put] : [.get, .delete])
         }
     }
 
     private func get(_ kind: DeviceKind, _ id: String, _ owner: UserKey) async throws -> Response {
-        let device = try await desk.transact { state, _ in state.devices.description(kind, id, of: owner) }
-        guard let device else { throw Refusal.resourceNotFound }
+        let device = try await server.transact { state, _ in state.devices.description(kind, id, of: owner) }
+        guard let device else { throw APIError.resourceNotFound }
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 
     private func delete(_ kind: DeviceKind, _ id: String, _ owner: UserKey) async throws -> Response {
-        let device = try await desk.transact { state, moment in state.removeDevice(kind, id, of: owner, at: moment.now) }
-        guard let device else { throw Refusal.resourceNotFound }
-        desk.logger.info("device removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)"])
+        let device = try await server.transact { state, moment in state.removeDevice(kind, id, of: owner, at: moment.now) }
+        guard let device else { throw APIError.resourceNotFound }
+        server.logger.info("device removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)"])
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 
@@ -47,14 +47,14 @@ struct UserDevicesResource: Sendable {
     private func put(
         _ kind: DeviceKind, _ id: String, _ owner: UserKey, _ reader: RequestReader
     ) async throws -> Response {
-        guard kind.canBeRenamed else { throw Refusal(.notImplemented, "The device cannot be changed.") }
+        guard kind.canBeRenamed else { throw APIError(.notImplemented, "The device cannot be changed.") }
         let body = try await reader.json()
-        guard let name = body[kind.nameMember]?.string, name.utf8.count <= 4096 else { throw Refusal.badRequest }
-        let device = try await desk.transact { state, _ in
+        guard let name = body[kind.nameMember]?.string, name.utf8.count <= 4096 else { throw APIError.badRequest }
+        let device = try await server.transact { state, _ in
             state.devices.rename(kind, id, of: owner, to: name)
             return state.devices.description(kind, id, of: owner)
         }
-        guard let device else { throw Refusal.resourceNotFound }
+        guard let device else { throw APIError.resourceNotFound }
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 

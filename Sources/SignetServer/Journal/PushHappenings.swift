@@ -7,27 +7,27 @@ import Foundation
 #endif
 
 /// What the journal is told of push messages.
-extension Desk {
+extension ServerContext {
     /// A message went out.
-    func note(_ event: FaultedDelivery.Event, deliveredTo stream: DeskSubscription) {
+    func note(_ event: FaultedDelivery.Event, deliveredTo stream: PushStreamSubscription) {
         let push = event.push
         journal.add(
-            .push(JournalEntry.Push(.delivered, push.messageID, device: push.mechanismUID, stream: stream.id)), at: clock.now,
+            .push(RequestLogEntry.Push(.delivered, push.messageID, device: push.mechanismUID, stream: stream.id)), at: clock.now,
             faults: event.faults)
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// Takes a device's answer, and says which device it was. The journal is told what became of it.
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath, at now: Date
-    ) throws(PushRefusal) -> (answer: PendingPush.State, device: String?) {
+    ) throws(PushResponseError) -> (answer: PendingPush.State, device: String?) {
         let push = pushes.entry(body.messageId, at: now)
-        func tell(_ step: JournalEntry.Push.Step, _ reason: String? = nil) -> DeskEffect {
+        func tell(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
             // The id is told only of a message that there is: another one may be anything.
-            .happened(JournalEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))
+            .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))
         }
-        do throws(PushRefusal) {
+        do throws(PushResponseError) {
             let answer = try pushes.answer(body, realm: realm, at: now)
             effects.append(tell(answer == .denied ? .denied : .approved))
             return (answer, push?.mechanismUID)

@@ -36,8 +36,8 @@ enum JourneyReply: Sendable {
     case loggedIn(UserKey, tree: String, token: String?)
 }
 
-extension DeskState {
-    mutating func begin(_ start: JourneyStart, _ moment: Moment) throws(Refusal) -> JourneyReply {
+extension ServerTransaction {
+    mutating func begin(_ start: JourneyStart, _ moment: RequestTime) throws(APIError) -> JourneyReply {
         guard let tree = trees[start.tree ?? moment.configuration.defaultJourney], tree.isOffered(in: start.realm) else {
             throw .noSuchJourney
         }
@@ -48,13 +48,13 @@ extension DeskState {
         var journey = JourneyState(
             id: RandomID.token(), realm: start.realm, tree: tree.name, indexType: start.indexType,
             expiresAt: moment.journeyEnd,
-            userAgent: start.userAgent, noSession: start.noSession, place: NodePlace(tree: tree.name, nodeID: tree.entry))
+            userAgent: start.userAgent, noSession: start.noSession, place: NodePath(tree: tree.name, nodeID: tree.entry))
         journey.shownToken = shown.map { Secret($0.token.utf8) }
         return try walk(journey, answers: nil, moment)
     }
 
     /// Goes on with a journey. A handle is good for one answer: of two that come at once, one is taken.
-    mutating func proceed(_ request: JourneyContinuation, _ moment: Moment) throws(Refusal) -> JourneyReply {
+    mutating func proceed(_ request: JourneyContinuation, _ moment: RequestTime) throws(APIError) -> JourneyReply {
         let authID = try AuthID(request.authID, key: authIDKey)
         guard authID.realm == request.realm.description else { throw .foreignJourney }
         guard moment.now.timeIntervalSince1970 < Double(authID.exp),
@@ -72,8 +72,8 @@ extension DeskState {
     }
 
     /// Goes on with a journey that was suspended. A link is good once.
-    mutating func resume(_ token: String, in realm: RealmPath, _ moment: Moment) throws(Refusal) -> JourneyReply {
-        let key = BearerKey(token)
+    mutating func resume(_ token: String, in realm: RealmPath, _ moment: RequestTime) throws(APIError) -> JourneyReply {
+        let key = TokenHash(token)
         guard suspensions.value(for: key, at: moment.now)?.realm == realm,
             var journey = suspensions.remove(key, at: moment.now)
         else { throw .suspensionNotFound }
@@ -90,8 +90,9 @@ extension DeskState {
     private static var deepestWalk: Int { 16 }
 
     /// Walks on, and notes how it ended if it did.
-    private mutating func walk(_ journey: JourneyState, answers: Answers?, _ moment: Moment) throws(Refusal) -> JourneyReply {
-        do throws(Refusal) {
+    private mutating func walk(_ journey: JourneyState, answers: Answers?, _ moment: RequestTime) throws(APIError) -> JourneyReply
+    {
+        do throws(APIError) {
             let reply = try pass(journey, answers: answers, moment)
             if case .loggedIn = reply { note(.login(journey: journey.tree, .success)) }
             return reply
@@ -101,12 +102,13 @@ extension DeskState {
         }
     }
 
-    private mutating func pass(_ journey: JourneyState, answers: Answers?, _ moment: Moment) throws(Refusal) -> JourneyReply {
+    private mutating func pass(_ journey: JourneyState, answers: Answers?, _ moment: RequestTime) throws(APIError) -> JourneyReply
+    {
         var journey = journey
         var answers = answers
         for _ in 0..<Self.longestWalk {
             guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
-            let visit = NodeVisit(answers: answers, moment: moment)
+            let visit = NodeInput(answers: answers, moment: moment)
             switch node.kind.process(visit, &journey, &self) {
             case .ask(let page): return try ask(page, &journey, moment)
             case .suspend(let page, let token): return try suspend(page, token, &journey, moment)
@@ -117,7 +119,7 @@ extension DeskState {
                     throw .loginFailure(because: "there is no way into the journey \(name)", tree: journey.tree)
                 }
                 journey.outer.append(journey.place)
-                journey.place = NodePlace(tree: name, nodeID: inner.entry)
+                journey.place = NodePath(tree: name, nodeID: inner.entry)
             case .leave(let outcome):
                 switch trees.target(of: outcome, &journey) {
                 case .node(let next): journey.place.nodeID = next
@@ -131,7 +133,8 @@ extension DeskState {
         throw .loginFailure(because: "the tree leads nowhere", tree: journey.tree)
     }
 
-    private mutating func ask(_ page: Page, _ journey: inout JourneyState, _ moment: Moment) throws(Refusal) -> JourneyReply {
+    private mutating func ask(_ page: Page, _ journey: inout JourneyState, _ moment: RequestTime) throws(APIError) -> JourneyReply
+    {
         journey.asked = JourneyCallback.numbered(page.callbacks)
         journey.oneTimeKey = RandomID.token()
         guard let authID = try? AuthID(journey, at: moment.now).signed(with: authIDKey) else { throw .unwritable }
@@ -142,16 +145,16 @@ extension DeskState {
     }
 
     private mutating func suspend(
-        _ page: Page, _ token: String, _ journey: inout JourneyState, _ moment: Moment
-    ) throws(Refusal) -> JourneyReply {
+        _ page: Page, _ token: String, _ journey: inout JourneyState, _ moment: RequestTime
+    ) throws(APIError) -> JourneyReply {
         journey.memory = .suspended
         let reply = try ask(page, &journey, moment)
         let end = moment.now.addingTimeInterval(Double(max(1, moment.configuration.suspensionTimeout)))
-        suspensions.insert(journey, for: BearerKey(token), until: end)
+        suspensions.insert(journey, for: TokenHash(token), until: end)
         return reply
     }
 
-    private mutating func finish(_ journey: JourneyState, _ moment: Moment) throws(Refusal) -> JourneyReply {
+    private mutating func finish(_ journey: JourneyState, _ moment: RequestTime) throws(APIError) -> JourneyReply {
         guard let user = journey.user, directory.contains(user) else {
             throw .loginFailure(because: "there is no such user", tree: journey.tree)
         }
@@ -182,35 +185,35 @@ extension [String: JourneyTree] {
     }
 }
 
-extension Moment {
+extension RequestTime {
     /// From here on a journey that goes on now is over.
     var journeyEnd: Date { now.addingTimeInterval(Double(max(1, configuration.journeyTimeout))) }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// Sends a letter: it is kept for who looks, and told to who listens.
     mutating func send(_ link: String, to user: UserKey, at now: Date) {
         outbox.keep(link, for: user, at: now)
-        effects.append(.letter(Letter(user: user.name, realm: user.realm.description, link: link)))
+        effects.append(.letter(Email(user: user.name, realm: user.realm.description, link: link)))
     }
 }
 
 /// The letters that were sent. A desk has no post: who tests a journey looks here for the link.
-struct Outbox {
+struct SentEmails {
     /// The most that are kept for one person.
     static let size = 16
 
     /// How long letters are kept, in seconds: 30 days.
     static let lifetime = 30 * 86_400.0
 
-    struct Letters: Codable, Sendable {
+    struct Emails: Codable, Sendable {
         let user: UserKey
         var links: [String]
     }
 
-    private var letters: Table<UserKey, Letters>
+    private var letters: Table<UserKey, Emails>
 
-    init(_ transaction: DeskTransaction) {
+    init(_ transaction: RowCache) {
         letters = Table(.letters, transaction)
     }
 
@@ -224,6 +227,6 @@ struct Outbox {
 
     mutating func keep(_ link: String, for user: UserKey, at now: Date) {
         let links = (links(of: user, at: now) + [link]).suffix(Self.size)
-        letters.insert(Letters(user: user, links: Array(links)), for: user, until: now.addingTimeInterval(Self.lifetime))
+        letters.insert(Emails(user: user, links: Array(links)), for: user, until: now.addingTimeInterval(Self.lifetime))
     }
 }

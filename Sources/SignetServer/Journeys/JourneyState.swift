@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// A moment, and what it is told apart by: everything a rule takes from outside.
-struct Moment: Sendable {
+struct RequestTime: Sendable {
     let now: Date
     let configuration: ServerConfiguration
     /// The address clients reach the server at, with the context path.
@@ -31,9 +31,9 @@ struct JourneyState: Codable, Sendable {
     let userAgent: String?
     var noSession: Bool
     /// Where they are.
-    var place: NodePlace
+    var place: NodePath
     /// The nodes that wait for an inner journey to end, the last one for that which is walked now.
-    var outer: [NodePlace] = []
+    var outer: [NodePath] = []
     /// The token of the session that the journey was begun with.
     var shownToken: Secret?
     /// Whether the journey ends with a token that is no token, as AM's do that only pass through.
@@ -43,7 +43,7 @@ struct JourneyState: Codable, Sendable {
     /// The callbacks of the last step.
     var asked: [JourneyCallback] = []
     /// What the present node keeps from one visit to the next.
-    var memory: NodeMemory = .nothing
+    var memory: NodeProgress = .nothing
 
     // What nodes leave for the nodes after them.
     var username: String?
@@ -51,11 +51,11 @@ struct JourneyState: Codable, Sendable {
     var pushMessageID: String?
     var pendingOATH: OATHDevice?
     var pendingCredential: OtherDevice?
-    var failures: [NodePlace: Int] = [:]
+    var failures: [NodePath: Int] = [:]
     /// Codes that were made for a device and not shown yet.
     var recoveryCodes: RecoveryCodes?
     /// What the session is to be like.
-    var session = SessionWishes()
+    var session = SessionOptions()
     /// What was collected about the person, by attribute.
     var attributes: [String: JSONValue] = [:]
     /// Answers to questions, not yet the person's.
@@ -64,7 +64,7 @@ struct JourneyState: Codable, Sendable {
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
 }
 
-enum NodeMemory: Codable, Sendable {
+enum NodeProgress: Codable, Sendable {
     case nothing
     case waiting(PollingWait)
     case registering(messageID: String, PollingWait)
@@ -140,8 +140,8 @@ struct AuthID: Codable, Sendable, Hashable {
     }
 
     /// Reads a handle that came back.
-    /// - Throws: ``Refusal/invalidAuthID`` unless it is one of ours.
-    init(_ text: String, key: Secret) throws(Refusal) {
+    /// - Throws: ``APIError/invalidAuthID`` unless it is one of ours.
+    init(_ text: String, key: Secret) throws(APIError) {
         do {
             self = try JSON.decode(AuthID.self, from: try CompactJWS(text).payload(verifiedWith: key))
         } catch {

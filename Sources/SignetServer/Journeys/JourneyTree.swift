@@ -29,7 +29,7 @@ extension [String: JourneyTree] {
 }
 
 /// A node's place: two journeys may each have their `password`.
-struct NodePlace: Codable, Sendable, Hashable {
+struct NodePath: Codable, Sendable, Hashable {
     var tree: String
     var nodeID: String
 }
@@ -112,19 +112,19 @@ protocol NodeKind: Sendable {
     /// Those that AM's node has and this one never comes to: a tree may lead them somewhere or not.
     var spareOutcomes: [NodeOutcome] { get }
     /// How the node asks a person.
-    var asking: NodeAsking { get }
+    var asking: NodeInteraction { get }
     /// One visit: without answers when the journey comes to the node, with answers when the client has filled in what the node
     /// asked for last.
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult
 }
 
 extension NodeKind {
     var spareOutcomes: [NodeOutcome] { [] }
-    var asking: NodeAsking { .nothing }
+    var asking: NodeInteraction { .nothing }
 }
 
 /// Whether a node asks a person something, and what room it needs for that.
-enum NodeAsking: Sendable {
+enum NodeInteraction: Sendable {
     case nothing
     /// In one step, so that it can be the last on a page.
     case once
@@ -133,13 +133,13 @@ enum NodeAsking: Sendable {
 }
 
 /// What a node is told on a visit.
-struct NodeVisit: Sendable {
+struct NodeInput: Sendable {
     let answers: Answers?
-    let moment: Moment
+    let moment: RequestTime
 }
 
 /// What a node wants to happen next.
-enum NodeAction: Sendable {
+enum NodeResult: Sendable {
     /// Show this and come back with the answers.
     case ask(Page)
     /// Go on to where the outcome leads.
@@ -151,7 +151,7 @@ enum NodeAction: Sendable {
     /// End the login; the reason is for the log.
     case fail(String)
     /// End the login, and say why.
-    case refuse(Refusal)
+    case refuse(APIError)
 }
 
 /// What a node shows at once.

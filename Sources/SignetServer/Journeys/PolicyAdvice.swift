@@ -10,9 +10,9 @@ enum PolicyAdvice: Sendable, Hashable {
 
     /// Reads `<Advices><AttributeValuePair><Attribute name="TYPE"/><Value>VALUE</Value></AttributeValuePair></Advices>`, with or
     /// without white space between the tags.
-    /// - Throws: ``Refusal`` when the text is no advice, or one that this server cannot follow.
-    init(_ text: String) throws(Refusal) {
-        let malformed = Refusal(.badRequest, "The policy advice is malformed.")
+    /// - Throws: ``APIError`` when the text is no advice, or one that this server cannot follow.
+    init(_ text: String) throws(APIError) {
+        let malformed = APIError(.badRequest, "The policy advice is malformed.")
         var rest = Substring(text)
         for tag in ["<Advices>", "<AttributeValuePair>"] { guard rest.take(tag) else { throw malformed } }
         guard rest.take("<Attribute name=\"") else { throw malformed }
@@ -28,7 +28,7 @@ enum PolicyAdvice: Sendable, Hashable {
             guard let name = parts.last else { throw malformed }
             self = .service(String(name), parts.count == 2 ? RealmPath(parts[0]) : nil)
         case "TransactionConditionAdvice": self = .transaction
-        default: throw Refusal(.badRequest, "This server cannot follow the policy advice \(type).")
+        default: throw APIError(.badRequest, "This server cannot follow the policy advice \(type).")
         }
     }
 }

@@ -1,17 +1,17 @@
 import HTTPTypes
 import SignetCore
 
-extension DeskState {
+extension ServerTransaction {
     /// What a password is worth.
     enum PasswordVerdict {
         case right
         case wrong
         /// It was not looked at, or does not help.
-        case refused(Refusal)
+        case refused(APIError)
     }
 
     /// Looks at a password, and counts the wrong ones. The names of people who are not there are treated alike.
-    mutating func judge(_ password: Secret, of user: UserKey, _ moment: Moment) -> PasswordVerdict {
+    mutating func judge(_ password: Secret, of user: UserKey, _ moment: RequestTime) -> PasswordVerdict {
         let rule = moment.configuration.lockoutRule
         if rule.failures > 0, lockouts.isLocked(user, at: moment.now) {
             note(.refused(.lockedOut))
@@ -29,7 +29,7 @@ extension DeskState {
 
     /// Notes a guess at something that the person knows or has: a password, a code, an answer. Not nil when there were too many,
     /// and this one must not be looked at.
-    mutating func guess(of user: UserKey?, _ moment: Moment) -> Refusal? {
+    mutating func guess(of user: UserKey?, _ moment: RequestTime) -> APIError? {
         guard let user, let limit = moment.configuration.rateLimits.person,
             let seconds = guesses.take(user, limit, at: moment.now)
         else { return nil }
@@ -38,9 +38,9 @@ extension DeskState {
     }
 }
 
-extension Refusal {
+extension APIError {
     /// Somebody asks too often.
-    static func tooMany(waiting seconds: Int) -> Refusal {
-        Refusal(.tooManyRequests, "Too many requests. Try again later.", headers: [.retryAfter: String(seconds)])
+    static func tooMany(waiting seconds: Int) -> APIError {
+        APIError(.tooManyRequests, "Too many requests. Try again later.", headers: [.retryAfter: String(seconds)])
     }
 }

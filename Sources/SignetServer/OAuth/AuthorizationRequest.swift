@@ -17,14 +17,14 @@ struct AuthorizationReturn: Sendable, Hashable {
     let issuer: String
 
     /// Finds the client and the address. Until both are certain nobody is sent anywhere: the address may be a thief's.
-    init(_ parameters: Parameters, in realm: RealmPath, _ clients: ClientRegistry, issuer: String) throws(OAuthRefusal) {
+    init(_ parameters: Parameters, in realm: RealmPath, _ clients: ClientRegistry, issuer: String) throws(OAuthErrorResponse) {
         let id = try parameters.required("client_id")
         guard let client = clients[ClientKey(realm: realm, id: id)] else {
-            throw OAuthRefusal(.badRequest, "invalid_client", "Client authentication failed")
+            throw OAuthErrorResponse(.badRequest, "invalid_client", "Client authentication failed")
         }
         if let named = parameters["redirect_uri"] {
             guard client.mayRedirect(to: named) else {
-                throw OAuthRefusal(
+                throw OAuthErrorResponse(
                     .badRequest, "redirect_uri_mismatch", "The redirection URI provided does not match a pre-registered value.")
             }
             (redirectURI, wasNamed) = (named, true)
@@ -45,12 +45,12 @@ struct AuthorizationReturn: Sendable, Hashable {
 }
 
 /// Why a client gets no code: it is told so at its own address (RFC 6749 section 4.1.2.1).
-struct AuthorizationRefusal: Error, Sendable, Hashable {
+struct AuthorizationErrorResponse: Error, Sendable, Hashable {
     let code: String
     let message: String
 
-    static func invalidRequest(_ message: String) -> AuthorizationRefusal {
-        AuthorizationRefusal(code: "invalid_request", message: message)
+    static func invalidRequest(_ message: String) -> AuthorizationErrorResponse {
+        AuthorizationErrorResponse(code: "invalid_request", message: message)
     }
 }
 
@@ -72,25 +72,25 @@ struct AuthorizationRequest: Sendable, Hashable {
     /// The journeys of which the person is to have walked one, the best first: what AM's mapping makes of `acr_values`.
     let journeys: [String]
 
-    init(_ parameters: Parameters, of client: RegisteredClient) throws(AuthorizationRefusal) {
+    init(_ parameters: Parameters, of client: RegisteredClient) throws(AuthorizationErrorResponse) {
         switch parameters["response_type"] {
         case "code": break
         case nil: throw .invalidRequest("Missing parameter, 'response_type'")
-        default: throw AuthorizationRefusal(code: "unsupported_response_type", message: "Response type is not supported.")
+        default: throw AuthorizationErrorResponse(code: "unsupported_response_type", message: "Response type is not supported.")
         }
         guard parameters["response_mode"] ?? "query" == "query" else {
             throw .invalidRequest("The only response_mode is query")
         }
         guard parameters["request"] == nil else {
-            throw AuthorizationRefusal(code: "request_not_supported", message: "Request objects are not supported")
+            throw AuthorizationErrorResponse(code: "request_not_supported", message: "Request objects are not supported")
         }
         guard parameters["request_uri"] == nil else {
-            throw AuthorizationRefusal(code: "request_uri_not_supported", message: "Request objects are not supported")
+            throw AuthorizationErrorResponse(code: "request_uri_not_supported", message: "Request objects are not supported")
         }
         let asked = parameters.words("scope")
         let unknown = asked.filter { !client.scopes.contains($0) }
         guard unknown.isEmpty else {
-            throw AuthorizationRefusal(
+            throw AuthorizationErrorResponse(
                 code: "invalid_scope", message: "Unknown/invalid scope(s): [\(unknown.joined(separator: ", "))]")
         }
         scopes = asked.isEmpty ? client.scopes : asked
@@ -107,7 +107,7 @@ struct AuthorizationRequest: Sendable, Hashable {
     }
 
     /// The challenge whose verifier will have to be shown (RFC 7636 section 4.3).
-    static func challenge(_ parameters: Parameters, isRequired: Bool) throws(AuthorizationRefusal) -> String? {
+    static func challenge(_ parameters: Parameters, isRequired: Bool) throws(AuthorizationErrorResponse) -> String? {
         guard let challenge = parameters["code_challenge"] else {
             guard !isRequired, parameters["code_challenge_method"] == nil else {
                 throw .invalidRequest("Missing parameter, 'code_challenge'")
@@ -123,7 +123,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         return challenge
     }
 
-    private static func prompts(_ parameters: Parameters) throws(AuthorizationRefusal) -> Set<Prompt> {
+    private static func prompts(_ parameters: Parameters) throws(AuthorizationErrorResponse) -> Set<Prompt> {
         var prompts: Set<Prompt> = []
         for word in parameters.words("prompt") {
             guard let prompt = Prompt(rawValue: word) else { throw .invalidRequest("Invalid value for prompt") }
@@ -143,7 +143,7 @@ struct AuthorizationRequest: Sendable, Hashable {
 }
 
 /// What a client was allowed before.
-struct ConsentBook {
+struct ConsentStore {
     private struct Key: RowName {
         let user: UserKey
         let client: ClientKey
@@ -153,7 +153,7 @@ struct ConsentBook {
 
     private var scopes: Table<Key, Set<String>>
 
-    init(_ transaction: DeskTransaction) {
+    init(_ transaction: RowCache) {
         scopes = Table(.consent, transaction)
     }
 

@@ -11,15 +11,15 @@ import Foundation
 
 /// `GET` and `POST /oauth2/.../authorize`: gives a client a code (protocol/journey.md section 4.2).
 struct AuthorizeResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     /// What becomes of a request that is whole.
     private enum Outcome: Sendable {
         case code(String)
         /// To log in; `isForced` though there is a session; by a journey if one is asked for.
         case login(isForced: Bool, journey: String?)
-        case consent(ShownSession, scopes: [String], csrf: String)
-        case refused(AuthorizationRefusal)
+        case consent(PresentedSession, scopes: [String], csrf: String)
+        case refused(AuthorizationErrorResponse)
     }
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
@@ -34,18 +34,18 @@ struct AuthorizeResource: Sendable {
             try reader.require(.get, .post)
         }
         let request = parameters
-        let tokens = reader.sessionTokens(desk.configuration.cookieName)
-        let (target, outcome) = try await desk.transact { [decision] state, moment throws(OAuthRefusal) in
+        let tokens = reader.sessionTokens(server.configuration.cookieName)
+        let (target, outcome) = try await server.transact { [decision] state, moment throws(OAuthErrorResponse) in
             let target = try AuthorizationReturn(
                 request, in: realm, state.clients, issuer: moment.issuer(of: realm))
             return (target, Self.outcome(of: request, target, decision, tokens, &state, moment))
         }
         switch outcome {
         case .code(let code):
-            desk.logger.info("code given", metadata: ["client": "\(target.client.id)", "realm": "\(realm)"])
+            server.logger.info("code given", metadata: ["client": "\(target.client.id)", "realm": "\(realm)"])
             return OAuthReply.redirect(to: target.location([("code", code)]))
         case .refused(let refusal):
-            desk.logger.info("authorization refused", metadata: ["client": "\(target.client.id)", "error": "\(refusal.code)"])
+            server.logger.info("authorization refused", metadata: ["client": "\(target.client.id)", "error": "\(refusal.code)"])
             return OAuthReply.redirect(
                 to: target.location([("error", refusal.code), ("error_description", refusal.message)]))
         case .login(let isForced, let journey):
@@ -56,7 +56,7 @@ struct AuthorizeResource: Sendable {
             let hidden = request.fields(without: Decision.names) + [("csrf", csrf)]
             return HTMLPage.consent(
                 client: target.client, user: shown.session.user, scopes: scopes, hidden: hidden, target: target.redirectURI
-            ).response(at: desk)
+            ).response(at: server)
         }
     }
 
@@ -79,7 +79,7 @@ struct AuthorizeResource: Sendable {
 
     private static func outcome(
         of parameters: Parameters, _ target: AuthorizationReturn, _ decision: Decision, _ tokens: [String],
-        _ state: inout DeskState, _ moment: Moment
+        _ state: inout ServerTransaction, _ moment: RequestTime
     ) -> Outcome {
         let client = target.client
         let request: AuthorizationRequest
@@ -96,7 +96,7 @@ struct AuthorizeResource: Sendable {
         guard let shown = present, journeys.isEmpty || walked != nil,
             state.hasLoggedIn(shown.session, since: parameters, moment) || !request.wantsLogin(shown.session, at: moment.now)
         else {
-            let refusal = AuthorizationRefusal(code: "login_required", message: "The request requires login.")
+            let refusal = AuthorizationErrorResponse(code: "login_required", message: "The request requires login.")
             return isSilent ? .refused(refusal) : .login(isForced: present != nil, journey: journeys.first)
         }
         if client.asksConsent || request.prompts.contains(.consent) {
@@ -106,17 +106,17 @@ struct AuthorizeResource: Sendable {
             if let allows = decision.isGenuine(shown.token, state) ? decision.allows : nil {
                 guard allows else {
                     let message = "Resource Owner did not authorize the request"
-                    return .refused(AuthorizationRefusal(code: "access_denied", message: message))
+                    return .refused(AuthorizationErrorResponse(code: "access_denied", message: message))
                 }
                 if decision.saves { state.consents.save(request.scopes, by: client.key, of: user) }
             } else if !isKnown {
-                let refusal = AuthorizationRefusal(code: "consent_required", message: "The request requires consent.")
+                let refusal = AuthorizationErrorResponse(code: "consent_required", message: "The request requires consent.")
                 return isSilent ? .refused(refusal) : .consent(shown, scopes: request.scopes, csrf: state.csrf(of: shown.token))
             }
         }
         let grant = Grant(
             client: client.key, user: shown.session.user, scopes: request.scopes,
-            authenticatedAt: shown.session.authenticatedAt, session: BearerKey(shown.token), nonce: request.nonce,
+            authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: request.nonce,
             journey: walked)
         return .code(
             state.tokens.code(
@@ -128,17 +128,17 @@ struct AuthorizeResource: Sendable {
     private func loginPage(
         _ request: Parameters, _ realm: RealmPath, _ tokens: [String], isForced: Bool, journey: String?
     ) async throws -> String {
-        let address = "\(desk.baseURL)\(ResourceAddress(.authorize, realm: realm).path)"
-        let fields = request.fields(without: Decision.names.union([DeskState.loginMark]))
-        let mark = try await desk.transact { state, moment in
+        let address = "\(server.baseURL)\(ResourceAddress(.authorize, realm: realm).path)"
+        let fields = request.fields(without: Decision.names.union([ServerTransaction.loginMark]))
+        let mark = try await server.transact { state, moment in
             state.loginMark(for: fields, after: state.sessions.lastLogin(tokens, at: moment.now))
         }
-        let goto = FormCoding.address(address, adding: fields + [(DeskState.loginMark, mark)])
-        return LoginPages.address(desk.baseURL, realm, goto: goto, isForced: isForced, journey: journey)
+        let goto = FormCoding.address(address, adding: fields + [(ServerTransaction.loginMark, mark)])
+        return LoginPages.address(server.baseURL, realm, goto: goto, isForced: isForced, journey: journey)
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// The parameter that comes back with a request from the login page.
     fileprivate static let loginMark = "login_mark"
 
@@ -149,7 +149,7 @@ extension DeskState {
 
     /// Whether the person has logged in since this very request was sent to the login page, and not longer ago than a journey
     /// may take: from the login page the browser comes back at once, and who kept its address comes back later.
-    fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters, _ moment: Moment) -> Bool {
+    fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters, _ moment: RequestTime) -> Bool {
         guard let mark = request[Self.loginMark], let count = Int(mark.prefix { $0 != "." }) else { return false }
         let fields = request.fields(without: AuthorizeResource.Decision.names.union([Self.loginMark]))
         return ConstantTime.areEqual(mark, loginMark(for: fields, after: count)) && session.login > count
@@ -160,7 +160,7 @@ extension DeskState {
 extension AuthorizeResource.Decision {
     /// Whether the answer came from a page that this server made for the session, or from somebody who knows its token, as AM
     /// has it (protocol/journey.md section 8.4).
-    fileprivate func isGenuine(_ token: String, _ state: DeskState) -> Bool {
+    fileprivate func isGenuine(_ token: String, _ state: ServerTransaction) -> Bool {
         guard let csrf else { return false }
         return ConstantTime.areEqual(csrf, state.csrf(of: token)) || ConstantTime.areEqual(csrf, token)
     }

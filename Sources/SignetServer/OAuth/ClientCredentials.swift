@@ -7,7 +7,7 @@ struct ClientCredentials: Sendable {
     let usedBasic: Bool
 
     /// Reads `client_secret_basic`, `client_secret_post`, or the id alone.
-    init(_ reader: RequestReader, _ form: Parameters) throws(OAuthRefusal) {
+    init(_ reader: RequestReader, _ form: Parameters) throws(OAuthErrorResponse) {
         guard let basic = reader.credentials("Basic") else {
             guard let id = form["client_id"] else { throw .invalidClient(usedBasic: false) }
             self.id = id
@@ -39,9 +39,9 @@ extension RequestReader {
     var basicClient: String? { credentials("Basic").flatMap { ClientCredentials.pair($0)?.0 } }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// The client that the credentials are of. A public client has no secret and must not show one.
-    func client(_ credentials: ClientCredentials, in realm: RealmPath) throws(OAuthRefusal) -> RegisteredClient {
+    func client(_ credentials: ClientCredentials, in realm: RealmPath) throws(OAuthErrorResponse) -> RegisteredClient {
         guard let client = clients[ClientKey(realm: realm, id: credentials.id)], client.secret == credentials.secret else {
             throw .invalidClient(usedBasic: credentials.usedBasic)
         }

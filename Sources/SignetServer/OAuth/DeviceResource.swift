@@ -11,27 +11,27 @@ import Foundation
 
 /// `POST /oauth2/.../device/code`: gives a device its codes (RFC 8628 section 3.1).
 struct DeviceCodeResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let (code, device, page) = try await desk.transact { state, moment throws(OAuthRefusal) in
+        let (code, device, page) = try await server.transact { state, moment throws(OAuthErrorResponse) in
             let client = try state.client(credentials, in: realm)
             let asked = form.words("scope")
             guard asked.allSatisfy(client.scopes.contains) else { throw .invalidScope("Unknown/invalid scope(s)") }
             let challenge: String?
-            do throws(AuthorizationRefusal) {
+            do throws(AuthorizationErrorResponse) {
                 challenge = try AuthorizationRequest.challenge(form, isRequired: false)
             } catch {
-                throw OAuthRefusal(.badRequest, error.code, error.message)
+                throw OAuthErrorResponse(.badRequest, error.code, error.message)
             }
             let (code, device) = state.deviceCodes.begin(
                 client, scopes: asked.isEmpty ? client.scopes : asked, challenge: challenge, moment)
             return (code, device, moment.url(.deviceUser, in: realm))
         }
-        let lifetime = Int64((device.expiresAt.timeIntervalSince(desk.clock.now)).rounded())
+        let lifetime = Int64((device.expiresAt.timeIntervalSince(server.clock.now)).rounded())
         return try OAuthReply.make(
             .ok,
             [
@@ -44,17 +44,17 @@ struct DeviceCodeResource: Sendable {
 
 /// `GET` and `POST /oauth2/.../device/user`: the person with the browser says whether the device may.
 struct DeviceUserResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        let tokens = reader.sessionTokens(desk.configuration.cookieName)
+        let tokens = reader.sessionTokens(server.configuration.cookieName)
         var parameters = try reader.queryParameters()
         if reader.request.method == .post {
             parameters = try await reader.form()
         } else {
             try reader.require(.get, .post)
         }
-        let shown = try await desk.transact { state, moment in
+        let shown = try await server.transact { state, moment in
             state.session(tokens, in: realm, at: moment.now).map { ($0, state.csrf(of: $0.token)) }
         }
         guard let (shown, csrf) = shown else { return OAuthReply.redirect(to: loginPage(parameters["user_code"], realm)) }
@@ -63,32 +63,32 @@ struct DeviceUserResource: Sendable {
         }
         guard let given = parameters["csrf"], ConstantTime.areEqual(given, csrf) || ConstantTime.areEqual(given, shown.token)
         else {
-            throw OAuthRefusal(.forbidden, "access_denied", "The form is not one of this session")
+            throw OAuthErrorResponse(.forbidden, "access_denied", "The form is not one of this session")
         }
         let userCode = try parameters.required("user_code")
-        let isDone = try await desk.transact { state, moment in
+        let isDone = try await server.transact { state, moment in
             guard let device = state.deviceCodes.device(showing: userCode, in: realm, at: moment.now) else { return false }
             let grant = Grant(
                 client: device.client, user: shown.session.user, scopes: device.scopes,
-                authenticatedAt: shown.session.authenticatedAt, session: BearerKey(shown.token), nonce: nil)
+                authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: nil)
             state.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied, at: moment.now)
             return true
         }
-        guard isDone else { throw OAuthRefusal(.badRequest, "not_found", "The user code is invalid or has expired") }
-        return HTMLPage.deviceAnswered(answer == "allow").response(at: desk)
+        guard isDone else { throw OAuthErrorResponse(.badRequest, "not_found", "The user code is invalid or has expired") }
+        return HTMLPage.deviceAnswered(answer == "allow").response(at: server)
     }
 
     private func question(_ userCode: String?, _ realm: RealmPath, _ csrf: String) async throws -> Response {
-        let device = try await desk.transact { state, moment in
+        let device = try await server.transact { state, moment in
             userCode.flatMap { state.deviceCodes.device(showing: $0, in: realm, at: moment.now) }
         }
         let page = device.map { HTMLPage.device($0, csrf: csrf) } ?? HTMLPage.deviceCode(isWrong: userCode != nil)
-        return page.response(at: desk)
+        return page.response(at: server)
     }
 
     private func loginPage(_ userCode: String?, _ realm: RealmPath) -> String {
         let query = userCode.map { "?user_code=\($0.percentEncoded())" } ?? ""
-        let goto = "\(desk.baseURL)\(ResourceAddress(.deviceUser, realm: realm).path)\(query)"
-        return LoginPages.address(desk.baseURL, realm, goto: goto)
+        let goto = "\(server.baseURL)\(ResourceAddress(.deviceUser, realm: realm).path)\(query)"
+        return LoginPages.address(server.baseURL, realm, goto: goto)
     }
 }

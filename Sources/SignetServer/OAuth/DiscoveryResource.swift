@@ -4,20 +4,20 @@ import SignetCore
 
 /// `GET /oauth2/.../.well-known/openid-configuration` (OpenID Connect Discovery 1.0, RFC 8414) and the keys it points to.
 struct DiscoveryResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) throws -> Response {
         try reader.require(.get)
-        return try JSONReply.make(.ok, Self.document(realm, desk.clients, desk.trees, desk.moment))
+        return try JSONReply.make(.ok, Self.document(realm, server.clients, server.trees, server.moment))
     }
 
     func keys(_ reader: RequestReader) async throws -> Response {
         try reader.require(.get)
-        return try JSONReply.make(.ok, try await desk.signer.keySet)
+        return try JSONReply.make(.ok, try await server.signer.keySet)
     }
 
     private static func document(
-        _ realm: RealmPath, _ clients: ClientRegistry, _ trees: [String: JourneyTree], _ moment: Moment
+        _ realm: RealmPath, _ clients: ClientRegistry, _ trees: [String: JourneyTree], _ moment: RequestTime
     ) -> [String: JSONValue] {
         func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
         func address(_ resource: ResourceAddress.Resource) -> JSONValue { .string(moment.url(resource, in: realm)) }

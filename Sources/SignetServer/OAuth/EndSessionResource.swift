@@ -6,7 +6,7 @@ import SignetCore
 /// `GET` and `POST /oauth2/.../connect/endSession`: ends the session that an id_token was given in (OpenID Connect RP-Initiated
 /// Logout 1.0). The id_token may have expired.
 struct EndSessionResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         var parameters = try reader.queryParameters()
@@ -16,17 +16,17 @@ struct EndSessionResource: Sendable {
             try reader.require(.get, .post)
         }
         let hint = try parameters.required("id_token_hint")
-        guard let claims = try await desk.signer.claims(of: hint), claims["realm"]?.string == realm.description,
+        guard let claims = try await server.signer.claims(of: hint), claims["realm"]?.string == realm.description,
             let audience = claims["aud"]?.string, parameters["client_id"].map({ $0 == audience }) ?? true
-        else { throw OAuthRefusal.invalidRequest("The id_token_hint is not one of this client in this realm") }
+        else { throw OAuthErrorResponse.invalidRequest("The id_token_hint is not one of this client in this realm") }
 
         let request = parameters
-        let session = claims["sid"]?.string.map { BearerKey(text: $0) }
-        let shown = reader.sessionTokens(desk.configuration.cookieName).map { BearerKey($0) }
-        let (ended, headers) = try await desk.transact { state, moment throws(OAuthRefusal) in
+        let session = claims["sid"]?.string.map { TokenHash(text: $0) }
+        let shown = reader.sessionTokens(server.configuration.cookieName).map { TokenHash($0) }
+        let (ended, headers) = try await server.transact { state, moment throws(OAuthErrorResponse) in
             if let target = request["post_logout_redirect_uri"] {
                 guard let client = state.clients[ClientKey(realm: realm, id: audience)], client.mayReturn(to: target) else {
-                    throw OAuthRefusal(
+                    throw OAuthErrorResponse(
                         .badRequest, "redirect_uri_mismatch",
                         "The post logout redirection URI provided does not match a pre-registered value.")
                 }
@@ -35,7 +35,7 @@ struct EndSessionResource: Sendable {
             let isOwn = session.map(shown.contains) ?? false
             return (ended, isOwn ? HTTPFields([SessionCookie(moment).expired]) : [:])
         }
-        if let ended { desk.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
+        if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
         guard let target = parameters["post_logout_redirect_uri"] else {
             return Response(status: .noContent, headers: headers)
         }

@@ -8,7 +8,7 @@ struct Parameters: Sendable, Hashable {
 
     /// Reads `name=value&...` in the coding of HTML forms. A parameter without a value counts as left out, and none may come
     /// twice (RFC 6749 section 3.1).
-    init(_ text: some StringProtocol) throws(OAuthRefusal) {
+    init(_ text: some StringProtocol) throws(OAuthErrorResponse) {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decoded(parts[0]), let value = parts.count == 2 ? Self.decoded(parts[1]) : "" else {
@@ -37,7 +37,7 @@ struct Parameters: Sendable, Hashable {
         values.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 
-    func required(_ name: String) throws(OAuthRefusal) -> String {
+    func required(_ name: String) throws(OAuthErrorResponse) -> String {
         guard let value = self[name] else { throw .invalidRequest("Missing parameter, '\(name)'") }
         return value
     }
@@ -59,10 +59,10 @@ extension RequestReader {
     func form() async throws -> Parameters {
         let type = (header("content-type") ?? "").lowercased().prefix { $0 != ";" }.trimming(" \t")
         guard type == "application/x-www-form-urlencoded" else {
-            throw OAuthRefusal.invalidRequest("The request's body is not application/x-www-form-urlencoded")
+            throw OAuthErrorResponse.invalidRequest("The request's body is not application/x-www-form-urlencoded")
         }
         guard let text = String(validating: try await body(), as: UTF8.self) else {
-            throw OAuthRefusal.invalidRequest("The request's body is not UTF-8")
+            throw OAuthErrorResponse.invalidRequest("The request's body is not UTF-8")
         }
         let form = try Parameters(text)
         notes.note(form.fields())

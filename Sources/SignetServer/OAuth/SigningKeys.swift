@@ -9,13 +9,13 @@ import Foundation
 
 /// The keys that id_tokens are signed with, as they are kept with the state: PEM, the newest one, which signs, last.
 struct SigningKeys: Sendable {
-    static let row = RowKey(kind: StateEngine.serverKind, name: "signing-keys")
+    static let row = RowKey(kind: TransactionQueue.serverKind, name: "signing-keys")
     /// The most that are kept: what was signed with one before is no longer known.
     static let most = 8
 
-    private let house: StateHouse
+    private let house: StateStore
 
-    init(_ house: StateHouse) { self.house = house }
+    init(_ house: StateStore) { self.house = house }
 
     /// All of them.
     /// - Throws: `StoreError`.
@@ -32,11 +32,11 @@ struct SigningKeys: Sendable {
             guard !isFirst || present.isEmpty else { return (present, []) }
             let all = Array((present + [key]).suffix(Self.most))
             transaction.put(all, Self.row)
-            return (all, [DeskSignal.keys.text])
+            return (all, [ClusterMessage.keys.text])
         }
     }
 
-    private static func keys(_ transaction: DeskTransaction) -> [Secret] {
+    private static func keys(_ transaction: RowCache) -> [Secret] {
         (transaction.value(row, at: .distantPast) as (value: [Secret], expiresAt: Int64)?)?.value ?? []
     }
 }

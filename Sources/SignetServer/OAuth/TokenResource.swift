@@ -11,7 +11,7 @@ import Foundation
 
 /// `POST /oauth2/.../access_token`: codes, refresh tokens and device codes are exchanged here (protocol/journey.md section 4.3).
 struct TokenResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     enum GrantType: String, CaseIterable {
         case authorizationCode = "authorization_code"
@@ -23,13 +23,13 @@ struct TokenResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let (issued, claims) = try await desk.transact { state, moment throws(OAuthRefusal) in
+        let (issued, claims) = try await server.transact { state, moment throws(OAuthErrorResponse) in
             let client = try state.client(credentials, in: realm)
             let issued = try Self.exchange(form, client, &state, moment)
             return (issued, state.idTokenClaims(issued, client, moment))
         }
-        if let grant = GrantType(rawValue: form["grant_type"] ?? "") { desk.telemetry.count([.tokens(grant)]) }
-        desk.logger.info(
+        if let grant = GrantType(rawValue: form["grant_type"] ?? "") { server.telemetry.count([.tokens(grant)]) }
+        server.logger.info(
             "tokens given",
             metadata: ["client": "\(issued.grant.client.id)", "realm": "\(realm)", "user": "\(issued.grant.user.name)"])
         var body: [String: JSONValue] = [
@@ -37,13 +37,13 @@ struct TokenResource: Sendable {
             "expires_in": .integer(Int64(issued.lifetime)), "scope": .string(issued.scopes.joined(separator: " ")),
         ]
         body["refresh_token"] = issued.refreshToken.map { .string($0) }
-        if let claims { body["id_token"] = .string(try await desk.signer.sign(claims)) }
+        if let claims { body["id_token"] = .string(try await server.signer.sign(claims)) }
         return try OAuthReply.make(.ok, body)
     }
 
     private static func exchange(
-        _ form: Parameters, _ client: RegisteredClient, _ state: inout DeskState, _ moment: Moment
-    ) throws(OAuthRefusal) -> IssuedTokens {
+        _ form: Parameters, _ client: RegisteredClient, _ state: inout ServerTransaction, _ moment: RequestTime
+    ) throws(OAuthErrorResponse) -> IssuedTokens {
         switch GrantType(rawValue: try form.required("grant_type")) {
         case .authorizationCode:
             return try state.tokens.redeem(
@@ -57,15 +57,15 @@ struct TokenResource: Sendable {
                 try form.required("device_code"), for: client, verifier: form["code_verifier"], moment)
             return try state.tokens.open(grant, for: client, moment)
         case nil:
-            throw OAuthRefusal(.badRequest, "unsupported_grant_type", "Grant type is not supported")
+            throw OAuthErrorResponse(.badRequest, "unsupported_grant_type", "Grant type is not supported")
         }
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// What the id_token says; nil when the client did not ask for one.
     fileprivate func idTokenClaims(
-        _ issued: IssuedTokens, _ client: RegisteredClient, _ moment: Moment
+        _ issued: IssuedTokens, _ client: RegisteredClient, _ moment: RequestTime
     ) -> [String: JSONValue]? {
         guard issued.scopes.contains("openid") else { return nil }
         let grant = issued.grant
@@ -84,7 +84,7 @@ extension DeskState {
     }
 }
 
-extension Moment {
+extension RequestTime {
     /// The address that a realm's tokens name as their source.
     func issuer(of realm: RealmPath) -> String { baseURL + realm.issuerPath }
 }

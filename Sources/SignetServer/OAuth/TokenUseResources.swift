@@ -12,17 +12,17 @@ import Foundation
 /// `POST /oauth2/.../token/revoke` (RFC 7009). A token that nobody knows, or that is another client's, is answered like one
 /// that was revoked.
 struct RevocationResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        try await desk.transact { state, moment throws(OAuthRefusal) in
+        try await server.transact { state, moment throws(OAuthErrorResponse) in
             let client = try state.client(credentials, in: realm)
             state.tokens.revoke(try form.required("token"), of: client.key, at: moment.now)
         }
-        desk.logger.info("token revoked", metadata: ["client": "\(credentials.id)", "realm": "\(realm)"])
+        server.logger.info("token revoked", metadata: ["client": "\(credentials.id)", "realm": "\(realm)"])
         return try OAuthReply.make(.ok, [:])
     }
 }
@@ -31,13 +31,13 @@ struct RevocationResource: Sendable {
 /// `am-introspect-all-tokens` about all of its realm.
 struct IntrospectionResource: Sendable {
     static let allTokens = "am-introspect-all-tokens"
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let body = try await desk.transact { state, moment throws(OAuthRefusal) in
+        let body = try await server.transact { state, moment throws(OAuthErrorResponse) in
             let client = try state.client(credentials, in: realm)
             guard client.secret != nil else { throw .invalidClient(usedBasic: credentials.usedBasic) }
             let token = try form.required("token")
@@ -47,7 +47,7 @@ struct IntrospectionResource: Sendable {
     }
 
     private static func description(
-        of token: String, for client: RegisteredClient, _ state: DeskState, _ moment: Moment
+        of token: String, for client: RegisteredClient, _ state: ServerTransaction, _ moment: RequestTime
     ) -> [String: JSONValue]? {
         let realm = client.key.realm
         let found: (grant: Grant, scopes: [String], issuedAt: Date, expiresAt: Date, type: String)
@@ -75,16 +75,16 @@ struct IntrospectionResource: Sendable {
 
 /// `GET` and `POST /oauth2/.../userinfo`: the person's claims (OpenID Connect Core 1.0 section 5.3).
 struct UserInfoResource: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        guard let token = try await token(reader) else { throw OAuthRefusal.noToken }
-        let claims = try await desk.transact { state, moment throws(OAuthRefusal) in
+        guard let token = try await token(reader) else { throw OAuthErrorResponse.noToken }
+        let claims = try await server.transact { state, moment throws(OAuthErrorResponse) in
             guard let access = state.tokens.access(token, in: realm, at: moment.now),
                 let person = state.directory[access.grant.user]
             else { throw .invalidToken("The access token is invalid or has expired") }
             guard access.scopes.contains("openid") else {
-                throw OAuthRefusal(
+                throw OAuthErrorResponse(
                     .forbidden, "insufficient_scope", "The scope openid is needed",
                     headers: [.wwwAuthenticate: "Bearer error=\"insufficient_scope\", scope=\"openid\""])
             }
@@ -114,7 +114,7 @@ enum StandardClaims {
     static let names = ["sub"] + byScope.values.flatMap { $0 }.sorted()
 
     /// Standard claims that a scope stands for are told with that scope; all others always.
-    static func claims(of person: Person, _ user: UserKey, scopes: [String]) -> [String: JSONValue] {
+    static func claims(of person: UserRecord, _ user: UserKey, scopes: [String]) -> [String: JSONValue] {
         let guarded = byScope.values.reduce(into: Set()) { $0.formUnion($1) }
         let open = scopes.reduce(into: Set()) { $0.formUnion(byScope[$1] ?? []) }
         var claims = person.claims.filter { !guarded.contains($0.key) || open.contains($0.key) }

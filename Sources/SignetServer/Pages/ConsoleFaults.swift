@@ -6,13 +6,13 @@ import SignetCore
 extension ConsolePages {
     /// Switches on what the form says.
     func switchOnFault(_ form: Parameters) throws {
-        func number(_ name: String) throws(Refusal) -> Int? {
+        func number(_ name: String) throws(APIError) -> Int? {
             guard let text = form[name] else { return nil }
-            guard let number = Int(text) else { throw Refusal(.badRequest, "\(name) is a whole number.") }
+            guard let number = Int(text) else { throw APIError(.badRequest, "\(name) is a whole number.") }
             return number
         }
         guard var kind = FaultKind.examples.first(where: { $0.name == form["kind"] }) else {
-            throw Refusal(.badRequest, "\(FaultError.unknownKind(String((form["kind"] ?? "").prefix(64))))")
+            throw APIError(.badRequest, "\(FaultError.unknownKind(String((form["kind"] ?? "").prefix(64))))")
         }
         let value = try number("value")
         switch kind {
@@ -25,15 +25,15 @@ extension ConsolePages {
         let extent = try number("times").map { FaultRule.Extent.times($0) } ?? .untilSwitchedOff
         let route = FaultRoute(form["route"] ?? "")
         do {
-            try AdminOperations(desk: desk).switchOn(FaultRule(kind, name: unusedName(kind, at: route), at: route, extent))
+            try AdminOperations(server: server).switchOn(FaultRule(kind, name: unusedName(kind, at: route), at: route, extent))
         } catch {
-            throw Refusal(.badRequest, "\(error)")
+            throw APIError(.badRequest, "\(error)")
         }
     }
 
     /// A name that no fault has: under one that is in use it would take the other's place, which nobody asked for here.
     private func unusedName(_ kind: FaultKind, at route: FaultRoute) -> String {
-        let used = Set(desk.faults.entries.map(\.rule.name))
+        let used = Set(server.faults.entries.map(\.rule.name))
         // A path is no part of a name.
         let base = FaultRoute.names.contains(route.text) ? "\(kind.name)-\(route.text)" : kind.name
         let names = [kind.name, base] + (2...FaultTable.size + 1).map { "\(base)-\($0)" }

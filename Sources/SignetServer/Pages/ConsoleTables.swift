@@ -11,7 +11,7 @@ enum ConsoleTable: String, Sendable, CaseIterable {
 }
 
 /// Which page of each table is looked at, from 1.
-struct ConsolePlace: Sendable, Hashable {
+struct ConsoleQuery: Sendable, Hashable {
     private var pages: [ConsoleTable: Int] = [:]
 
     /// The first page of each.
@@ -26,7 +26,7 @@ struct ConsolePlace: Sendable, Hashable {
     subscript(table: ConsoleTable) -> Int { pages[table] ?? 1 }
 
     /// The place with another page of one table.
-    func turning(_ table: ConsoleTable, to page: Int) -> ConsolePlace {
+    func turning(_ table: ConsoleTable, to page: Int) -> ConsoleQuery {
         var place = self
         place.pages[table] = page > 1 ? page : nil
         return place

@@ -20,7 +20,7 @@ struct ConsoleFacts: Sendable {
     }
 
     struct SessionRow: Sendable {
-        let key: BearerKey
+        let key: TokenHash
         let session: SSOSession
     }
 
@@ -33,16 +33,16 @@ struct ConsoleFacts: Sendable {
         /// `waiting`, `approved`, `denied` or `expired`.
         let state: String
 
-        init(_ push: PendingPush, _ desk: DeskState, _ streams: DeskStreams, at now: Date) {
+        init(_ push: PendingPush, _ tx: ServerTransaction, _ streams: PushStreams, at now: Date) {
             self.push = push
-            progress = desk.dispatches[push.messageID, at: now].progress
-            user = desk.devices.pushDevice(mechanismUID: push.mechanismUID)?.owner
+            progress = tx.dispatches[push.messageID, at: now].progress
+            user = tx.devices.pushDevice(mechanismUID: push.mechanismUID)?.owner
             self.streams = streams.count(push.mechanismUID)
             state = push.state == .waiting && push.deadline <= now ? "expired" : "\(push.state)"
         }
     }
 
-    struct LetterRow: Sendable {
+    struct EmailRow: Sendable {
         let user: UserKey
         let link: String
     }
@@ -60,24 +60,24 @@ struct ConsoleFacts: Sendable {
     let users: TablePage<UserRow>
     let sessions: TablePage<SessionRow>
     let pushes: TablePage<PushRow>
-    let letters: TablePage<LetterRow>
+    let letters: TablePage<EmailRow>
     let journeys: [RealmJourneys]
-    let entries: TablePage<JournalEntry>
+    let entries: TablePage<RequestLogEntry>
     let faults: TablePage<FaultTable.Entry>
     /// Where faults can be switched on.
     let routes: [String]
 
     /// Sessions, messages and the journal's entries come newest first.
-    init(_ desk: Desk, at place: ConsolePlace) async throws {
-        offset = desk.clock.offset
-        isStopped = desk.clock.isStopped
-        entries = TablePage(desk.journal.entries.reversed(), place[.journal])
-        faults = TablePage(desk.faults.entries, place[.faults])
-        routes = desk.faults.routes
-        journeys = desk.realms.sorted { $0.description < $1.description }
-            .map { RealmJourneys(realm: $0, names: desk.trees.names(offeredIn: $0)) }
-        (now, baseURL, users, sessions, pushes, letters) = try await desk.survey {
-            [streams = desk.streams] state, moment in
+    init(_ server: ServerContext, at place: ConsoleQuery) async throws {
+        offset = server.clock.offset
+        isStopped = server.clock.isStopped
+        entries = TablePage(server.journal.entries.reversed(), place[.journal])
+        faults = TablePage(server.faults.entries, place[.faults])
+        routes = server.faults.routes
+        journeys = server.realms.sorted { $0.description < $1.description }
+            .map { RealmJourneys(realm: $0, names: server.trees.names(offeredIn: $0)) }
+        (now, baseURL, users, sessions, pushes, letters) = try await server.survey {
+            [streams = server.streams] state, moment in
             let userCount = state.directory.count(at: moment.now, limit: Self.mostCounted)
             let users = TablePage(state.directory.users(Self.rows, at: moment.now), of: userCount, place[.users]) { user in
                 UserRow(
@@ -97,7 +97,7 @@ struct ConsoleFacts: Sendable {
                     PushRow(push, state, streams, at: moment.now)
                 },
                 TablePage(state.outbox.newest(Self.rows, at: moment.now), place[.letters]) {
-                    LetterRow(user: $0.user, link: $0.link)
+                    EmailRow(user: $0.user, link: $0.link)
                 }
             )
         }
@@ -112,7 +112,7 @@ extension JSONValue {
 struct ConsoleView: Sendable {
     let contextPath: String
     let csrf: String
-    let place: ConsolePlace
+    let place: ConsoleQuery
     let facts: ConsoleFacts
 
     var page: HTMLPage {
@@ -194,7 +194,7 @@ struct ConsoleView: Sendable {
 
     private static func way(_ progress: PushReport.Progress) -> String {
         switch progress {
-        case .atDesk: "desk"
+        case .onStream: "desk"
         case .onItsWay: "on its way to SNS"
         case .sent: "SNS has it"
         case .undeliverable(let reason): "not delivered: \(reason)"

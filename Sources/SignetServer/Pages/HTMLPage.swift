@@ -21,8 +21,8 @@ struct HTMLPage: Sendable {
     var headers: HTTPFields = [:]
 
     /// The page as an answer of a server.
-    func response(at desk: Desk) -> Response {
-        let bytes = Array(Markup.document(document(desk.contextPath, issuer: desk.configuration.issuer)).utf8)
+    func response(at server: ServerContext) -> Response {
+        let bytes = Array(Markup.document(document(server.contextPath, issuer: server.configuration.issuer)).utf8)
         var fields = headers
         fields[.contentType] = "text/html; charset=UTF-8"
         fields[.contentLength] = String(bytes.count)

@@ -13,7 +13,7 @@ import Foundation
 /// `/XUI/`: where people sign in with a browser, at the address and with the parameters that AM has.
 struct LoginPages: Sendable {
     static let cookieName = "signet-browser"
-    let desk: Desk
+    let server: ServerContext
 
     /// The address that a browser is sent to.
     static func address(
@@ -29,14 +29,14 @@ struct LoginPages: Sendable {
     func respond(to reader: RequestReader, path: Substring) async throws -> Response {
         do {
             return try await answer(reader, path)
-        } catch let refusal as Refusal {
-            if let reason = refusal.reason { desk.logger.info("page refused", metadata: ["reason": "\(reason)"]) }
-            return refusal.page(again: nil).response(at: desk)
-        } catch let refusal as OAuthRefusal {
-            return Refusal(refusal.status, refusal.message).page(again: nil).response(at: desk)
+        } catch let refusal as APIError {
+            if let reason = refusal.reason { server.logger.info("page refused", metadata: ["reason": "\(reason)"]) }
+            return refusal.page(again: nil).response(at: server)
+        } catch let refusal as OAuthErrorResponse {
+            return APIError(refusal.status, refusal.message).page(again: nil).response(at: server)
         } catch let error as StoreError {
-            desk.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
-            return Refusal.stateFailed.page(again: nil).response(at: desk)
+            server.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
+            return APIError.stateFailed.page(again: nil).response(at: server)
         }
     }
 
@@ -46,7 +46,7 @@ struct LoginPages: Sendable {
             return asset.response
         }
         let realm = RealmPath(reader.query("realm") ?? "/")
-        guard desk.has(realm) else { throw Refusal.unknownRealm(realm) }
+        guard server.has(realm) else { throw APIError.unknownRealm(realm) }
         switch path {
         case "", "/":
             if reader.request.method == .post { return try await take(reader) }
@@ -58,11 +58,11 @@ struct LoginPages: Sendable {
             return try await wait(reader)
         case "/session":
             try reader.require(.get)
-            return try await SessionPages(desk: desk).show(reader, realm)
+            return try await SessionPages(server: server).show(reader, realm)
         case "/logout":
             try reader.require(.post)
-            return try await SessionPages(desk: desk).logOut(reader, realm)
-        default: throw Refusal(.notFound, "There is no such page.")
+            return try await SessionPages(server: server).logOut(reader, realm)
+        default: throw APIError(.notFound, "There is no such page.")
         }
     }
 
@@ -70,56 +70,56 @@ struct LoginPages: Sendable {
 
     private func begin(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let query = (reader.request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("suspendedId=") }
-        var start = WalkStart(
+        var start = LoginFlowStart(
             kind: .letter(token: ""), realm: realm, query: query.joined(separator: "&"), goto: reader.query("goto"))
         if let token = reader.query("suspendedId") {
             start.kind = .letter(token: token)
         } else {
-            var journey = try JourneyStart(reader, realm: realm, desk.configuration)
+            var journey = try JourneyStart(reader, realm: realm, server.configuration)
             // AM's short form.
             if journey.tree == nil { journey.tree = reader.query("service") }
             start.kind = .journey(journey)
         }
         let known = reader.browser
         let browser = known ?? RandomID.token()
-        let (id, cookies) = try await desk.transact { [start] state, moment throws(Refusal) in
-            let id = try state.begin(start, browser: BearerKey(browser), realms: desk.realms, moment)
+        let (id, cookies) = try await server.transact { [start] state, moment throws(APIError) in
+            let id = try state.begin(start, browser: TokenHash(browser), realms: server.realms, moment)
             let cookie = SessionCookie(moment)
-            let routing = desk.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
-            let own = known == nil ? [cookie.own(Self.cookieName, browser, path: "\(desk.contextPath)/XUI")] : []
+            let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
+            let own = known == nil ? [cookie.own(Self.cookieName, browser, path: "\(server.contextPath)/XUI")] : []
             return (id, own + routing)
         }
         return Self.redirect(to: address(of: id), cookies)
     }
 
     private func show(_ id: String, _ reader: RequestReader) async throws -> Response {
-        guard let browser = reader.browser.map({ BearerKey($0) }),
-            let (walk, csrf) = try await desk.transact({ state, moment in
+        guard let browser = reader.browser.map({ TokenHash($0) }),
+            let (walk, csrf) = try await server.transact({ state, moment in
                 state.walk(id, of: browser, moment).map { ($0, state.csrf(of: id, page: $0.page, browser: browser)) }
             })
         else {
-            var page = Refusal(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
-                .page(again: "\(desk.contextPath)/XUI/")
+            var page = APIError(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
+                .page(again: "\(server.contextPath)/XUI/")
             page.title = "There is nothing here"
-            return page.response(at: desk)
+            return page.response(at: server)
         }
-        let again = "\(desk.contextPath)/XUI/?\(walk.query)"
+        let again = "\(server.contextPath)/XUI/?\(walk.query)"
         switch walk.state {
         case .done(let end): return try await finish(walk, end, again)
         case .failed(let refusal):
-            if let reason = refusal.reason { desk.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
-            return refusal.page(again: again).response(at: desk)
+            if let reason = refusal.reason { server.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
+            return refusal.page(again: again).response(at: server)
         case .invited:
-            return invitation(form(walk, csrf)).leading(to: walk.destination).response(at: desk)
+            return invitation(form(walk, csrf)).leading(to: walk.destination).response(at: server)
         case .open(let step, let due):
-            let left = due.map { max(0, Int(($0.timeIntervalSince(desk.clock.now) * 1000).rounded(.up))) }
+            let left = due.map { max(0, Int(($0.timeIntervalSince(server.clock.now) * 1000).rounded(.up))) }
             let view = StepView(
-                step: step, form: form(walk, csrf), wait: left, pollAddress: "\(desk.contextPath)/XUI/wait?walk=\(id)")
-            return view.page.leading(to: walk.destination).response(at: desk)
+                step: step, form: form(walk, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?walk=\(id)")
+            return view.page.leading(to: walk.destination).response(at: server)
         }
     }
 
-    private func form(_ walk: Walk, _ csrf: String) -> FormHandle {
+    private func form(_ walk: LoginFlow, _ csrf: String) -> FormHandle {
         FormHandle(action: address(of: walk.id), walk: walk.id, page: walk.page, csrf: csrf)
     }
 
@@ -132,21 +132,21 @@ struct LoginPages: Sendable {
                 })
     }
 
-    private func finish(_ walk: Walk, _ end: WalkEnd, _ again: String) async throws -> Response {
+    private func finish(_ walk: LoginFlow, _ end: LoginFlowEnd, _ again: String) async throws -> Response {
         guard let token = end.token else {
             return HTMLPage(
                 title: "Done",
                 content: tag("p") { "\(end.user.name) has walked \(end.tree) to its end. It opens no session." }
                     + PagePart.link("Once more", to: again)
-            ).response(at: desk)
+            ).response(at: server)
         }
-        let cookie = try await desk.transact { state, moment in
-            state.sessions.look(BearerKey(token.text), at: moment.now).map { _ in SessionCookie(moment).setForPages(token.text) }
+        let cookie = try await server.transact { state, moment in
+            state.sessions.look(TokenHash(token.text), at: moment.now).map { _ in SessionCookie(moment).setForPages(token.text) }
         }
-        guard let cookie else { return SessionPages.none(again).response(at: desk) }
-        desk.logger.info(
+        guard let cookie else { return SessionPages.none(again).response(at: server) }
+        server.logger.info(
             "logged in", metadata: ["journey": "\(end.tree)", "realm": "\(walk.realm)", "user": "\(end.user.name)"])
-        let own = "\(desk.contextPath)/XUI/session?realm=\(walk.realm.description.percentEncoded())"
+        let own = "\(server.contextPath)/XUI/session?realm=\(walk.realm.description.percentEncoded())"
         return Self.redirect(to: walk.destination?.location ?? own, [cookie])
     }
 
@@ -154,11 +154,11 @@ struct LoginPages: Sendable {
     /// twice.
     private func take(_ reader: RequestReader) async throws -> Response {
         let form = try await reader.form()
-        guard let browser = reader.browser.map({ BearerKey($0) }), let id = form["walk"],
+        guard let browser = reader.browser.map({ TokenHash($0) }), let id = form["walk"],
             let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"]
-        else { throw Refusal.foreignForm }
+        else { throw APIError.foreignForm }
         let userAgent = reader.header("user-agent").map { String($0.prefix(256)) }
-        try await desk.transact { state, moment throws(Refusal) in
+        try await server.transact { state, moment throws(APIError) in
             guard ConstantTime.areEqual(csrf, state.csrf(of: id, page: page, browser: browser)) else { throw .foreignForm }
             state.answer(id, page: page, of: browser, form: form, userAgent: userAgent, moment)
         }
@@ -167,11 +167,11 @@ struct LoginPages: Sendable {
 
     /// What a page's script asks: whether there is something new to see.
     private func wait(_ reader: RequestReader) async throws -> Response {
-        guard let browser = reader.browser.map({ BearerKey($0) }), let id = reader.query("walk"),
-            let (walk, now) = try await desk.transact({ state, moment in
+        guard let browser = reader.browser.map({ TokenHash($0) }), let id = reader.query("walk"),
+            let (walk, now) = try await server.transact({ state, moment in
                 state.walk(id, of: browser, moment).map { ($0, moment.now) }
             })
-        else { throw Refusal.resourceNotFound }
+        else { throw APIError.resourceNotFound }
         var body: [String: JSONValue] = ["page": .integer(Int64(walk.page))]
         if case .open(_, let due?) = walk.state {
             body["wait"] = .integer(Int64(max(0, (due.timeIntervalSince(now) * 1000).rounded(.up))))
@@ -182,7 +182,7 @@ struct LoginPages: Sendable {
         return response
     }
 
-    private func address(of walk: String) -> String { "\(desk.contextPath)/XUI/?walk=\(walk)" }
+    private func address(of walk: String) -> String { "\(server.contextPath)/XUI/?walk=\(walk)" }
 
     static func redirect(to location: String, _ cookies: [HTTPField] = []) -> Response {
         var headers: HTTPFields = [.location: location, .cacheControl: "no-store", .contentLength: "0"]
@@ -226,7 +226,7 @@ struct FormHandle: Sendable {
     }
 }
 
-extension Refusal {
+extension APIError {
     /// What went wrong, for a person, and another try if there is one.
     func page(again: String?) -> HTMLPage {
         let (title, text) = explanation

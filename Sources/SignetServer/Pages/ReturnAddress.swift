@@ -14,7 +14,7 @@ struct ReturnAddress: Codable, Sendable, Hashable {
     let client: String?
 
     /// Nil when the address is none of those.
-    init?(_ text: String, in realm: RealmPath, realms: Set<RealmPath>, _ state: DeskState, _ moment: Moment) {
+    init?(_ text: String, in realm: RealmPath, realms: Set<RealmPath>, _ state: ServerTransaction, _ moment: RequestTime) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else { return nil }
         guard let path = Self.ownPath(text, moment) else {
             let owner = state.clients.all.first {
@@ -41,7 +41,7 @@ struct ReturnAddress: Codable, Sendable, Hashable {
     }
 
     /// The path and query of an address of this server; nil for every other address.
-    private static func ownPath(_ text: String, _ moment: Moment) -> String? {
+    private static func ownPath(_ text: String, _ moment: RequestTime) -> String? {
         let context = moment.configuration.normalContextPath
         if text.hasPrefix("\(context)/"), !text.hasPrefix("//") { return text }
         guard text.hasPrefix("\(moment.baseURL)/") else { return nil }

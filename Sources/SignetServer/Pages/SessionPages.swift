@@ -11,23 +11,23 @@ import Foundation
 
 /// `/XUI/session` and `/XUI/logout`: what a person sees who signed in without an app to go back to.
 struct SessionPages: Sendable {
-    let desk: Desk
+    let server: ServerContext
 
     /// The session of the browser. To look at it is no use of it.
     func show(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
-        let tokens = reader.cookies(desk.configuration.cookieName)
-        let found = try await desk.transact { state, moment -> (SSOSession, String)? in
+        let tokens = reader.cookies(server.configuration.cookieName)
+        let found = try await server.transact { state, moment -> (SSOSession, String)? in
             for token in tokens {
-                guard let session = state.sessions.look(BearerKey(token), at: moment.now), session.user.realm == realm else {
+                guard let session = state.sessions.look(TokenHash(token), at: moment.now), session.user.realm == realm else {
                     continue
                 }
                 return (session, state.csrf(of: token))
             }
             return nil
         }
-        let login = "\(desk.contextPath)/XUI/?realm=\(realm.description.percentEncoded())"
-        guard let (session, csrf) = found else { return Self.none(login).response(at: desk) }
-        let action = "\(desk.contextPath)/XUI/logout?realm=\(realm.description.percentEncoded())"
+        let login = "\(server.contextPath)/XUI/?realm=\(realm.description.percentEncoded())"
+        guard let (session, csrf) = found else { return Self.none(login).response(at: server) }
+        let action = "\(server.contextPath)/XUI/logout?realm=\(realm.description.percentEncoded())"
         return HTMLPage(
             title: "You are signed in",
             content: tag("dl") {
@@ -48,24 +48,24 @@ struct SessionPages: Sendable {
                     PagePart.hidden("csrf", csrf)
                     tag("div", ["class": "buttons"]) { PagePart.button("Sign out", isMain: false) }
                 }
-        ).response(at: desk)
+        ).response(at: server)
     }
 
     /// Ends the browser's session.
-    /// - Throws: ``Refusal/foreignForm`` for a form of another session.
+    /// - Throws: ``APIError/foreignForm`` for a form of another session.
     func logOut(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let form = try await reader.form()
-        let tokens = reader.cookies(desk.configuration.cookieName)
-        let (ended, cookie) = try await desk.transact { state, moment throws(Refusal) in
+        let tokens = reader.cookies(server.configuration.cookieName)
+        let (ended, cookie) = try await server.transact { state, moment throws(APIError) in
             guard let shown = state.session(tokens, in: realm, at: moment.now) else {
                 return (nil as SSOSession?, SessionCookie(moment))
             }
             guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, state.csrf(of: shown.token)) else { throw .foreignForm }
-            return (state.sessions.end(BearerKey(shown.token), at: moment.now), SessionCookie(moment))
+            return (state.sessions.end(TokenHash(shown.token), at: moment.now), SessionCookie(moment))
         }
-        if let ended { desk.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
+        if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
         return LoginPages.redirect(
-            to: "\(desk.contextPath)/XUI/session?realm=\(realm.description.percentEncoded())", [cookie.expired])
+            to: "\(server.contextPath)/XUI/session?realm=\(realm.description.percentEncoded())", [cookie.expired])
     }
 
     /// Nobody is signed in.

@@ -4,10 +4,10 @@ import SignetCore
 struct StepAnswers: Sendable {
     let step: JourneyStep
     /// What the device is known by, where one has to say so.
-    let browser: BearerKey
+    let browser: TokenHash
     let userAgent: String?
 
-    init(_ step: JourneyStep, browser: BearerKey, userAgent: String?) {
+    init(_ step: JourneyStep, browser: TokenHash, userAgent: String?) {
         self.step = step
         self.browser = browser
         self.userAgent = userAgent

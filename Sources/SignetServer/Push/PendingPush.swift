@@ -47,7 +47,7 @@ struct PendingPush: Codable, Sendable {
     /// a third try would always be right.
     static let wrongNumbersAllowed = 1
 
-    init(_ prompt: PushPrompt, to device: PushDevice, _ moment: Moment) {
+    init(_ prompt: PushPrompt, to device: PushDevice, _ moment: RequestTime) {
         let lifetime = prompt.lifetime ?? moment.configuration.pushLifetime
         messageID = MessageID.make("AUTHENTICATE", at: moment.now)
         realm = device.owner.realm
@@ -65,7 +65,7 @@ struct PendingPush: Codable, Sendable {
     }
 
     /// Takes the device's answer: the signature first, over the bytes as they came, then everything else.
-    mutating func take(_ jwt: String, at now: Date) throws(PushRefusal) -> State {
+    mutating func take(_ jwt: String, at now: Date) throws(PushResponseError) -> State {
         let claims = try SignedClaims(jwt, secret: secret)
         guard now < deadline else { throw .expired }
         guard state == .waiting else { throw .alreadyAnswered }
@@ -80,7 +80,7 @@ struct PendingPush: Codable, Sendable {
         return state
     }
 
-    private mutating func checkNumber(_ claim: JSONValue?) throws(PushRefusal) {
+    private mutating func checkNumber(_ claim: JSONValue?) throws(PushResponseError) {
         guard let number else { return }
         guard let claim, claim != .null else { throw .numberMissing }
         guard let text = claim.string else { throw .claim("challengeResponse") }
@@ -96,7 +96,7 @@ struct SignedClaims: Sendable {
     private let claims: [String: JSONValue]
     let payload: [UInt8]
 
-    init(_ jwt: String, secret: Secret) throws(PushRefusal) {
+    init(_ jwt: String, secret: Secret) throws(PushResponseError) {
         do {
             payload = try CompactJWS(jwt).payload(verifiedWith: secret)
         } catch {
@@ -108,14 +108,14 @@ struct SignedClaims: Sendable {
 
     subscript(name: String) -> JSONValue? { claims[name] }
 
-    func checkResponse(to challenge: [UInt8], secret: Secret) throws(PushRefusal) {
+    func checkResponse(to challenge: [UInt8], secret: Secret) throws(PushResponseError) {
         guard let response = claims["response"]?.string else { throw .claim("response") }
         guard ConstantTime.areEqual(response, PushClaims.response(to: challenge, secret: secret)) else { throw .response }
     }
 }
 
 /// Why a push request was not taken. The client is never told which: AM answers all of them alike.
-enum PushRefusal: Error, Sendable, Hashable {
+enum PushResponseError: Error, Sendable, Hashable {
     case unknownMessage
     case expired
     case alreadyAnswered

@@ -22,7 +22,7 @@ struct PendingRegistration: Codable, Sendable {
     var isRegistered = false
 
     /// Nil when the server's public address is none that a device could use.
-    init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ moment: Moment) {
+    init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ moment: RequestTime) {
         func endpoint(_ action: PushAction) -> Endpoint? {
             Self.endpoint("\(moment.url(.pushMessage, in: user.realm))?_action=\(action.rawValue)")
         }
@@ -55,7 +55,7 @@ struct PendingRegistration: Codable, Sendable {
     }
 
     /// Reads a registration: the signature first, then everything else.
-    func device(registeredBy jwt: String, at now: Date) throws(PushRefusal) -> PushDevice {
+    func device(registeredBy jwt: String, at now: Date) throws(PushResponseError) -> PushDevice {
         let claims = try SignedClaims(jwt, secret: secret)
         guard now < deadline else { throw .expired }
         guard !isRegistered else { throw .alreadyAnswered }
@@ -68,7 +68,7 @@ struct PendingRegistration: Codable, Sendable {
             registeredAt: now)
     }
 
-    private static func registration(_ claims: SignedClaims) throws(PushRefusal) -> PushClaims.Registration {
+    private static func registration(_ claims: SignedClaims) throws(PushResponseError) -> PushClaims.Registration {
         for name in ["mechanismUid", "deviceId", "deviceName", "deviceType", "communicationType"] {
             guard let text = claims[name]?.string, !text.isEmpty, text.utf8.count <= 4096 else { throw .claim(name) }
         }
@@ -78,10 +78,10 @@ struct PendingRegistration: Codable, Sendable {
 }
 
 /// The invitations that are out.
-struct RegistrationLedger {
+struct PushRegistrationStore {
     private var pending: Table<String, PendingRegistration>
 
-    init(_ transaction: DeskTransaction) {
+    init(_ transaction: RowCache) {
         pending = Table(.registration, transaction)
     }
 

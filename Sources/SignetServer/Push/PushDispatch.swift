@@ -9,7 +9,7 @@ import Foundation
 /// How a device is reached.
 enum PushRoute: Sendable, Hashable {
     /// At this server's desk.
-    case desk
+    case server
     /// Through SNS, at an endpoint.
     case sns(endpoint: String)
 }
@@ -17,7 +17,7 @@ enum PushRoute: Sendable, Hashable {
 extension PushDevice {
     /// How the device is reached: its address says so.
     var route: PushRoute {
-        SNSResource(communicationID)?.kind == .endpoint ? .sns(endpoint: communicationID) : .desk
+        SNSResource(communicationID)?.kind == .endpoint ? .sns(endpoint: communicationID) : .server
     }
 }
 
@@ -65,12 +65,12 @@ struct DispatchClaim: Sendable, Hashable, Codable {
 }
 
 /// The messages that go through SNS, and what became of them. Those that wait are a group, so that couriers find them.
-struct DispatchLedger {
+struct PushDispatchStore {
     private static let waiting = "waiting"
 
     private var dispatches: Table<String, PushDispatch>
 
-    init(_ transaction: DeskTransaction) {
+    init(_ transaction: RowCache) {
         dispatches = Table(.dispatch, transaction)
     }
 
@@ -127,26 +127,26 @@ struct DispatchLedger {
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// Notes what became of a message for SNS, and tells the journal.
     mutating func settle(_ dispatch: PushDispatch, _ outcome: PushDispatch.State, at now: Date) {
         guard dispatches.settle(dispatch.messageID, outcome, at: now) else { return }
         let device = pushes.entry(dispatch.messageID, at: now)?.mechanismUID
         switch outcome {
         case .waiting: break
-        case .sent: effects.append(.happened(JournalEntry.Push(.published, dispatch.messageID, device: device)))
+        case .sent: effects.append(.happened(RequestLogEntry.Push(.published, dispatch.messageID, device: device)))
         case .failed(let reason):
-            effects.append(.happened(JournalEntry.Push(.undeliverable, dispatch.messageID, device: device, reason: reason)))
+            effects.append(.happened(RequestLogEntry.Push(.undeliverable, dispatch.messageID, device: device, reason: reason)))
         }
     }
 
     /// Sends a message on the way that leads to the device.
     mutating func send(_ push: PendingPush, text: String, to device: PushDevice, until end: Date, at now: Date) {
         pushes.add(push, until: end, at: now)
-        effects.append(.happened(JournalEntry.Push(.made, push.messageID, device: device.mechanismUID)))
+        effects.append(.happened(RequestLogEntry.Push(.made, push.messageID, device: device.mechanismUID)))
         note(.push(.sent))
         switch device.route {
-        case .desk: effects.append(.wake(device.mechanismUID))
+        case .server: effects.append(.wake(device.mechanismUID))
         case .sns(let endpoint):
             dispatches.add(PushDispatch(push, text: text, endpoint: endpoint, token: device.deviceID, until: end))
             effects.append(.dispatch(push.messageID))

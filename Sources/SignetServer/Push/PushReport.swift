@@ -3,7 +3,7 @@ public struct PushReport: Sendable, Hashable {
     /// How far it has come.
     public enum Progress: Sendable, Hashable {
         /// It lies at the desk, where devices take it.
-        case atDesk
+        case onStream
         /// It is on its way to SNS.
         case onItsWay
         /// SNS has it, and says that its id is this.
@@ -20,14 +20,14 @@ public struct PushReport: Sendable, Hashable {
     public let isAnswered: Bool
 }
 
-extension DeskServer {
+extension DevServer {
     /// The push messages that were sent to a user's present device, the newest last, as far as they are among the newest thousand.
     /// - Parameters:
     ///   - user: the user's name.
     ///   - realm: the realm the user lives in, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func pushes(to user: String, realm: String = "/") async throws -> [PushReport] {
-        try await desk.transact { state, moment in
+        try await context.transact { state, moment in
             let device = state.devices.pushDevice(of: UserKey(realm: RealmPath(realm), name: user))
             return state.pushes.newest(1000, at: moment.now).filter { $0.mechanismUID == device?.mechanismUID }
                 .sorted { $0.eventID < $1.eventID }
@@ -44,7 +44,7 @@ extension PushDispatch? {
     /// How far the message has come; one that was never to go to SNS lies at the desk.
     var progress: PushReport.Progress {
         switch self?.state {
-        case nil: .atDesk
+        case nil: .onStream
         case .waiting: .onItsWay
         case .sent(let id): .sent(id: id)
         case .failed(let reason): .undeliverable(reason: reason)

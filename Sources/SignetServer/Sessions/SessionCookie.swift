@@ -8,7 +8,7 @@ struct SessionCookie: Sendable {
     private let attributes: String
     private let security: String
 
-    init(_ moment: Moment) {
+    init(_ moment: RequestTime) {
         let configuration = moment.configuration
         security = moment.baseURL.lowercased().hasPrefix("https:") ? "; Secure" : ""
         name = configuration.cookieName

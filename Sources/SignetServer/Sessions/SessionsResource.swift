@@ -12,7 +12,7 @@ import Foundation
 /// `POST /json/.../sessions?_action=...`: log-out, and what is known of a session (protocol/journey.md section 1.7).
 struct SessionsResource: Sendable {
     static let versions = [APIVersion(3, 1), APIVersion(2, 1), APIVersion(1, 2)]
-    let desk: Desk
+    let server: ServerContext
 
     enum Action: String {
         case logout
@@ -24,13 +24,13 @@ struct SessionsResource: Sendable {
         try reader.require(.post)
         let version = try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.versions)
         let body = try await reader.json()
-        guard let name = reader.query("_action"), !name.isEmpty else { throw Refusal.badRequest }
+        guard let name = reader.query("_action"), !name.isEmpty else { throw APIError.badRequest }
         guard let action = Action(rawValue: name) else {
-            throw Refusal(.notImplemented, "The action is not supported here.")
+            throw APIError(.notImplemented, "The action is not supported here.")
         }
         // What is named is meant; otherwise the session that the request is made with.
         let named = address.arguments + [body["tokenId"]?.string, reader.query("tokenId")].compactMap { $0 }
-        let tokens = named.isEmpty ? reader.sessionTokens(desk.configuration.cookieName) : Array(named.prefix(1))
+        let tokens = named.isEmpty ? reader.sessionTokens(server.configuration.cookieName) : Array(named.prefix(1))
         switch action {
         case .logout: return try await logOut(tokens, address.realm, version)
         case .getSessionInfo: return try await information(tokens, address.realm, version)
@@ -39,13 +39,13 @@ struct SessionsResource: Sendable {
     }
 
     private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
-        let (ended, cookie) = try await desk.transact { state, moment in
+        let (ended, cookie) = try await server.transact { state, moment in
             let shown = state.session(tokens, in: realm, at: moment.now)
-            let ended = shown.flatMap { state.sessions.end(BearerKey($0.token), at: moment.now) }
+            let ended = shown.flatMap { state.sessions.end(TokenHash($0.token), at: moment.now) }
             return (ended, SessionCookie(moment))
         }
-        guard let ended else { throw Refusal.accessDenied }
-        desk.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"])
+        guard let ended else { throw APIError.accessDenied }
+        server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"])
         return try JSONReply.make(
             .ok, JSONValue.object(["result": .string("Successfully logged out")]), headers: HTTPFields([cookie.expired]),
             version: version)
@@ -53,7 +53,7 @@ struct SessionsResource: Sendable {
 
     /// What there is to know of a session. To ask does not keep it alive.
     private func information(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
-        guard let (key, session) = try await look(tokens, realm) else { throw Refusal.accessDenied }
+        guard let (key, session) = try await look(tokens, realm) else { throw APIError.accessDenied }
         let body: [String: JSONValue] = [
             "username": .string(session.user.name), "universalId": .string(session.user.universalID),
             "realm": .string(realm.description), "latestAccessTime": .string(session.lastAccess.ISO8601Format()),
@@ -78,9 +78,9 @@ struct SessionsResource: Sendable {
         return try JSONReply.make(.ok, body, version: version)
     }
 
-    private func look(_ tokens: [String], _ realm: RealmPath) async throws -> (BearerKey, SSOSession)? {
-        try await desk.transact { state, moment in
-            for key in tokens.map({ BearerKey($0) }) {
+    private func look(_ tokens: [String], _ realm: RealmPath) async throws -> (TokenHash, SSOSession)? {
+        try await server.transact { state, moment in
+            for key in tokens.map({ TokenHash($0) }) {
                 guard let session = state.sessions.look(key, at: moment.now), session.user.realm == realm else { continue }
                 return (key, session)
             }

@@ -18,7 +18,7 @@ extension String: RowName {
     var rowName: String { self }
 }
 
-extension BearerKey: RowName {
+extension TokenHash: RowName {
     var rowName: String { text }
 }
 
@@ -26,12 +26,12 @@ extension UserKey: RowName {
     var rowName: String { "\(realm.description.utf8.count) \(realm)\(name)" }
 }
 
-/// Values by key, as one transaction sees them (``DeskTransaction``). Each has a moment from which on it is no longer there, or none.
+/// Values by key, as one transaction sees them (``RowCache``). Each has a moment from which on it is no longer there, or none.
 struct Table<Key: RowName, Value: RowValue> {
     private let kind: String
-    private let transaction: DeskTransaction
+    private let transaction: RowCache
 
-    init(_ kind: TableKind, _ transaction: DeskTransaction) {
+    init(_ kind: TableKind, _ transaction: RowCache) {
         assert(kind.value == Value.self, "rows of the kind \(kind.name) hold something else")
         self.kind = kind.name
         self.transaction = transaction

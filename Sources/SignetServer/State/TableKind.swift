@@ -19,38 +19,38 @@ struct TableKind: Sendable, Hashable {
 
 extension TableKind {
     static let accessToken = TableKind("access-token", AccessGrant.self, capacity: 200_000)
-    static let changedPerson = TableKind("changed-person", Person.self)
+    static let changedPerson = TableKind("changed-person", UserRecord.self)
     static let code = TableKind("code", AuthorizationCode.self, capacity: 10_000)
     static let consent = TableKind("consent", Set<String>.self)
-    static let console = TableKind("console", ConsoleDoor.Guests.self)
+    static let console = TableKind("console", ConsoleAccess.ConsoleSessions.self)
     static let deviceCode = TableKind("device-code", DeviceAuthorization.self, capacity: 10_000)
     static let dispatch = TableKind("dispatch", PushDispatch.self, capacity: 50_000)
-    static let frontEndpoint = TableKind("front-endpoint", FrontEndpoint.self, capacity: FrontLedger.mostEndpoints)
-    static let frontMailbox = TableKind("front-mailbox", FrontLedger.Mailbox.self, capacity: FrontLedger.mostEndpoints)
+    static let gatewayEndpoint = TableKind("front-endpoint", PushGatewayEndpoint.self, capacity: PushGatewayStore.mostEndpoints)
+    static let frontMailbox = TableKind("front-mailbox", PushGatewayStore.Mailbox.self, capacity: PushGatewayStore.mostEndpoints)
     static let frontMessage = TableKind("front-message", MailboxMessage.self, capacity: 50_000)
     static let grant = TableKind("grant", Grant.self, capacity: 100_000)
     static let guesses = TableKind("guesses", TokenBucket.self, capacity: 20_000)
     static let journey = TableKind("journey", JourneyState.self, capacity: 50_000)
-    static let letters = TableKind("letters", Outbox.Letters.self, capacity: 10_000)
-    static let lockout = TableKind("lockout", LockoutBook.Failures.self, capacity: 20_000)
-    static let mailbox = TableKind("mailbox", PushLedger.Mailbox.self, capacity: 50_000)
+    static let letters = TableKind("letters", SentEmails.Emails.self, capacity: 10_000)
+    static let lockout = TableKind("lockout", LockoutStore.Failures.self, capacity: 20_000)
+    static let mailbox = TableKind("mailbox", PushMessageStore.Mailbox.self, capacity: 50_000)
     static let nonce = TableKind("nonce", Bool.self, capacity: 100_000)
     static let oathDevice = TableKind("oath-device", OATHDevice.self)
     static let otherDevices = TableKind("other-devices", [OtherDevice].self)
-    static let person = TableKind("person", Person.self)
+    static let person = TableKind("person", UserRecord.self)
     static let push = TableKind("push", PendingPush.self, capacity: 50_000)
     static let pushDevice = TableKind("push-device", PushDevice.self)
     static let pushOwner = TableKind("push-owner", UserKey.self)
-    static let recoveryCodes = TableKind("recovery-codes", [DeviceKind: Set<BearerKey>].self)
+    static let recoveryCodes = TableKind("recovery-codes", [DeviceKind: Set<TokenHash>].self)
     static let refreshToken = TableKind("refresh-token", RefreshGrant.self, capacity: 200_000)
     static let registration = TableKind("registration", PendingRegistration.self, capacity: 50_000)
     static let session = TableKind("session", SSOSession.self, capacity: 100_000)
     static let suspendedJourney = TableKind("suspended-journey", JourneyState.self, capacity: 50_000)
-    static let userCode = TableKind("user-code", BearerKey.self, capacity: 10_000)
-    static let walk = TableKind("walk", Walk.self, capacity: 50_000)
+    static let userCode = TableKind("user-code", TokenHash.self, capacity: 10_000)
+    static let walk = TableKind("walk", LoginFlow.self, capacity: 50_000)
 
     static let all: [TableKind] = [
-        .accessToken, .changedPerson, .code, .consent, .console, .deviceCode, .dispatch, .frontEndpoint, .frontMailbox,
+        .accessToken, .changedPerson, .code, .consent, .console, .deviceCode, .dispatch, .gatewayEndpoint, .frontMailbox,
         .frontMessage, .grant, .guesses, .journey, .letters, .lockout, .mailbox, .nonce, .oathDevice, .otherDevices, .person,
         .push, .pushDevice, .pushOwner, .recoveryCodes, .refreshToken, .registration, .session, .suspendedJourney, .userCode,
         .walk,

@@ -1,7 +1,7 @@
 import Crypto
 import SignetCore
 
-extension DeskState {
+extension ServerTransaction {
     /// A keyed digest of a text: what only this server can make. Every use begins its text with a word of its own, so that none
     /// is good for another.
     func proof(_ text: String) -> String {

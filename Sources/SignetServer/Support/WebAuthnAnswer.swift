@@ -55,7 +55,7 @@ struct RelyingParty: Sendable, Hashable {
     let otherOrigins: [String]
 
     /// What is nil is the server's.
-    init(_ moment: Moment, domain: String? = nil, name: String? = nil, otherOrigins: [String] = []) {
+    init(_ moment: RequestTime, domain: String? = nil, name: String? = nil, otherOrigins: [String] = []) {
         let host = (try? Endpoint(unchecked: moment.baseURL))?.host ?? "localhost"
         // An address is no relying party.
         let isAddress = host == "127.0.0.1" || host.contains(":")

@@ -50,9 +50,9 @@ struct DeviceRegistry {
     private var oath: Table<UserKey, OATHDevice>
     private var others: Table<UserKey, [OtherDevice]>
     private var owners: Table<String, UserKey>
-    private var recoveryCodes: Table<UserKey, [DeviceKind: Set<BearerKey>]>
+    private var recoveryCodes: Table<UserKey, [DeviceKind: Set<TokenHash>]>
 
-    init(_ transaction: DeskTransaction) {
+    init(_ transaction: RowCache) {
         push = Table(.pushDevice, transaction)
         oath = Table(.oathDevice, transaction)
         others = Table(.otherDevices, transaction)
@@ -113,13 +113,13 @@ struct DeviceRegistry {
     /// Keeps codes in the place of those that a kind of device had; without any it has none from now on.
     mutating func keep(_ codes: RecoveryCodes?, for kind: DeviceKind, of user: UserKey) {
         var all = recoveryCodes[user] ?? [:]
-        all[kind] = codes.map { Set($0.codes.map { BearerKey($0) }) }
+        all[kind] = codes.map { Set($0.codes.map { TokenHash($0) }) }
         recoveryCodes[user] = all
     }
 
     /// Uses up a code. False when it is none, or was used before.
     mutating func redeem(_ code: String, for kind: DeviceKind, of user: UserKey) -> Bool {
-        recoveryCodes[user]?[kind]?.remove(BearerKey(code)) != nil
+        recoveryCodes[user]?[kind]?.remove(TokenHash(code)) != nil
     }
 
     // MARK: Self-service

@@ -24,7 +24,7 @@ struct UserKey: Codable, Sendable, Hashable {
 }
 
 /// What is known of a user. Of the password it is only a digest or a hash, which says nothing of the password's length.
-struct Person: Codable, Sendable {
+struct UserRecord: Codable, Sendable {
     fileprivate enum Password: Codable, Sendable {
         /// That of the configuration.
         case configured
@@ -57,7 +57,7 @@ private struct SeedMarks: Codable, Sendable {
 
 /// The users of the configuration, which are read at every start. What a journey changes of one is kept beside, each part for as long as
 /// the configuration says the same of it: who corrects a mail address there unlocks nobody, and brings no old password back.
-struct SeededUsers: Sendable {
+struct ConfiguredUsers: Sendable {
     fileprivate struct Seed: Sendable {
         enum Password: Sendable {
             case digest(HMAC<SHA256>.MAC)
@@ -80,7 +80,7 @@ struct SeededUsers: Sendable {
     /// - Parameters:
     ///   - key: what passwords are digested with; the same at every start, so that it can be told whether an entry has changed.
     ///   - madeUp: passwords for those who have none; nil when none will do for them.
-    init(_ users: [User], key: Secret, madeUp: MadeUpPasswords? = nil) {
+    init(_ users: [User], key: Secret, madeUp: GeneratedPasswords? = nil) {
         self.key = key
         seeds = Dictionary(
             users.map { user in
@@ -124,9 +124,9 @@ struct SeededUsers: Sendable {
     private static func text(_ mac: HMAC<SHA256>.MAC) -> String { mac.withUnsafeBytes { Base64.encode($0, as: .url) } }
 }
 
-extension Person {
+extension UserRecord {
     /// What the configuration says of a person, with what was changed of it since it says that.
-    fileprivate func changed(as changed: Person, unless marks: SeedMarks) -> Person {
+    fileprivate func changed(as changed: UserRecord, unless marks: SeedMarks) -> UserRecord {
         var person = self
         person.acceptedTerms = changed.acceptedTerms
         if changed.seed?.password == marks.password { person.password = changed.password }
@@ -139,14 +139,14 @@ extension Person {
 
 /// Who can log in: the users of the configuration, and those that journeys have made.
 struct Directory {
-    private let seeded: SeededUsers
+    private let seeded: ConfiguredUsers
     /// Those that journeys have made.
-    private var people: Table<UserKey, Person>
+    private var people: Table<UserKey, UserRecord>
     /// Those of the configuration that journeys have changed.
-    private var changes: Table<UserKey, Person>
-    private let transaction: DeskTransaction
+    private var changes: Table<UserKey, UserRecord>
+    private let transaction: RowCache
 
-    init(_ seeded: SeededUsers, _ transaction: DeskTransaction) {
+    init(_ seeded: ConfiguredUsers, _ transaction: RowCache) {
         self.seeded = seeded
         self.transaction = transaction
         people = Table(.person, transaction)
@@ -159,10 +159,10 @@ struct Directory {
     /// is asked whenever one is used: nothing has to be ended when somebody is removed from the configuration file.
     func isActive(_ user: UserKey) -> Bool { self[user].map { !$0.isLocked } ?? false }
 
-    private(set) subscript(user: UserKey) -> Person? {
+    private(set) subscript(user: UserKey) -> UserRecord? {
         get {
             guard let seed = seeded.seeds[user] else { return people[user] }
-            let configured = Person(user: user, password: .configured, claims: seed.claims, isLocked: seed.isLocked)
+            let configured = UserRecord(user: user, password: .configured, claims: seed.claims, isLocked: seed.isLocked)
             return changes[user].map { configured.changed(as: $0, unless: seeded.marks(seed)) } ?? configured
         }
         set {
@@ -220,12 +220,12 @@ struct Directory {
     mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) -> Bool {
         guard !contains(user) else { return false }
         let hash = transaction.hash(of: password, for: user.rowName)
-        people[user] = Person(user: user, password: hash.map { .hash($0) } ?? .missing, claims: claims)
+        people[user] = UserRecord(user: user, password: hash.map { .hash($0) } ?? .missing, claims: claims)
         return true
     }
 
     /// Makes a user who cannot log in by password.
-    mutating func addWithoutPassword(_ user: UserKey) { people[user] = Person(user: user, password: .missing) }
+    mutating func addWithoutPassword(_ user: UserKey) { people[user] = UserRecord(user: user, password: .missing) }
 
     /// Gives a user another password. The one before is good for nothing any more.
     mutating func setPassword(_ password: Secret, of user: UserKey) {

@@ -1,4 +1,5 @@
 import SignetCore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

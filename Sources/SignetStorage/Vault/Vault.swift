@@ -32,11 +32,14 @@ public final class Vault: RecordStore {
         }
         let rollbackProtector = protector as? any RollbackProtector
         try rollbackProtector?.remember(epoch: header.epoch, ofVault: header.id)
-        return Vault(store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot, rollbackProtector: rollbackProtector)
+        return Vault(
+            store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot,
+            rollbackProtector: rollbackProtector)
     }
 
     init(
-        store: any RecordStore, state: sending VaultState, openedBy slot: VaultHeader.Slot, rollbackProtector: (any RollbackProtector)?
+        store: any RecordStore, state: sending VaultState, openedBy slot: VaultHeader.Slot,
+        rollbackProtector: (any RollbackProtector)?
     ) {
         self.store = store
         self.rollbackProtector = rollbackProtector

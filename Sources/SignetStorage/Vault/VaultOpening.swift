@@ -20,7 +20,8 @@ extension Vault {
         let keys = try VaultKeys(dataKey: dataKey, header: header)
         let rollbackProtector = protector as? any RollbackProtector
         let vault = Vault(
-            store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot, rollbackProtector: rollbackProtector)
+            store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot,
+            rollbackProtector: rollbackProtector)
         if let rollbackProtector { try vault.check(rollbackProtector, acceptingRollback: acceptingRollback) }
         return vault
     }

@@ -52,7 +52,7 @@ struct LoginAttempt {
     private func outcome() async throws -> Outcome {
         var outcome = Outcome()
         if arguments.browser {
-            outcome.token = try await BrowserLogin(client.tokens) { address in await TerminalWalk.openBrowser(address) }.logIn()
+            outcome.token = try await BrowserLogin(client.tokens) { address in await TerminalLogin.openBrowser(address) }.logIn()
         } else if arguments.device {
             outcome.token = try await onAnotherDevice()
         } else {
@@ -91,7 +91,7 @@ struct LoginAttempt {
     private func walked() async throws -> Bool {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force
-        var walk = TerminalWalk(
+        var walk = TerminalLogin(
             client.journeys, options: options, session: session, interview: Interview(arguments.answer, json: arguments.json),
             enrolls: arguments.enroll)
         let state = try await walk.run(isResumed: arguments.resume)

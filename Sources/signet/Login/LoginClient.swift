@@ -18,7 +18,7 @@ struct ProfileOptions: ParsableArguments {
     /// The vault, and the login that is meant.
     func open() throws -> (session: Session, profile: LoginProfile) {
         let session = try Session.open(options)
-        return (session, try LoginBook.read(from: session.vault).profile(name))
+        return (session, try ProfileStore.read(from: session.vault).profile(name))
     }
 }
 

@@ -10,7 +10,7 @@ struct LoginPlan {
     let known: LoginProfile?
 
     /// - Throws: ``Failure``; `ProfileError` for settings that are wrong.
-    init(_ arguments: Login, _ book: LoginBook) throws {
+    init(_ arguments: Login, _ book: ProfileStore) throws {
         let file = try arguments.settingsFile.map(SettingsFile.init)
         do {
             try self.init(arguments, book, settings: file?.settings ?? [:])
@@ -19,7 +19,7 @@ struct LoginPlan {
         }
     }
 
-    private init(_ arguments: Login, _ book: LoginBook, settings: [String: JSONValue]) throws {
+    private init(_ arguments: Login, _ book: ProfileStore, settings: [String: JSONValue]) throws {
         var settings = settings
         if let server = arguments.server { settings["url"] = .string(server) }
         if let realm = arguments.realm { settings["realm"] = .string(realm) }

@@ -32,19 +32,19 @@ struct LoginProfile: Sendable, Equatable {
 }
 
 /// The servers that somebody is logged in at, and which one is meant when none is named. Kept in the vault.
-struct LoginBook: Sendable, Equatable {
+struct ProfileStore: Sendable, Equatable {
     private(set) var profiles: [LoginProfile] = []
     private(set) var defaultName: String?
 
     private static let record = RecordKey(.item, "signet.logins")
 
     /// What the vault has; an empty book when it has none.
-    static func read(from vault: Vault) throws(StoreError) -> LoginBook {
+    static func read(from vault: Vault) throws(StoreError) -> ProfileStore {
         try vault.read { (records: any RecordReader) throws(StoreError) in try read(records) }
     }
 
     /// Changes what the vault has, whoever else does at the same time.
-    static func change(in vault: Vault, _ body: (inout LoginBook) -> Void) throws(StoreError) {
+    static func change(in vault: Vault, _ body: (inout ProfileStore) -> Void) throws(StoreError) {
         try vault.write { (records: any RecordWriter) throws(StoreError) in
             var book = try read(records)
             body(&book)
@@ -52,9 +52,9 @@ struct LoginBook: Sendable, Equatable {
         }
     }
 
-    private static func read(_ records: any RecordReader) throws(StoreError) -> LoginBook {
-        guard let bytes = try records.record(record) else { return LoginBook() }
-        guard let json = try? JSON.value(of: bytes), let book = LoginBook(json: json) else {
+    private static func read(_ records: any RecordReader) throws(StoreError) -> ProfileStore {
+        guard let bytes = try records.record(record) else { return ProfileStore() }
+        guard let json = try? JSON.value(of: bytes), let book = ProfileStore(json: json) else {
             throw StoreError(.corrupt, "read the logins", "the record is not what was written; it was left as it is")
         }
         return book
@@ -107,7 +107,7 @@ struct LoginBook: Sendable, Equatable {
 
 // MARK: As it is kept
 
-extension LoginBook {
+extension ProfileStore {
     private static let version = JSONValue.integer(1)
 
     fileprivate var json: JSONValue {

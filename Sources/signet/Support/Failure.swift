@@ -115,7 +115,7 @@ struct Failure: Error {
             case .nothingOffered, .wrongKind, .counterExhausted, .counterBackwards, .alreadyAnswered, .expired, .wrongNumber,
                 .alreadyLocked, .notLocked, .invalidPolicy, .invalidName, .unknownPlatform:
                 .badInput
-            case .presenceRefused, .refusedByServer, .noDesk, .accountLocked, .policyViolation, .notSupported: .notAllowed
+            case .presenceRefused, .refusedByServer, .noPushStream, .accountLocked, .policyViolation, .notSupported: .notAllowed
             case .registeredNotStored: .store
             case .serverMisbehaved: .protocolBroken
             }

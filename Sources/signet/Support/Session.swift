@@ -80,7 +80,7 @@ struct Session {
 
     private func authenticator(_ transport: any HTTPTransport) -> Authenticator {
         // The vault's id is random and stays: good enough an address for a desktop.
-        let device = PushDevice(token: "signet-\(vault.header.id)", name: Self.hostName, listensAtDesk: true)
+        let device = PushDevice(token: "signet-\(vault.header.id)", name: Self.hostName, opensPushStream: true)
         return Authenticator(store: AccountRecords(vault), transport: transport, device: device, clock: clock)
     }
 

@@ -100,7 +100,7 @@ struct Login: AsyncParsableCommand {
 
     func run() async throws {
         var opened = try Session.open(options, trust: trust)
-        let book = try LoginBook.read(from: opened.vault)
+        let book = try ProfileStore.read(from: opened.vault)
         let plan = try LoginPlan(self, book)
         opened.authorityFile = plan.profile.authorityFile
         let session = opened
@@ -117,8 +117,8 @@ struct Login: AsyncParsableCommand {
             } else {
                 replacedInPlace
             }
-        if outcome.isKept { try LoginBook.change(in: session.vault) { $0.keep(plan.profile, asDefault: isDefault) } }
-        try report(outcome, plan.profile, isDefault: LoginBook.read(from: session.vault).defaultName == plan.profile.name)
+        if outcome.isKept { try ProfileStore.change(in: session.vault) { $0.keep(plan.profile, asDefault: isDefault) } }
+        try report(outcome, plan.profile, isDefault: ProfileStore.read(from: session.vault).defaultName == plan.profile.name)
         let former = replaced?.failure("logged in") ?? Self.unconfirmed(replaced)
         if let failure = outcome.failure {
             if let former { Console.error("signet: \(former.message.shown)") }

@@ -30,7 +30,7 @@ struct Logout: AsyncParsableCommand {
 
     func run() async throws {
         let session = try Session.open(profile.options)
-        let book = try LoginBook.read(from: session.vault)
+        let book = try ProfileStore.read(from: session.vault)
         guard !book.profiles.isEmpty else {
             if !json { Console.line("Nobody is logged in here.") }
             return
@@ -39,7 +39,7 @@ struct Logout: AsyncParsableCommand {
         for profile in all ? book.profiles : [try book.profile(profile.name)] {
             let report = try await profile.use(session) { client in await client.logOut() }
             // A login that could not be removed here is still there.
-            if report.local.isOver { try LoginBook.change(in: session.vault) { $0.remove(profile.name) } }
+            if report.local.isOver { try ProfileStore.change(in: session.vault) { $0.remove(profile.name) } }
             Console.line(
                 json ? JSONText.line(report.json(profile)) : report.text(profile, isOneOfSeveral: book.profiles.count > 1))
             if let failure = await tell(report) { failures.append(failure) }

@@ -39,14 +39,14 @@ struct Push: AsyncParsableCommand {
             let session = try Session.open(options, trust: trust)
             try await session.online { authenticator in
                 let selection = try Selection.find(name, kinds: [.push], in: try await authenticator.accounts())
-                try await listen(DeskListener(authenticator, mechanismUID: selection.mechanism.uid), session)
+                try await listen(PushStreamListener(authenticator, mechanismUID: selection.mechanism.uid), session)
             }
         }
 
         /// Some thirty years, in seconds: what a sleep can count is not much more.
         private static let longestWait = 1_000_000_000
 
-        private func listen(_ listener: DeskListener, _ session: Session) async throws {
+        private func listen(_ listener: PushStreamListener, _ session: Session) async throws {
             let timedOut = Failure(.unavailable, "timeout", "no message came in \(seconds ?? 0) seconds")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -68,7 +68,7 @@ struct Push: AsyncParsableCommand {
         /// Ends the listening after the one message that was asked for.
         private struct Enough: Error {}
 
-        private func show(_ event: DeskListener.Event, _ session: Session) throws {
+        private func show(_ event: PushStreamListener.Event, _ session: Session) throws {
             switch event {
             case .connected:
                 if !json { Console.error("Listening. Interrupt with Ctrl-C.") }

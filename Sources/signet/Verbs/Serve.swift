@@ -140,7 +140,7 @@ struct Serve: AsyncParsableCommand {
         configuration.publicURL = publicURL ?? configuration.publicURL
         configuration.tls = tls ?? configuration.tls
         configuration.pushTimeout = pushTimeout ?? configuration.pushTimeout
-        configuration.state = try StatePlace.read(state, keyPath: stateKey)
+        configuration.state = try StateLocation.read(state, keyPath: stateKey)
         configuration.onLetter = { [json] letter in Self.announce(letter, json: json) }
         let token = try adminTokenFile.map { try AdminTokenFile(at: $0) } ?? (admin ? AdminTokenFile() : nil)
         defer { token?.remove() }
@@ -153,7 +153,7 @@ struct Serve: AsyncParsableCommand {
         logger.logLevel = logLevel
         OpenFiles.allowMost()
         Console.outlivesReaders()
-        let server = DeskServer(configuration: configuration, logger: logger)
+        let server = DevServer(configuration: configuration, logger: logger)
 
         let watch = Mutex<Task<Void, Never>?>(nil)
         defer { watch.withLock { $0?.cancel() } }
@@ -209,7 +209,7 @@ struct Serve: AsyncParsableCommand {
         let madeUpPassword: String?
     }
 
-    private static func entries(_ users: [User], _ server: DeskServer) async throws -> [UserEntry] {
+    private static func entries(_ users: [User], _ server: DevServer) async throws -> [UserEntry] {
         var entries: [UserEntry] = []
         for user in users {
             let hasNone = user.password == nil && user.passwordHash == nil
@@ -227,7 +227,7 @@ struct Serve: AsyncParsableCommand {
                 + "say with --public-url where they reach this server.")
     }
 
-    private static func announce(_ letter: Letter, json: Bool) {
+    private static func announce(_ letter: Email, json: Bool) {
         guard json else {
             Console.line("Letter to \(letter.user): \(letter.link)")
             return
@@ -239,7 +239,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// A link to the console; nil when the state does not let it be made, which is said. The server goes on without.
-    private static func consoleLink(_ server: DeskServer, _ logger: Logger) async -> String? {
+    private static func consoleLink(_ server: DevServer, _ logger: Logger) async -> String? {
         do {
             return try await server.consoleLink()
         } catch {
@@ -277,7 +277,7 @@ struct Serve: AsyncParsableCommand {
             Console.line(JSONText.line(.object(members)))
             return
         }
-        Console.line("Signet desk server: \(url)  (for desks and CI only; \(StatePlace.words(state)))")
+        Console.line("Signet desk server: \(url)  (for desks and CI only; \(StateLocation.words(state)))")
         if let authority { Console.line("To trust it: signet login --ca-file \(authority), or give that file to the browser") }
         Console.line("Realms: \(realms.joined(separator: ", "))")
         for user in users {

@@ -25,7 +25,7 @@ struct Unexpected: Error {}
 struct Machine: Sendable {
     /// The server's address.
     let url: String
-    let server: DeskServer
+    let server: DevServer
     let keychain: Keychain
     let directory: TemporaryDirectory
     /// The server's time, and the programs'.
@@ -61,7 +61,7 @@ struct Machine: Sendable {
             $0.lifetimes = lifetimes
         }
         let clock = ManualClock(SystemWallClock().now)
-        let server = DeskServer(
+        let server = DevServer(
             configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let memory = MemoryStore()
         try await TemporaryDirectory.with(inMemory: true) { directory in
@@ -74,7 +74,7 @@ struct Machine: Sendable {
         }
     }
 
-    private init(url: String, server: DeskServer, keychain: Keychain, directory: TemporaryDirectory, clock: ManualClock) {
+    private init(url: String, server: DevServer, keychain: Keychain, directory: TemporaryDirectory, clock: ManualClock) {
         (self.url, self.server, self.keychain, self.directory, self.clock) = (url, server, keychain, directory, clock)
     }
 

@@ -7,7 +7,7 @@ import SignetStorage
 @testable import FRAuthenticator
 
 /// What a person has an app do with the accounts, in one family of the API: so that one set of cases tries both. Every failure is
-/// a ``Refusal``.
+/// a ``APIError``.
 protocol Family: Sendable {
     /// How many messages of a mechanism it keeps, of `count` that came.
     func kept(of count: Int) -> Int
@@ -40,7 +40,7 @@ struct Listing: Equatable {
 }
 
 /// Why something was not done, in words that both families have.
-enum Refusal: Error, Hashable {
+enum APIError: Error, Hashable {
     case duplicate, policyViolation, locked, alreadyLocked, notLocked, invalidPolicy, notPending, lacking, forged, unknown
     case noToken, store, network
     case other(String)
@@ -50,21 +50,21 @@ enum Refusal: Error, Hashable {
         do {
             return try await body()
         } catch {
-            throw Refusal(error)
+            throw APIError(error)
         }
     }
 
     private init(_ error: any Error) {
         self =
             switch error {
-            case let refusal as Refusal: refusal
-            case let error as AuthenticatorError: Refusal(modern: error)
+            case let refusal as APIError: refusal
+            case let error as AuthenticatorError: APIError(modern: error)
             case is StoreError, is FRAError: .store
             case is TransportError, is NetworkError: .network
             case PushMessageError.signature, CryptoError.invalidJWT: .forged
-            case let error as MechanismError: Refusal(legacy: error)
-            case let error as AccountError: Refusal(legacy: error)
-            case let error as PushNotificationError: Refusal(legacy: error)
+            case let error as MechanismError: APIError(legacy: error)
+            case let error as AccountError: APIError(legacy: error)
+            case let error as PushNotificationError: APIError(legacy: error)
             default: .other("\(error)")
             }
     }
@@ -144,7 +144,7 @@ struct ModernFamily: Family {
     func kept(of count: Int) -> Int { min(count, Self.most) }
 
     func listed() async throws -> Listing {
-        try await Refusal.translating {
+        try await APIError.translating {
             var listing = Listing()
             for enrolled in try await authenticator.accounts() {
                 let account = enrolled.account
@@ -161,83 +161,83 @@ struct ModernFamily: Family {
     }
 
     func enrol(_ uri: String) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             if try EnrollmentURI.parse(uri).push != nil,
                 try await authenticator.deviceToken() == nil
             {
-                throw Refusal.noToken
+                throw APIError.noToken
             }
             _ = try await authenticator.enroll(uri: uri)
         }
     }
 
     func code(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws -> String {
-        try await Refusal.translating { try await authenticator.code(for: mechanism(kind, of: account).uid).digits }
+        try await APIError.translating { try await authenticator.code(for: mechanism(kind, of: account).uid).digits }
     }
 
     private func mechanism(
         _ kind: SignetCore.Mechanism.KindName, of account: AccountID
     ) async throws -> SignetCore.Mechanism {
         guard let found = try await authenticator.account(account)?.mechanisms.first(where: { $0.kindName == kind }) else {
-            throw Refusal.unknown
+            throw APIError.unknown
         }
         return found
     }
 
     func receive(_ delivery: PushDelivery) async throws -> String {
-        try await Refusal.translating { try await authenticator.receive(delivery).id }
+        try await APIError.translating { try await authenticator.receive(delivery).id }
     }
 
     func approve(_ id: String, number: Int?) async throws {
-        try await Refusal.translating { _ = try await authenticator.approve(id, number: number, presence: Recognised()) }
+        try await APIError.translating { _ = try await authenticator.approve(id, number: number, presence: Recognised()) }
     }
 
     func deny(_ id: String) async throws {
-        try await Refusal.translating { _ = try await authenticator.deny(id) }
+        try await APIError.translating { _ = try await authenticator.deny(id) }
     }
 
     func rename(_ account: AccountID, to issuer: String) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             _ = try await authenticator.rename(account, displayIssuer: issuer, displayAccountName: nil)
         }
     }
 
     func lock(_ account: AccountID, policy: String) async throws {
-        try await Refusal.translating { _ = try await authenticator.lock(account, policy: policy) }
+        try await APIError.translating { _ = try await authenticator.lock(account, policy: policy) }
     }
 
     func unlock(_ account: AccountID) async throws {
-        try await Refusal.translating { _ = try await authenticator.unlock(account) }
+        try await APIError.translating { _ = try await authenticator.unlock(account) }
     }
 
     func remove(_ account: AccountID) async throws {
-        try await Refusal.translating { try wasThere(await authenticator.removeAccount(account)) }
+        try await APIError.translating { try wasThere(await authenticator.removeAccount(account)) }
     }
 
     func remove(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             try wasThere(await authenticator.removeMechanism(mechanism(kind, of: account).uid, keepingAccount: true))
         }
     }
 
-    private func wasThere(_ wasThere: Bool) throws { if !wasThere { throw Refusal.unknown } }
+    private func wasThere(_ wasThere: Bool) throws { if !wasThere { throw APIError.unknown } }
 
     func remove(notification id: String) async throws {
-        try await Refusal.translating { try wasThere(await authenticator.removeNotification(id)) }
+        try await APIError.translating { try wasThere(await authenticator.removeNotification(id)) }
     }
 
     func take(token: String) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             for update in try await authenticator.updateDeviceToken(token) {
                 switch update.outcome {
                 case .done, .unchanged: continue
-                case .notSupported, .refused, .retryable: throw Refusal.network
+                case .notSupported, .refused, .retryable: throw APIError.network
                 }
             }
         }
     }
 
     func token() async throws -> String? {
-        try await Refusal.translating { try await authenticator.deviceToken()?.token }
+        try await APIError.translating { try await authenticator.deviceToken()?.token }
     }
 }

@@ -11,9 +11,9 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
     /// What is done. It may be done again after it has failed.
     let act: @Sendable (Stage) async throws -> Void
     /// What it is refused with, every time; nil when it is done.
-    var refusal: Refusal?
+    var refusal: APIError?
     /// What it is refused with when it was done before.
-    var again: Refusal?
+    var again: APIError?
     /// Whether servers are told of a token.
     var tellsServers = false
     /// Whether what is stored of the account is what the act leaves. What is refused leaves what was there.
@@ -24,7 +24,7 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     init(
-        _ name: String, again: Refusal? = nil, tellsServers: Bool = false,
+        _ name: String, again: APIError? = nil, tellsServers: Bool = false,
         prepare: @escaping @Sendable (Stage) async throws -> Void = { _ in },
         act: @escaping @Sendable (Stage) async throws -> Void,
         isDone: @escaping @Sendable (Place.State, Place.State, Stage) throws -> Bool,
@@ -36,7 +36,7 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
 
     /// An act that is refused, and changes nothing.
     init(
-        _ name: String, refused refusal: Refusal, prepare: @escaping @Sendable (Stage) async throws -> Void,
+        _ name: String, refused refusal: APIError, prepare: @escaping @Sendable (Stage) async throws -> Void,
         act: @escaping @Sendable (Stage) async throws -> Void
     ) {
         self.init(name, prepare: prepare, act: act) { before, after, _ in before == after }

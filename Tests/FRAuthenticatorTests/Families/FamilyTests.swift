@@ -23,9 +23,9 @@ struct FamilyTests {
 
     @Test("do the same with a real server", arguments: FamilyCase.all, settings)
     func real(row: FamilyCase, setting: Setting) async throws {
-        try await LiveDesk.with { desk in
+        try await LiveServer.with { server in
             try await TemporaryDirectory.with(inMemory: true) { directory in
-                let stage = try Stage(setting.family, Place(setting.place, in: directory), await RealServer(desk))
+                let stage = try Stage(setting.family, Place(setting.place, in: directory), await RealServer(server))
                 try await stage.family.take(token: "token-1")
                 try await check(row, stage)
             }
@@ -53,12 +53,12 @@ struct FamilyTests {
     }
 
     /// Expects a refusal, or none.
-    private func expect(_ refusal: Refusal?, _ place: Comment, _ body: () async throws -> Void) async {
+    private func expect(_ refusal: APIError?, _ place: Comment, _ body: () async throws -> Void) async {
         do {
             try await body()
             #expect(refusal == nil, place)
         } catch {
-            #expect(error as? Refusal == refusal, place)
+            #expect(error as? APIError == refusal, place)
         }
     }
 
@@ -92,10 +92,10 @@ struct FamilyTests {
         try await row.prepare(stage)
         let (everything, before) = (try stage.place.state(), try stage.state())
         let countdown = stage.place.fail(at: number, late: late)
-        var failure: Refusal?
+        var failure: APIError?
         do {
             try await row.act(stage)
-        } catch let refusal as Refusal {
+        } catch let refusal as APIError {
             failure = refusal
         }
         stage.place.heal()
@@ -116,7 +116,7 @@ struct FamilyTests {
         do {
             try await row.act(stage)
             #expect(row.refusal == nil, place)
-        } catch let refusal as Refusal {
+        } catch let refusal as APIError {
             // What a server had taken is stored by whoever looks first, and is done then, as the next line sees.
             #expect(refusal == row.refusal || refusal == row.again, place)
         }

@@ -43,14 +43,14 @@ struct LegacyFamily: Family {
     }
 
     func enrol(_ uri: String) async throws {
-        try await Refusal.translating { _ = try await client.createMechanismFromUri(uri) }
+        try await APIError.translating { _ = try await client.createMechanismFromUri(uri) }
     }
 
     /// What a call gave; otherwise why it gave nothing, if it noted a failure.
     private func given<Value>(_ call: () throws -> Value?) throws -> Value {
         let before = failures.value
         if let value = try call() { return value }
-        guard failures.value > before, let error = client.lastStorageError else { throw Refusal.unknown }
+        guard failures.value > before, let error = client.lastStorageError else { throw APIError.unknown }
         throw error
     }
 
@@ -70,18 +70,18 @@ struct LegacyFamily: Family {
     }
 
     func code(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws -> String {
-        try await Refusal.translating {
+        try await APIError.translating {
             let mechanism = try mechanism(kind, of: account)
             return try given { mechanism as? OathMechanism }.generateCode().code
         }
     }
 
     func receive(_ delivery: PushDelivery) async throws -> String {
-        try await Refusal.translating { try client.handleMessage(delivery.messageId, delivery.message).identifier }
+        try await APIError.translating { try client.handleMessage(delivery.messageId, delivery.message).identifier }
     }
 
     func approve(_ id: String, number: Int?) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             let notification = try notification(id)
             switch notification.pushType {
             case .default: try await notification.accept()
@@ -92,11 +92,11 @@ struct LegacyFamily: Family {
     }
 
     func deny(_ id: String) async throws {
-        try await Refusal.translating { try await notification(id).deny() }
+        try await APIError.translating { try await notification(id).deny() }
     }
 
     func rename(_ id: AccountID, to issuer: String) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             let account = try account(id)
             account.displayIssuer = issuer
             try done { try client.updateAccount(account: account) }
@@ -104,48 +104,48 @@ struct LegacyFamily: Family {
     }
 
     func lock(_ id: AccountID, policy: String) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             let account = try account(id)
             try done { try client.lockAccount(account: account, policy: NamedPolicy(name: policy)) }
         }
     }
 
     func unlock(_ id: AccountID) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             let account = try account(id)
             try done { try client.unlockAccount(account: account) }
         }
     }
 
     func remove(_ id: AccountID) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             let account = try account(id)
             try done { client.removeAccount(account: account) }
         }
     }
 
     func remove(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             let mechanism = try mechanism(kind, of: account)
             try done { client.removeMechanism(mechanism: mechanism) }
         }
     }
 
     func remove(notification id: String) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             let notification = try notification(id)
             try done { client.removeNotification(notification: notification) }
         }
     }
 
     func take(token: String) async throws {
-        try await Refusal.translating {
+        try await APIError.translating {
             if try client.engine.token() == nil { return try client.registerForRemoteNotifications(token) }
             try await client.updateDeviceToken(token)
         }
     }
 
-    func token() async throws -> String? { try await Refusal.translating { try client.engine.token()?.token } }
+    func token() async throws -> String? { try await APIError.translating { try client.engine.token()?.token } }
 }
 
 /// Counts the lines that are logged.

@@ -136,24 +136,24 @@ final class WillingServer: CaseServer {
 final class RealServer: CaseServer {
     let account: AccountID
     let clock = ManualClock(Date(timeIntervalSince1970: SystemWallClock().now.timeIntervalSince1970.rounded(.down)))
-    private let desk: LiveDesk
+    private let server: LiveServer
     private let shown = Mutex(0)
     private let heard = Mutex<Set<String>>([])
 
     /// - Parameter desk: The server that runs.
-    init(_ desk: LiveDesk) async throws {
-        self.desk = desk
-        let uri = try await desk.enrol("PushRegistration") { $0 }
+    init(_ server: LiveServer) async throws {
+        self.server = server
+        let uri = try await server.enrol("PushRegistration") { $0 }
         account = try EnrollmentURI.parse(uri).account
     }
 
-    var transport: any HTTPTransport { desk.transport }
+    var transport: any HTTPTransport { server.transport }
     var number: Int { shown.withLock { $0 } }
 
     func uri(_ offer: Offer) async throws -> String {
         switch offer {
-        case .push: try await desk.enrol("PushRegistration") { $0 }
-        case .combined: try await desk.enrol("CombinedRegistration") { $0 }
+        case .push: try await server.enrol("PushRegistration") { $0 }
+        case .combined: try await server.enrol("CombinedRegistration") { $0 }
         default: localURI(offer) ?? ""
         }
     }
@@ -165,16 +165,16 @@ final class RealServer: CaseServer {
             case .number: "PushNumberLogin"
             case .biometric: "PushBiometricLogin"
             }
-        let waiting = try await desk.begin(journey)
+        let waiting = try await server.begin(journey)
         shown.withLock { $0 = waiting.number.flatMap { Int($0) } ?? 0 }
         // Another device of the same person listens, and tells what it has heard, unopened.
         let ear = Ear()
         let records = AccountRecords(unsealed: MemoryStore())
         try records.write { (records: any AccountWriter) throws(StoreError) in try records.save(mechanism) }
         let listener = Authenticator(
-            store: records, transport: desk.transport, device: PushDevice(token: "", name: "ear"), platforms: [ear])
+            store: records, transport: server.transport, device: PushDevice(token: "", name: "ear"), platforms: [ear])
         let known = heard.withLock { $0 }
-        try await desk.listen(for: mechanism, listener) { !known.contains($0.messageID) }
+        try await server.listen(for: mechanism, listener) { !known.contains($0.messageID) }
         guard let delivery = ear.last else { throw Unexpected() }
         heard.withLock { _ = $0.insert(delivery.messageId) }
         return delivery

@@ -148,16 +148,16 @@ struct ImportFormatTests {
 
     @Test("of our own FRAuthenticator: the platform, the desk and the front come along, and no desk elsewhere does")
     func ownMembers() throws {
-        func file(desk: String) -> [UInt8] {
+        func file(server: String) -> [UInt8] {
             Array(
-                #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"pushauth","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","registrationEndpoint":"https://am.example.test/r","authenticationEndpoint":"https://am.example.test/a","platform":"house","deskEndpoint":"\#(desk)","frontEndpoint":"https://front.example.test/f"}"#
+                #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"pushauth","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","registrationEndpoint":"https://am.example.test/r","authenticationEndpoint":"https://am.example.test/a","platform":"house","deskEndpoint":"\#(server)","frontEndpoint":"https://front.example.test/f"}"#
                     .utf8)
         }
-        let content = try ImportFormat.read(file(desk: "https://am.example.test/desk"))
+        let content = try ImportFormat.read(file(server: "https://am.example.test/desk"))
         guard case .push(let push)? = content.accounts.first?.mechanisms.first?.kind else { throw AuthenticatorTestError.noPush }
-        #expect(push.platform == "house" && push.deskEndpoint?.url == "https://am.example.test/desk")
-        #expect(push.frontEndpoint?.url == "https://front.example.test/f")
-        #expect(try ImportFormat.read(file(desk: "https://elsewhere.example.test/desk")).skipped.map(\.reason) == [.invalid])
+        #expect(push.platform == "house" && push.streamEndpoint?.url == "https://am.example.test/desk")
+        #expect(push.gatewayEndpoint?.url == "https://front.example.test/f")
+        #expect(try ImportFormat.read(file(server: "https://elsewhere.example.test/desk")).skipped.map(\.reason) == [.invalid])
     }
 
     @Test("in several files: the second file's lock and policies hold for what the first one brought")

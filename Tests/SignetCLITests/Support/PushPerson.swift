@@ -179,14 +179,15 @@ actor PushPerson {
     }
 
     private func stream(at index: Int) async throws {
-        let desk = "/json/push/desk"
-        let challenge = try await pair.send("GET", desk, at: index)?.headers["WWW-Authenticate"] ?? ""
+        let server = "/json/push/desk"
+        let challenge = try await pair.send("GET", server, at: index)?.headers["WWW-Authenticate"] ?? ""
         let parts = challenge.split(separator: "\"")
         guard parts.count == 2 else { throw Missing(description: "no nonce: \(challenge)") }
         let proof = CompactJWS.sign(
-            JSON.encode(DeskProof(mechanismUid: uid, nonce: String(parts[1]))), with: invitation.secret)
+            JSON.encode(PushStreamProof(mechanismUid: uid, nonce: String(parts[1]))), with: invitation.secret)
         let last = lastEventID.map { [("Last-Event-ID", $0)] } ?? []
-        let request = pair.request("GET", desk, headers: [("Authorization", "\(DeskProof.scheme) \(proof)")] + last, at: index)
+        let request = pair.request(
+            "GET", server, headers: [("Authorization", "\(PushStreamProof.scheme) \(proof)")] + last, at: index)
         let events = EventReader()
         // Of its own: a transport has so many connections to a server, and a stream keeps one for itself.
         try await AsyncHTTPTransport().use { transport in
@@ -197,7 +198,7 @@ actor PushPerson {
     }
 
     private func receive(_ event: ServerSentEvent) throws {
-        guard event.name == DeskProof.eventName else { return }
+        guard event.name == PushStreamProof.eventName else { return }
         lastEventID = event.id
         let delivery = try JSON.decode(PushDelivery.self, from: event.data.utf8)
         let message = try SealedPushMessage(delivery.message).open(with: invitation.secret)

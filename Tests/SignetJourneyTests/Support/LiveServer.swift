@@ -30,7 +30,7 @@ struct LiveServer: Sendable {
             $0.pushTimeout = pushTimeout
         }
         let clock = ManualClock(SystemWallClock().now)
-        let server = DeskServer(
+        let server = DevServer(
             configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         try await server.serve { url in
             try await AsyncHTTPTransport().use { transport in

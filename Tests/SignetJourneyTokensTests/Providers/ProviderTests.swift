@@ -10,7 +10,7 @@ import Testing
 @Suite("OpenID providers of others", .serialized)
 struct ProviderTests {
     /// A source of tokens at a provider, and everything beneath it.
-    private struct Desk {
+    private struct ServerContext {
         let provider: OpenIDProvider
         let transport: AsyncHTTPTransport
         let store: SessionStore
@@ -22,7 +22,7 @@ struct ProviderTests {
 
     private func with<R>(
         _ provider: OpenIDProvider, scopes: [String], revoke: String? = nil, parameters: [String: String] = [:],
-        hasSession: Bool = true, _ body: (Desk) async throws -> R
+        hasSession: Bool = true, _ body: (ServerContext) async throws -> R
     ) async throws -> R {
         let transport = AsyncHTTPTransport()
         let (store, clock) = (try SessionStore.memory(), ManualClock(Date()))
@@ -34,8 +34,8 @@ struct ProviderTests {
                 clientID: "app", redirectURI: provider.redirectURI, scopes: scopes,
                 signOutRedirectURI: provider.signOutRedirectURI, authorizationParameters: parameters),
             store: store, transport: transport, clock: clock)
-        let desk = Desk(provider: provider, transport: transport, store: store, clock: clock, tokens: tokens)
-        return try await transport.use { _ in try await body(desk) }
+        let server = ServerContext(provider: provider, transport: transport, store: store, clock: clock, tokens: tokens)
+        return try await transport.use { _ in try await body(server) }
     }
 
     private static let glewlwydScopes = ["openid", "scope1", "g_profile"]
@@ -47,26 +47,26 @@ struct ProviderTests {
         .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
     func glewlwyd() async throws {
         try await Glewlwyd.with { provider in
-            try await with(provider, scopes: Self.glewlwydScopes, parameters: Self.skips) { desk in
-                let first = try await desk.tokens.token()
+            try await with(provider, scopes: Self.glewlwydScopes, parameters: Self.skips) { server in
+                let first = try await server.tokens.token()
                 #expect(first.refreshToken != nil && first.idToken != nil && first.expiresAt != nil)
-                let claims = try #require(try await TokenReader(desk.store, clock: desk.clock).identity())
+                let claims = try #require(try await TokenReader(server.store, clock: server.clock).identity())
                 #expect(claims["iss"]?.string == provider.issuer && claims["nonce"] != nil && claims["at_hash"] != nil)
-                #expect(try await desk.tokens.userInfo().subject == claims["sub"]?.string)
+                #expect(try await server.tokens.userInfo().subject == claims["sub"]?.string)
 
-                desk.ageTokens()
-                let second = try await desk.tokens.token()
+                server.ageTokens()
+                let second = try await server.tokens.token()
                 #expect(second.value != first.value && second.refreshToken == first.refreshToken)
 
-                try await desk.tokens.revoke()
-                #expect(try await desk.store.token() == nil)
+                try await server.tokens.revoke()
+                #expect(try await server.store.token() == nil)
                 // The refresh token is refused with an empty 400: the session gets new tokens.
-                try await desk.store.save(second)
-                desk.ageTokens()
-                let third = try await desk.tokens.token()
+                try await server.store.save(second)
+                server.ageTokens()
+                let third = try await server.tokens.token()
                 #expect(third.refreshToken != second.refreshToken)
 
-                let report = await desk.tokens.logOut(endsOpenIDSession: true)
+                let report = await server.tokens.logOut(endsOpenIDSession: true)
                 #expect(report.local == .done && report.tokens == .done)
                 // It asks the person on a page of its own.
                 if case .needsBrowser = report.openIDSession {} else { Issue.record("\(report.openIDSession)") }
@@ -77,17 +77,17 @@ struct ProviderTests {
     @Test("Glewlwyd: a browser login", .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
     func glewlwydBrowser() async throws {
         try await Glewlwyd.with { provider in
-            try await with(provider, scopes: Self.glewlwydScopes, parameters: Self.skips, hasSession: false) { desk in
-                let login = BrowserLogin(desk.tokens) { address in
-                    let response = try await desk.transport.send(
+            try await with(provider, scopes: Self.glewlwydScopes, parameters: Self.skips, hasSession: false) { server in
+                let login = BrowserLogin(server.tokens) { address in
+                    let response = try await server.transport.send(
                         HTTPRequest("GET", address, headers: ["Cookie": "\(provider.cookieName)=\(provider.session)"]))
                     let location = try #require(response.headers["Location"])
-                    let page = try await desk.transport.send(HTTPRequest("GET", location))
+                    let page = try await server.transport.send(HTTPRequest("GET", location))
                     #expect(page.status == 200)
                 }
                 let token = try await login.logIn()
                 #expect(token.idToken != nil)
-                #expect(try await desk.tokens.userInfo().subject != nil)
+                #expect(try await server.tokens.userInfo().subject != nil)
             }
         }
     }
@@ -95,17 +95,17 @@ struct ProviderTests {
     @Test("Glewlwyd: a login on another device", .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
     func glewlwydDevice() async throws {
         try await Glewlwyd.with { provider in
-            try await with(provider, scopes: Self.glewlwydScopes, hasSession: false) { desk in
-                let login = DeviceLogin(desk.tokens)
+            try await with(provider, scopes: Self.glewlwydScopes, hasSession: false) { server in
+                let login = DeviceLogin(server.tokens)
                 let invitation = try await login.begin()
                 let address = FormCoding.address(
                     "\(provider.issuer)/device", adding: [("code", invitation.userCode), ("g_continue", "")])
-                let page = try await desk.transport.send(
+                let page = try await server.transport.send(
                     HTTPRequest("GET", address, headers: ["Cookie": "\(provider.cookieName)=\(provider.session)"]))
                 #expect(page.status == 302)
                 let token = try await login.finish(invitation)
                 #expect(token.refreshToken != nil)
-                #expect(try await desk.tokens.token() == token)
+                #expect(try await server.tokens.token() == token)
             }
         }
     }
@@ -117,36 +117,36 @@ struct ProviderTests {
         .enabled(if: DjangoProvider.isPossible, "django-oauth-toolkit is not installed"))
     func django() async throws {
         try await DjangoProvider.with { provider in
-            try await with(provider, scopes: Self.djangoScopes, revoke: "\(provider.issuer)/revoke_token/") { desk in
-                let first = try await desk.tokens.token()
+            try await with(provider, scopes: Self.djangoScopes, revoke: "\(provider.issuer)/revoke_token/") { server in
+                let first = try await server.tokens.token()
                 #expect(first.refreshToken != nil && first.idToken != nil)
-                let claims = try #require(try await TokenReader(desk.store, clock: desk.clock).identity())
-                #expect(try await desk.tokens.userInfo().subject == claims["sub"]?.string)
+                let claims = try #require(try await TokenReader(server.store, clock: server.clock).identity())
+                #expect(try await server.tokens.userInfo().subject == claims["sub"]?.string)
 
                 // A hundred ask at once for the next one: were the refresh token used twice, the server would end the grant.
-                desk.ageTokens()
+                server.ageTokens()
                 let texts = try await withThrowingTaskGroup(of: String.self) { group in
-                    for _ in 0..<100 { group.addTask { try await desk.tokens.token().text } }
+                    for _ in 0..<100 { group.addTask { try await server.tokens.token().text } }
                     return try await group.reduce(into: Set()) { $0.insert($1) }
                 }
-                let second = try await desk.tokens.token()
+                let second = try await server.tokens.token()
                 #expect(texts == [second.text] && second.refreshToken != first.refreshToken && second.value != first.value)
-                #expect(try await desk.tokens.userInfo().subject != nil)
+                #expect(try await server.tokens.userInfo().subject != nil)
 
                 // The refresh token of before is an invalid_grant now: the tokens are removed, and the session gets new ones.
-                try await desk.store.save(first)
-                desk.ageTokens()
-                let third = try await desk.tokens.token()
+                try await server.store.save(first)
+                server.ageTokens()
+                let third = try await server.tokens.token()
                 #expect(third.value != second.value)
-                try await desk.tokens.revoke()
-                let gone = try await desk.transport.send(
+                try await server.tokens.revoke()
+                let gone = try await server.transport.send(
                     HTTPRequest("GET", "\(provider.issuer)/userinfo/", headers: ["Authorization": third.authorization]))
                 #expect(gone.status == 401)
 
-                _ = try await desk.tokens.token()
-                let report = await desk.tokens.logOut(endsOpenIDSession: true)
+                _ = try await server.tokens.token()
+                let report = await server.tokens.logOut(endsOpenIDSession: true)
                 #expect(report.local == .done && report.tokens == .done, "\(report)")
-                #expect(try await desk.store.token() == nil)
+                #expect(try await server.store.token() == nil)
             }
         }
     }

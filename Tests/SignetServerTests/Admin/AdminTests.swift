@@ -11,8 +11,8 @@ import Testing
 struct AdminTests {
     static let token = "a token of a test's own"
 
-    private func run(_ body: @Sendable (TestDesk) async throws -> Void) async throws {
-        try await TestDesk.run(.sample { $0.adminToken = Secret(Self.token.utf8) }, body)
+    private func run(_ body: @Sendable (TestServer) async throws -> Void) async throws {
+        try await TestServer.run(.sample { $0.adminToken = Secret(Self.token.utf8) }, body)
     }
 
     // MARK: The door
@@ -34,9 +34,9 @@ struct AdminTests {
 
     @Test("Only a program on this machine that knows the token gets in", arguments: doors)
     func door(headers: [String: String], status: Int) async throws {
-        try await run { desk in
+        try await run { server in
             let own = ["Authorization": "Bearer \(Self.token)"]
-            let reply = try await desk.send(.get, "/am/admin/clock", headers: own.merging(headers) { $1 })
+            let reply = try await server.send(.get, "/am/admin/clock", headers: own.merging(headers) { $1 })
             #expect(reply.status == status)
         }
     }
@@ -49,14 +49,14 @@ struct AdminTests {
             ("192.0.2.1", false), ("", false), ("a:b:c", false),
         ])
     func host(authority: String, isIn: Bool) async throws {
-        try await TestDesk.run(
+        try await TestServer.run(
             .sample {
                 $0.port = 0
                 $0.adminToken = Secret(Self.token.utf8)
             }
-        ) { desk in
-            try await desk.serve { port in
-                let connection = try DeskConnection(port: port)
+        ) { server in
+            try await server.serve { port in
+                let connection = try RawHTTPConnection(port: port)
                 connection.send(
                     "GET /am/admin/clock HTTP/1.1\r\nHost: \(authority)\r\nAuthorization: Bearer \(Self.token)\r\n\r\n")
                 let text = await connection.read { $0.hasSuffix("}") }
@@ -76,19 +76,19 @@ struct AdminTests {
 
     @Test("Without a token, or with one that is too short, there is no administration", arguments: [nil, "short"] as [String?])
     func off(token: String?) async throws {
-        try await TestDesk.run(.sample { $0.adminToken = token.map { Secret($0.utf8) } }) { desk in
-            let reply = try await desk.send(.get, "/am/admin/clock", headers: ["Authorization": "Bearer \(token ?? "")"])
+        try await TestServer.run(.sample { $0.adminToken = token.map { Secret($0.utf8) } }) { server in
+            let reply = try await server.send(.get, "/am/admin/clock", headers: ["Authorization": "Bearer \(token ?? "")"])
             #expect(reply.status == 404 && reply.message == "Resource not found.")
         }
     }
 
     @Test("The console is closed to a proxy and to foreign pages too")
     func console() async throws {
-        try await run { desk in
+        try await run { server in
             for (headers, status) in [
                 (["X-Forwarded-For": "192.0.2.1"], 404), (["Origin": "https://evil.example"], 404), (["Origin": "null"], 403),
             ] {
-                let reply = try await desk.send(.get, "/am/console", headers: headers)
+                let reply = try await server.send(.get, "/am/console", headers: headers)
                 #expect(reply.status == status)
             }
         }
@@ -98,115 +98,115 @@ struct AdminTests {
 
     @Test("The clock is read, set, stopped, moved and let go")
     func clock() async throws {
-        try await run { desk in
-            let start = desk.clock.now
-            #expect(try await desk.admin(.get, "clock").json["offset"]?.wholeNumber == 0)
-            #expect(try await desk.admin(.post, "clock/advance", #"{"seconds": 90}"#).json["offset"]?.wholeNumber == 90)
-            let set = try await desk.admin(.put, "clock", #"{"now": "2031-05-04T10:20:30Z", "stopped": true}"#).json
+        try await run { server in
+            let start = server.clock.now
+            #expect(try await server.admin(.get, "clock").json["offset"]?.wholeNumber == 0)
+            #expect(try await server.admin(.post, "clock/advance", #"{"seconds": 90}"#).json["offset"]?.wholeNumber == 90)
+            let set = try await server.admin(.put, "clock", #"{"now": "2031-05-04T10:20:30Z", "stopped": true}"#).json
             #expect(set["now"]?.string == "2031-05-04T10:20:30Z" && set["stopped"] == .bool(true))
-            desk.clock.advance(by: 5)
+            server.clock.advance(by: 5)
             #expect(
-                try await desk.admin(.post, "clock/advance", #"{"seconds": 1.5}"#).json["seconds"] == .number(1_935_656_431.5))
-            #expect(try await desk.admin(.post, "clock/resume").json["stopped"] == .bool(false))
-            desk.clock.advance(by: 5)
-            #expect(desk.server.clock.now.timeIntervalSince1970 == 1_935_656_436.5)
-            #expect(try await desk.admin(.put, "clock", #"{"now": 1735689600}"#).json["now"]?.string == "2025-01-01T00:00:00Z")
-            #expect(try await desk.admin(.delete, "clock").json["offset"]?.wholeNumber == 0)
-            #expect(desk.server.clock.now == start.addingTimeInterval(10))
+                try await server.admin(.post, "clock/advance", #"{"seconds": 1.5}"#).json["seconds"] == .number(1_935_656_431.5))
+            #expect(try await server.admin(.post, "clock/resume").json["stopped"] == .bool(false))
+            server.clock.advance(by: 5)
+            #expect(server.devServer.clock.now.timeIntervalSince1970 == 1_935_656_436.5)
+            #expect(try await server.admin(.put, "clock", #"{"now": 1735689600}"#).json["now"]?.string == "2025-01-01T00:00:00Z")
+            #expect(try await server.admin(.delete, "clock").json["offset"]?.wholeNumber == 0)
+            #expect(server.devServer.clock.now == start.addingTimeInterval(10))
         }
     }
 
     @Test("A fault is switched on, told of, and off")
     func faults() async throws {
-        try await run { desk in
+        try await run { server in
             let body =
                 #"{"kind": "status", "status": 503, "retryAfter": 1, "route": "accessToken", "client": {"oauth": "app"}, "times": 2}"#
-            let made = try await desk.admin(.post, "faults", body)
+            let made = try await server.admin(.post, "faults", body)
             #expect(made.status == 201 && made.json["name"] == "status" && made.json["remaining"]?.wholeNumber == 2)
-            #expect(try await desk.exchange("x").header("Retry-After") == "1")
-            let listed = try await desk.admin(.get, "faults").json["faults"]?.array
+            #expect(try await server.exchange("x").header("Retry-After") == "1")
+            let listed = try await server.admin(.get, "faults").json["faults"]?.array
             #expect(listed?.first?["applied"]?.wholeNumber == 1 && listed?.first?["client"]?["oauth"] == "app")
-            #expect(try await desk.admin(.delete, "faults/status").status == 200)
-            #expect(try await desk.admin(.delete, "faults/status").status == 404)
+            #expect(try await server.admin(.delete, "faults/status").status == 200)
+            #expect(try await server.admin(.delete, "faults/status").status == 404)
             for kind in FaultKind.examples {
                 let parameter = kind.name == "latency" ? #", "milliseconds": 1"# : ""
                 #expect(
-                    try await desk.admin(.post, "faults", #"{"kind": "\#(kind.name)"\#(parameter)}"#).status == 201,
+                    try await server.admin(.post, "faults", #"{"kind": "\#(kind.name)"\#(parameter)}"#).status == 201,
                     "\(kind.name)")
             }
-            #expect(try await desk.admin(.delete, "faults").status == 200)
-            #expect(desk.server.faults.entries.isEmpty)
-            #expect(try await desk.admin(.post, "faults", #"{"kind": "html", "name": "portal", "seconds": 60}"#).status == 201)
-            desk.clock.advance(by: 60)
-            #expect(desk.server.faults.entries.isEmpty)
+            #expect(try await server.admin(.delete, "faults").status == 200)
+            #expect(server.devServer.faults.entries.isEmpty)
+            #expect(try await server.admin(.post, "faults", #"{"kind": "html", "name": "portal", "seconds": 60}"#).status == 201)
+            server.clock.advance(by: 60)
+            #expect(server.devServer.faults.entries.isEmpty)
         }
     }
 
     @Test("The journal is asked, waited for and cleared")
     func journal() async throws {
-        try await run { desk in
-            _ = try await desk.exchange("x")
-            let found = try await desk.admin(.get, "journal?resource=accessToken&status=400&oauth=app").json
+        try await run { server in
+            _ = try await server.exchange("x")
+            let found = try await server.admin(.get, "journal?resource=accessToken&status=400&oauth=app").json
             #expect(found["count"]?.wholeNumber == 1 && found["last"]?.wholeNumber == 1)
             let entry = try #require(found["entries"]?.array?.first)
             #expect(entry["problem"] == "invalid_grant" && entry["parameters"]?["grant_type"] == "authorization_code")
             #expect(entry["parameters"]?["code"] == .null && entry["kind"] == "request")
-            async let waiting = desk.admin(.get, "journal?after=1&path=/health&wait=30")
-            _ = try await desk.send(.get, "/am/health", headers: [:])
+            async let waiting = server.admin(.get, "journal?after=1&path=/health&wait=30")
+            _ = try await server.send(.get, "/am/health", headers: [:])
             #expect(try await waiting.json["count"]?.wholeNumber == 1)
-            #expect(try await desk.admin(.get, "journal?status=599&wait=0.01").json["count"]?.wholeNumber == 0)
-            #expect(try await desk.admin(.get, "journal?limit=1").json["entries"]?.array?.count == 1)
-            #expect(try await desk.admin(.delete, "journal").status == 200)
+            #expect(try await server.admin(.get, "journal?status=599&wait=0.01").json["count"]?.wholeNumber == 0)
+            #expect(try await server.admin(.get, "journal?limit=1").json["entries"]?.array?.count == 1)
+            #expect(try await server.admin(.delete, "journal").status == 200)
             // What asks for the administration is not in it.
-            #expect(try await desk.admin(.get, "journal").json["count"]?.wholeNumber == 0)
+            #expect(try await server.admin(.get, "journal").json["count"]?.wholeNumber == 0)
         }
     }
 
     @Test("Sessions are listed, and end one by one, by user, and all")
     func sessions() async throws {
-        try await run { desk in
-            let mira = try await desk.session()
-            _ = try await desk.session(name: "noa", password: "staple")
-            let noa = try await desk.admin(.get, "sessions?user=noa").json["sessions"]?.array
+        try await run { server in
+            let mira = try await server.session()
+            _ = try await server.session(name: "noa", password: "staple")
+            let noa = try await server.admin(.get, "sessions?user=noa").json["sessions"]?.array
             #expect(noa?.count == 1 && noa?.first?["journeys"]?.array == ["Login"])
-            let key = BearerKey(mira).text
-            #expect(try await desk.admin(.delete, "sessions/\(key)").json["user"] == "mira")
-            #expect(try await desk.admin(.delete, "sessions/\(key)").status == 404)
-            #expect(try await desk.admin(.delete, "sessions?user=noa&realm=/alpha").json["ended"]?.wholeNumber == 0)
+            let key = TokenHash(mira).text
+            #expect(try await server.admin(.delete, "sessions/\(key)").json["user"] == "mira")
+            #expect(try await server.admin(.delete, "sessions/\(key)").status == 404)
+            #expect(try await server.admin(.delete, "sessions?user=noa&realm=/alpha").json["ended"]?.wholeNumber == 0)
             for nobody in ["sessions?realm=/alpha", "sessions/x?user=noa"] {
-                #expect(try await desk.admin(.delete, nobody).status == 400, "it would end more than is meant")
+                #expect(try await server.admin(.delete, nobody).status == 400, "it would end more than is meant")
             }
-            #expect(try await desk.admin(.delete, "sessions").json["ended"]?.wholeNumber == 1)
-            #expect(try await desk.start("Login", query: "").json["authId"] != nil)
+            #expect(try await server.admin(.delete, "sessions").json["ended"]?.wholeNumber == 1)
+            #expect(try await server.start("Login", query: "").json["authId"] != nil)
         }
     }
 
     @Test("Users are made, locked, given passwords, and lose devices")
     func users() async throws {
-        try await run { desk in
-            #expect(try await desk.admin(.get, "users?realm=/alpha").json["users"]?.array?.count == 1)
-            let made = try await desk.admin(
+        try await run { server in
+            #expect(try await server.admin(.get, "users?realm=/alpha").json["users"]?.array?.count == 1)
+            let made = try await server.admin(
                 .post, "users", #"{"name": "kim", "password": "p", "claims": {"email": "kim@example.test"}}"#)
             #expect(made.status == 201 && made.json["locked"] == .bool(false))
-            #expect(try await desk.admin(.post, "users", #"{"name": "kim", "password": "p"}"#).status == 409)
-            #expect(try await desk.admin(.post, "users", #"{"name": "kim", "password": "p", "realm": "/none"}"#).status == 404)
-            #expect(try await desk.logIn("Login", name: "kim", password: "p").isLoggedIn)
-            #expect(try await desk.admin(.patch, "users/kim", #"{"locked": true}"#).json["locked"] == .bool(true))
-            #expect(try await desk.logIn("Login", name: "kim", password: "p").status == 401)
-            _ = try await desk.admin(.patch, "users/kim", #"{"locked": false, "password": "q"}"#)
-            #expect(try await desk.logIn("Login", name: "kim", password: "q").isLoggedIn)
-            #expect(try await desk.admin(.patch, "users/nobody", #"{"locked": true}"#).status == 404)
-            #expect(try await desk.admin(.get, "users/kim").json["lockedOut"] == .bool(false))
+            #expect(try await server.admin(.post, "users", #"{"name": "kim", "password": "p"}"#).status == 409)
+            #expect(try await server.admin(.post, "users", #"{"name": "kim", "password": "p", "realm": "/none"}"#).status == 404)
+            #expect(try await server.logIn("Login", name: "kim", password: "p").isLoggedIn)
+            #expect(try await server.admin(.patch, "users/kim", #"{"locked": true}"#).json["locked"] == .bool(true))
+            #expect(try await server.logIn("Login", name: "kim", password: "p").status == 401)
+            _ = try await server.admin(.patch, "users/kim", #"{"locked": false, "password": "q"}"#)
+            #expect(try await server.logIn("Login", name: "kim", password: "q").isLoggedIn)
+            #expect(try await server.admin(.patch, "users/nobody", #"{"locked": true}"#).status == 404)
+            #expect(try await server.admin(.get, "users/kim").json["lockedOut"] == .bool(false))
 
-            let phone = try await desk.registeredPhone("CombinedRegistration")
-            let devices = try #require(try await desk.admin(.get, "users/mira").json["devices"]?.array)
+            let phone = try await server.registeredPhone("CombinedRegistration")
+            let devices = try #require(try await server.admin(.get, "users/mira").json["devices"]?.array)
             let kinds = devices.compactMap { $0["kind"]?.string }
             #expect(kinds == ["oath", "push"])
             let id = try #require(devices[1]["_id"]?.string)
-            #expect(try await desk.admin(.delete, "users/mira/devices/push/x").status == 404)
-            #expect(try await desk.admin(.delete, "users/mira/devices/push/\(id)").json["devices"]?.array?.count == 1)
-            #expect(try await desk.mailbox(phone.uid).isEmpty)
-            #expect(try await desk.admin(.delete, "users/mira/devices").json["devices"]?.array == [])
+            #expect(try await server.admin(.delete, "users/mira/devices/push/x").status == 404)
+            #expect(try await server.admin(.delete, "users/mira/devices/push/\(id)").json["devices"]?.array?.count == 1)
+            #expect(try await server.mailbox(phone.uid).isEmpty)
+            #expect(try await server.admin(.delete, "users/mira/devices").json["devices"]?.array == [])
         }
     }
 
@@ -216,22 +216,22 @@ struct AdminTests {
             $0.adminToken = Secret(Self.token.utf8)
             $0.limits.lockout = Lockout(failures: 2, within: 60, duration: 600)
         }
-        try await TestDesk.run(configuration) { desk in
+        try await TestServer.run(configuration) { server in
             func isLockedOut() async throws -> JSONValue? {
-                let user = try await desk.admin(.get, "users/mira").json
+                let user = try await server.admin(.get, "users/mira").json
                 #expect(user["locked"] == .bool(false))
                 return user["lockedOut"]
             }
-            _ = try await desk.logIn("Login", password: "wrong")
+            _ = try await server.logIn("Login", password: "wrong")
             #expect(try await isLockedOut() == .bool(false))
-            _ = try await desk.logIn("Login", password: "wrong")
+            _ = try await server.logIn("Login", password: "wrong")
             #expect(try await isLockedOut() == .bool(true))
-            let all = try await desk.admin(.get, "users?realm=/").json["users"]?.array
+            let all = try await server.admin(.get, "users?realm=/").json["users"]?.array
             let lockouts = all?.map { $0["lockedOut"] }
             #expect(lockouts == [.bool(true), .bool(false)])
-            #expect(try await desk.admin(.patch, "users/mira", #"{"locked": false}"#).json["lockedOut"] == .bool(false))
-            for _ in 0..<2 { _ = try await desk.logIn("Login", password: "wrong") }
-            desk.clock.advance(by: 600)
+            #expect(try await server.admin(.patch, "users/mira", #"{"locked": false}"#).json["lockedOut"] == .bool(false))
+            for _ in 0..<2 { _ = try await server.logIn("Login", password: "wrong") }
+            server.clock.advance(by: 600)
             #expect(try await isLockedOut() == .bool(false))
         }
     }
@@ -251,97 +251,97 @@ struct AdminTests {
 
     @Test("A parameter that a call does not have is refused, by every call, before anything is done", arguments: calls)
     func unknownParameters(method: HTTPRequest.Method, path: String, body: String?) async throws {
-        try await run { desk in
-            _ = try await desk.registeredPhone()
-            let session = try await desk.session()
-            try desk.server.faults.switchOn(FaultRule(.html, name: "portal", at: "keys"))
-            let device = try await desk.admin(.get, "users/mira").json["devices"]?.array?.first?["_id"]?.string
-            let place = path.replacing("KEY", with: BearerKey(session).text).replacing("ID", with: try #require(device))
-            let before = try await desk.server.snapshot().rows
+        try await run { server in
+            _ = try await server.registeredPhone()
+            let session = try await server.session()
+            try server.devServer.faults.switchOn(FaultRule(.html, name: "portal", at: "keys"))
+            let device = try await server.admin(.get, "users/mira").json["devices"]?.array?.first?["_id"]?.string
+            let place = path.replacing("KEY", with: TokenHash(session).text).replacing("ID", with: try #require(device))
+            let before = try await server.devServer.snapshot().rows
             for query in ["relam=/alpha", "dry", "_prettyPrint=true"] {
-                let reply = try await desk.admin(method, "\(place)?\(query)", body)
+                let reply = try await server.admin(method, "\(place)?\(query)", body)
                 #expect(reply.status == 400, "\(reply.text)")
                 let parameter = query.prefix { $0 != "=" }
                 #expect(reply.message?.contains("Nobody asked for '\(parameter)'") == true, "\(reply.text)")
             }
-            #expect(Set(try await desk.server.snapshot().rows) == Set(before))
-            #expect(desk.server.faults.entries.map(\.rule.name) == ["portal"] && !desk.server.journal.entries.isEmpty)
-            #expect(!desk.server.clock.isStopped && desk.server.clock.offset == 0)
+            #expect(Set(try await server.devServer.snapshot().rows) == Set(before))
+            #expect(server.devServer.faults.entries.map(\.rule.name) == ["portal"] && !server.devServer.journal.entries.isEmpty)
+            #expect(!server.devServer.clock.isStopped && server.devServer.clock.offset == 0)
         }
     }
 
     @Test("Letters and push messages in flight are told, and no message's secret")
     func pushes() async throws {
-        try await run { desk in
-            var step = try await desk.start("EmailLogin").step
+        try await run { server in
+            var step = try await server.start("EmailLogin").step
             step.fill("NameCallback", "noa")
-            _ = try await desk.next(step)
-            let letters = try await desk.admin(.get, "letters?user=noa").json["letters"]?.array
-            let sent = try await desk.server.letters(to: "noa")
+            _ = try await server.next(step)
+            let letters = try await server.admin(.get, "letters?user=noa").json["letters"]?.array
+            let sent = try await server.devServer.letters(to: "noa")
             #expect(sent.count == 1 && letters?.first?["link"]?.string == sent.first)
-            #expect(try await desk.admin(.get, "letters?user=mira").json["letters"]?.array == [])
+            #expect(try await server.admin(.get, "letters?user=mira").json["letters"]?.array == [])
             // The journal tells that one was sent, which can be waited for, and not the link.
-            let told = try await desk.admin(.get, "journal?kind=letter&user=noa&wait=10")
+            let told = try await server.admin(.get, "journal?kind=letter&user=noa&wait=10")
             #expect(told.json["count"]?.wholeNumber == 1 && told.json["entries"]?.array?.first?["realm"] == "/")
             #expect(try !told.text.contains(#require(sent.first?.split(separator: "=").last)))
-            #expect(try await desk.admin(.get, "journal?user=mira").json["count"]?.wholeNumber == 0)
+            #expect(try await server.admin(.get, "journal?user=mira").json["count"]?.wholeNumber == 0)
 
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin("PushNumberLogin", phone: phone)
-            let reply = try await desk.admin(.get, "pushes")
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin("PushNumberLogin", phone: phone)
+            let reply = try await server.admin(.get, "pushes")
             let shown = try #require(reply.json["pushes"]?.array?.first)
             #expect(shown["state"] == "waiting" && shown["user"] == "mira" && shown["device"] == "phone-1")
             #expect(shown["number"]?.wholeNumber == push.number.map(Int64.init) && shown["streams"]?.wholeNumber == 0)
             #expect(!reply.text.contains(push.sealed) && !reply.text.contains(Base64.encode(push.challenge, as: .standard)))
-            desk.clock.advance(by: 121)
-            #expect(try await desk.admin(.get, "pushes").json["pushes"]?.array?.first?["state"] == "expired")
+            server.clock.advance(by: 121)
+            #expect(try await server.admin(.get, "pushes").json["pushes"]?.array?.first?["state"] == "expired")
         }
     }
 
     @Test("All of a user's sessions end, however many there are, and nobody else's")
     func manySessions() async throws {
-        try await run { desk in
+        try await run { server in
             let count = 1003
-            try await desk.server.desk.transact { state, moment in
+            try await server.devServer.context.transact { state, moment in
                 for index in 0...count {
                     let user = UserKey(realm: .root, name: index == 0 ? "noa" : "mira")
-                    _ = state.sessions.open(user, tree: "Login", SessionWishes(), moment)
+                    _ = state.sessions.open(user, tree: "Login", SessionOptions(), moment)
                 }
             }
-            #expect(try await desk.admin(.delete, "sessions?user=mira").json["ended"]?.wholeNumber == Int64(count))
-            let users = try await desk.admin(.get, "sessions").json["sessions"]?.array?.map { $0["user"] }
+            #expect(try await server.admin(.delete, "sessions?user=mira").json["ended"]?.wholeNumber == Int64(count))
+            let users = try await server.admin(.get, "sessions").json["sessions"]?.array?.map { $0["user"] }
             #expect(users == ["noa"])
         }
     }
 
     @Test("A snapshot brings the state back, clock included, and is good only with the token it was made with")
     func snapshot() async throws {
-        try await run { desk in
-            let session = try await desk.session()
-            _ = try await desk.admin(.put, "clock", #"{"now": "2031-05-04T10:20:30Z", "stopped": true}"#)
-            let kept = try await desk.session()
-            let made = try await desk.raw(.get, "snapshot")
+        try await run { server in
+            let session = try await server.session()
+            _ = try await server.admin(.put, "clock", #"{"now": "2031-05-04T10:20:30Z", "stopped": true}"#)
+            let kept = try await server.session()
+            let made = try await server.raw(.get, "snapshot")
             #expect(made.status == .ok && made.headers[.contentType] == "application/octet-stream")
             let bytes = Array(made.body.readableBytesView)
-            for secret in ["mira", session, BearerKey(session).text, Self.token] {
+            for secret in ["mira", session, TokenHash(session).text, Self.token] {
                 #expect(bytes.firstRange(of: Array(secret.utf8)) == nil)
             }
-            let link = try await desk.server.consoleLink().replacing("http://127.0.0.1:8080", with: "")
-            #expect(try await desk.admin(.post, "reset").status == 200)
-            #expect(try await desk.admin(.get, "sessions").json["sessions"]?.array == [])
+            let link = try await server.devServer.consoleLink().replacing("http://127.0.0.1:8080", with: "")
+            #expect(try await server.admin(.post, "reset").status == 200)
+            #expect(try await server.admin(.get, "sessions").json["sessions"]?.array == [])
 
             let changed = bytes.dropLast() + [bytes[bytes.count - 1] ^ 1]
-            #expect(try await desk.raw(.put, "snapshot", Array(changed)).status == .badRequest)
-            #expect(try await desk.admin(.get, "sessions").json["sessions"]?.array == [])
-            #expect(!desk.server.clock.isStopped)
+            #expect(try await server.raw(.put, "snapshot", Array(changed)).status == .badRequest)
+            #expect(try await server.admin(.get, "sessions").json["sessions"]?.array == [])
+            #expect(!server.devServer.clock.isStopped)
 
-            #expect(try await desk.raw(.put, "snapshot", bytes).status == .ok)
-            let keys = try await desk.admin(.get, "sessions").json["sessions"]?.array?.compactMap { $0["key"]?.string }
-            #expect(keys?.contains(BearerKey(kept).text) == true)
-            #expect(desk.server.clock.isStopped && desk.server.clock.now == Date(timeIntervalSince1970: 1_935_656_430))
+            #expect(try await server.raw(.put, "snapshot", bytes).status == .ok)
+            let keys = try await server.admin(.get, "sessions").json["sessions"]?.array?.compactMap { $0["key"]?.string }
+            #expect(keys?.contains(TokenHash(kept).text) == true)
+            #expect(server.devServer.clock.isStopped && server.devServer.clock.now == Date(timeIntervalSince1970: 1_935_656_430))
             // Who may look at the console is no part of it.
-            #expect(try await desk.send(.get, link, headers: [:]).status == 303)
-            try await TestDesk.run(.sample { $0.adminToken = Secret("another token, long enough".utf8) }) { other in
+            #expect(try await server.send(.get, link, headers: [:]).status == 303)
+            try await TestServer.run(.sample { $0.adminToken = Secret("another token, long enough".utf8) }) { other in
                 let reply = try await other.raw(.put, "snapshot", bytes, token: "another token, long enough")
                 #expect(reply.status == .badRequest)
             }
@@ -350,14 +350,14 @@ struct AdminTests {
 
     @Test("A reset makes everything as at the start")
     func reset() async throws {
-        try await run { desk in
-            _ = try await desk.session()
-            _ = try await desk.admin(.post, "users", #"{"name": "kim", "password": "p"}"#)
-            _ = try await desk.admin(.post, "clock/advance", #"{"seconds": 5}"#)
-            #expect(try await desk.admin(.post, "reset").status == 200)
-            #expect(try await desk.admin(.get, "users/kim").status == 404)
-            #expect(try await desk.admin(.get, "sessions").json["sessions"]?.array == [])
-            #expect(desk.server.clock.offset == 0)
+        try await run { server in
+            _ = try await server.session()
+            _ = try await server.admin(.post, "users", #"{"name": "kim", "password": "p"}"#)
+            _ = try await server.admin(.post, "clock/advance", #"{"seconds": 5}"#)
+            #expect(try await server.admin(.post, "reset").status == 200)
+            #expect(try await server.admin(.get, "users/kim").status == 404)
+            #expect(try await server.admin(.get, "sessions").json["sessions"]?.array == [])
+            #expect(server.devServer.clock.offset == 0)
         }
     }
 
@@ -399,16 +399,16 @@ struct AdminTests {
 
     @Test("A call that is wrong changes nothing and says why", arguments: wrong)
     func wrongCalls(method: HTTPRequest.Method, path: String, body: String?, status: Int, word: String) async throws {
-        try await run { desk in
-            let reply = try await desk.admin(method, path, body)
+        try await run { server in
+            let reply = try await server.admin(method, path, body)
             #expect(reply.status == status, "\(reply.text)")
             #expect(reply.message?.contains(word) == true || word.isEmpty || word == "no", "\(reply.text)")
-            #expect(desk.server.faults.entries.isEmpty && desk.server.clock.offset == 0)
+            #expect(server.devServer.faults.entries.isEmpty && server.devServer.clock.offset == 0)
         }
     }
 }
 
-extension TestDesk {
+extension TestServer {
     /// A call of the administration.
     func admin(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil) async throws -> Reply {
         var headers = ["Authorization": "Bearer \(AdminTests.token)"]

@@ -15,7 +15,7 @@ struct WithServerTests {
             server.clock.advance(by: .seconds(index))
             try server.faults.switchOn(FaultRule(.status(500 + index), at: "health", .times(1)))
             for expected in [500 + index, 200] {
-                let connection = try DeskConnection(port: port)
+                let connection = try RawHTTPConnection(port: port)
                 connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
                 let answer = await connection.read { $0.hasSuffix("}") }
                 #expect(answer.hasPrefix("HTTP/1.1 \(expected)"))
@@ -31,34 +31,36 @@ struct WithServerTests {
 
     @Test("Everything is as at the start again")
     func startAgain() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let session = try await desk.session()
-            _ = try await desk.server.setLocked(true, "noa")
-            try desk.server.faults.switchOn(FaultRule(.html, at: "keys"))
-            desk.server.moveClock(by: .seconds(5))
-            try await desk.server.startAgain()
-            #expect(desk.server.faults.entries.isEmpty && desk.server.clock.offset == 0)
-            #expect(try await desk.mailbox(phone.uid).isEmpty)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let session = try await server.session()
+            _ = try await server.devServer.setLocked(true, "noa")
+            try server.devServer.faults.switchOn(FaultRule(.html, at: "keys"))
+            server.devServer.moveClock(by: .seconds(5))
+            try await server.devServer.startAgain()
+            #expect(server.devServer.faults.entries.isEmpty && server.devServer.clock.offset == 0)
+            #expect(try await server.mailbox(phone.uid).isEmpty)
             #expect(
-                try await desk.send(.post, "/am/json/sessions?_action=validate&tokenId=\(session)").json["valid"] == .bool(false))
-            #expect(try await desk.logIn("Login", name: "noa", password: "staple").isLoggedIn)
-            _ = try await desk.registeredPhone()
+                try await server.send(.post, "/am/json/sessions?_action=validate&tokenId=\(session)").json["valid"]
+                    == .bool(false))
+            #expect(try await server.logIn("Login", name: "noa", password: "staple").isLoggedIn)
+            _ = try await server.registeredPhone()
         }
     }
 
     @Test("Sessions end and users are locked by name")
     func people() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            _ = try await desk.session(name: "noa", password: "staple")
-            #expect(try await desk.server.endSessions(of: "mira") == 1)
-            #expect(try await desk.server.endSessions(of: "mira") == 0)
+        try await TestServer.run { server in
+            let session = try await server.session()
+            _ = try await server.session(name: "noa", password: "staple")
+            #expect(try await server.devServer.endSessions(of: "mira") == 1)
+            #expect(try await server.devServer.endSessions(of: "mira") == 0)
             #expect(
-                try await desk.send(.post, "/am/json/sessions?_action=validate&tokenId=\(session)").json["valid"] == .bool(false))
-            #expect(try await desk.server.setLocked(true, "mira"))
-            #expect(try await desk.logIn("Login").status == 401)
-            #expect(try await !desk.server.setLocked(true, "nobody"))
+                try await server.send(.post, "/am/json/sessions?_action=validate&tokenId=\(session)").json["valid"]
+                    == .bool(false))
+            #expect(try await server.devServer.setLocked(true, "mira"))
+            #expect(try await server.logIn("Login").status == 401)
+            #expect(try await !server.devServer.setLocked(true, "nobody"))
         }
     }
 }

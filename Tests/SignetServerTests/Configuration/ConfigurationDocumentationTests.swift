@@ -17,7 +17,7 @@ struct ConfigurationDocumentationTests {
     private func section(_ type: NodeType) -> String {
         var reader = SectionReader(nil, subject: nil)
         let kind: any NodeKind =
-            switch type.read(&reader, NodeSurroundings()) {
+            switch type.read(&reader, NodeContext()) {
             case .node(let kind), .obscured(let kind): kind
             case .collectors(let collectors): CollectorNode(type.name, collectors)
             }
@@ -71,20 +71,20 @@ struct ConfigurationDocumentationTests {
     func walk() async throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let example = text.components(separatedBy: "```yaml\n")[1].components(separatedBy: "```")[0]
-        try await TestDesk.run(try ServerConfiguration(yaml: example)) { desk in
+        try await TestServer.run(try ServerConfiguration(yaml: example)) { server in
             // A guest gets in by the password alone, staff are asked which second factor they want.
-            #expect(try await desk.logIn("Login", name: "guest", password: "changeit").isLoggedIn)
-            var step = try await desk.logIn("Login", name: "mira", password: "correct horse").step
+            #expect(try await server.logIn("Login", name: "guest", password: "changeit").isLoggedIn)
+            var step = try await server.logIn("Login", name: "mira", password: "correct horse").step
             #expect(step.callbacks[0].output("choices") == .array(["code", "push"]))
             step.fill("ChoiceCallback", .integer(0))
-            let register = try await desk.next(step).step
+            let register = try await server.next(step).step
             let settings = try #require(EnrollmentURI.parse(try register.registrationURI).oath)
-            var code = try await desk.next(register).step
-            code.fill("NameCallback", .string(settings.code(at: desk.clock.now).digits))
-            let done = try await desk.next(code)
+            var code = try await server.next(register).step
+            code.fill("NameCallback", .string(settings.code(at: server.clock.now).digits))
+            let done = try await server.next(code)
             #expect(done.isLoggedIn)
             let headers = ["iPlanetDirectoryPro": try #require(done.json["tokenId"]?.string), "Content-Type": "application/json"]
-            let session = try await desk.send(
+            let session = try await server.send(
                 .post, "/am/json/realms/root/sessions?_action=getSessionInfo", headers: headers, body: "{}")
             #expect(session.json["properties"]?["level"] == "2")
         }

@@ -26,12 +26,12 @@ struct ConfigurationFileTests {
                       password: {type: PasswordCollectorNode, outcomes: {outcome: check}}
                       check: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
                 """)
-        try await TestDesk.run(file) { desk in
-            var step = try await desk.start("Login").step
+        try await TestServer.run(file) { server in
+            var step = try await server.start("Login").step
             step.fill("NameCallback", "mira")
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             step.fill("PasswordCallback", "correct horse")
-            #expect(try await desk.next(step).isLoggedIn)
+            #expect(try await server.next(step).isLoggedIn)
         }
     }
 
@@ -149,13 +149,13 @@ struct ConfigurationFileTests {
               nodes:
                 login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: success, false: failure}}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
+        try await TestServer.run(journeys: journeys) { server in
             let alpha = "/am/json/realms/root/realms/alpha/authenticate"
-            let elsewhere = try await desk.start("Somewhere")
+            let elsewhere = try await server.start("Somewhere")
             #expect(elsewhere.message == "No Configuration found")
-            #expect(try await desk.start("Part", at: alpha).message == "No Configuration found")
-            #expect(try await desk.logIn("Somewhere", password: "other", at: alpha).isLoggedIn)
-            #expect(try await desk.logIn("Somewhere", password: "wrong", at: alpha).status == 401)
+            #expect(try await server.start("Part", at: alpha).message == "No Configuration found")
+            #expect(try await server.logIn("Somewhere", password: "other", at: alpha).isLoggedIn)
+            #expect(try await server.logIn("Somewhere", password: "wrong", at: alpha).status == 401)
         }
     }
 
@@ -188,11 +188,11 @@ struct ConfigurationFileTests {
                 nothing: {type: InnerTreeEvaluatorNode, tree: Nothing, outcomes: {true: login, false: failure}}
                 login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {otherwise: success}}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let reply = try await desk.logIn("J")
+        try await TestServer.run(journeys: journeys) { server in
+            let reply = try await server.logIn("J")
             #expect(reply.isLoggedIn)
-            #expect(try await desk.start("Never").message == "Login failure")
-            #expect(try await desk.start("Nothing").message == "Login failure", "nobody has said who they are")
+            #expect(try await server.start("Never").message == "Login failure")
+            #expect(try await server.start("Nothing").message == "Login failure", "nobody has said who they are")
         }
     }
 
@@ -201,13 +201,13 @@ struct ConfigurationFileTests {
         // hashlib.scrypt(b"correct horse", salt=b"0123456789abcdef", n=1024, r=8, p=1, dklen=32)
         let hash = "$scrypt$ln=10,r=8,p=1$MDEyMzQ1Njc4OWFiY2RlZg$6g3umF+uVrJsObaTZhIbbTlgrvOEFcCItdwSjtPF67M"
         let file = try ServerConfiguration(yaml: "users: [{name: mira, passwordHash: '\(hash)'}, {name: noa}]")
-        try await TestDesk.run(file) { (desk: TestDesk) async throws in
+        try await TestServer.run(file) { (server: TestServer) async throws in
             for (name, password, isRight) in [
                 ("mira", "wrong", false), ("mira", "correct horse", true), ("mira", "correct horse", true),
                 ("mira", "wrong", false),
                 ("mira", "", false), ("noa", "", false), ("noa", "correct horse", false),
             ] {
-                let reply = try await desk.logIn("Login", name: name, password: password)
+                let reply = try await server.logIn("Login", name: name, password: password)
                 #expect(reply.isLoggedIn == isRight)
             }
         }
@@ -243,8 +243,8 @@ struct StarterFileTests {
     func brokenStarter() async throws {
         #expect(Journeys.starter.defect == nil)
         let broken = Starter.configuration(of: "journeys: [a]\n")
-        await #expect(throws: ConfigurationError.self) { try await TestDesk.run(broken) { _ in } }
-        let server = DeskServer(configuration: broken, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        await #expect(throws: ConfigurationError.self) { try await TestServer.run(broken) { _ in } }
+        let server = DevServer(configuration: broken, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         do {
             try await server.run { _ in Issue.record("it listens") }
             Issue.record("it ran")

@@ -20,11 +20,11 @@ struct DecisionNodeTests {
                   defaultChoice: out
                   outcomes: {in: success, out: failure}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            var step = try await desk.logIn("J").step
+        try await TestServer.run(journeys: journeys) { server in
+            var step = try await server.logIn("J").step
             #expect(step.callbacks[0].output("prompt") == "How" && step.callbacks[0].output("defaultChoice") == .integer(1))
             step.fill("ChoiceCallback", .integer(index))
-            #expect(try await desk.next(step).isLoggedIn == isIn)
+            #expect(try await server.next(step).isLoggedIn == isIn)
         }
     }
 
@@ -42,12 +42,12 @@ struct DecisionNodeTests {
                   default: unsure
                   outcomes: {sure: success, unsure: failure}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            var step = try await desk.logIn("J").step
+        try await TestServer.run(journeys: journeys) { server in
+            var step = try await server.logIn("J").step
             #expect(step.callbacks[0].output("messageType") == "2")
             #expect(step.callbacks[1].output("options") == .array(["Yep", "Nope"]))
             step.fill("ConfirmationCallback", .integer(pressed))
-            #expect(try await desk.next(step).isLoggedIn == isIn)
+            #expect(try await server.next(step).isLoggedIn == isIn)
         }
     }
 
@@ -67,16 +67,16 @@ struct DecisionNodeTests {
                   spamDetectionTolerance: 1
                   outcomes: {DONE: success, \(isDetected ? "SPAM: failure" : "")}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            var step = try await desk.logIn("J").step
+        try await TestServer.run(journeys: journeys) { server in
+            var step = try await server.logIn("J").step
             #expect(step.callbacks.map(\.type) == ["PollingWaitCallback"] && step.callbacks[0].output("message") == "Patience")
-            step = try await desk.next(step).step
-            let reply = try await desk.next(step)
+            step = try await server.next(step).step
+            let reply = try await server.next(step)
             guard !isDetected else {
                 #expect(reply.message == "Login failure")
                 return
             }
-            #expect(try await desk.poll(try reply.step).isLoggedIn)
+            #expect(try await server.poll(try reply.step).isLoggedIn)
         }
     }
 
@@ -95,14 +95,14 @@ struct DecisionNodeTests {
                 first: {type: InnerTreeEvaluatorNode, tree: Twice, outcomes: {true: second, false: end}}
                 end: {type: FailureNode}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            var reply = try await desk.start("J")
-            let right = TestDesk.password
+        try await TestServer.run(journeys: journeys) { server in
+            var reply = try await server.start("J")
+            let right = TestServer.password
             for (password, isOver) in [("wrong", false), ("wrong", false), (right, false), ("wrong", true)] {
                 var step = try reply.step
                 step.fill("NameCallback", "mira")
                 step.fill("PasswordCallback", .string(password))
-                reply = try await desk.next(step)
+                reply = try await server.next(step)
                 #expect((reply.status == 401) == isOver)
             }
         }
@@ -116,23 +116,23 @@ struct DecisionNodeTests {
                 name: {type: UsernameCollectorNode, outcomes: {outcome: letter}}
                 letter: {type: EmailSuspendNode, emailSuspendMessage: Look into your mail, outcomes: {outcome: success}}
             """
-        let sent = Mutex<[Letter]>([])
+        let sent = Mutex<[Email]>([])
         let configure: (inout ServerConfiguration) -> Void = { configuration in
             configuration.onLetter = { letter in sent.withLock { $0.append(letter) } }
         }
-        try await TestDesk.run(journeys: journeys, configure) { desk in
+        try await TestServer.run(journeys: journeys, configure) { server in
             for name in ["nobody", "mira"] {
-                var step = try await desk.start("J").step
+                var step = try await server.start("J").step
                 step.fill("NameCallback", .string(name))
-                let suspended = try await desk.next(step).step
+                let suspended = try await server.next(step).step
                 #expect(suspended.callbacks[0].output("message") == "Look into your mail")
             }
             let letters = sent.withLock { $0 }
             #expect(letters.map(\.user) == ["mira"] && letters.map(\.realm) == ["/"])
             let link = try #require(letters.first?.link)
-            #expect(try await desk.server.letters(to: "mira") == [link])
+            #expect(try await server.devServer.letters(to: "mira") == [link])
             let id = try #require(link.split(separator: "suspendedId=").last)
-            #expect(try await desk.send(.post, "\(TestDesk.authenticate)?suspendedId=\(id)").isLoggedIn)
+            #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(id)").isLoggedIn)
         }
     }
 
@@ -151,11 +151,11 @@ struct DecisionNodeTests {
             configuration.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8), "Town?": Secret("Ulm".utf8)]
             configuration.users[1].securityAnswers = ["Pet?": Secret("Rex".utf8)]
         }
-        try await TestDesk.run(journeys: journeys, configure) { desk in
+        try await TestServer.run(journeys: journeys, configure) { server in
             func name(_ name: String) async throws -> Reply {
-                var step = try await desk.start("J").step
+                var step = try await server.start("J").step
                 step.fill("NameCallback", .string(name))
-                return try await desk.next(step)
+                return try await server.next(step)
             }
             #expect(try await name("noa").message == "Login failure")
             var step = try await name("mira").step
@@ -165,7 +165,7 @@ struct DecisionNodeTests {
                 let isPet = step.callbacks[index].output("prompt") == "Pet?"
                 step.callbacks[index].answer(.string(isPet ? " \(answer.uppercased())" : "ulm "))
             }
-            #expect(try await desk.next(step).isLoggedIn == isIn)
+            #expect(try await server.next(step).isLoggedIn == isIn)
         }
     }
 
@@ -181,15 +181,15 @@ struct DecisionNodeTests {
             configuration.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)]
             configuration.users[1].securityAnswers = ["Pet?": Secret(blank.utf8)]
         }
-        try await TestDesk.run(journeys: journeys, configure) { desk in
+        try await TestServer.run(journeys: journeys, configure) { server in
             for name in ["mira", "noa"] {
-                var step = try await desk.start("J").step
+                var step = try await server.start("J").step
                 step.fill("NameCallback", .string(name))
-                let reply = try await desk.next(step)
+                let reply = try await server.next(step)
                 guard reply.json["authId"] != nil else { continue }
                 step = try reply.step
                 step.fill("PasswordCallback", .string(blank))
-                #expect(try await desk.next(step).json["tokenId"] == nil, "\(name)")
+                #expect(try await server.next(step).json["tokenId"] == nil, "\(name)")
             }
         }
     }
@@ -212,16 +212,16 @@ struct DecisionNodeTests {
 
             """
         }
-        try await TestDesk.run(journeys: journey("Old", "1.0") + journey("New", "2.0")) { (desk: TestDesk) async throws in
+        try await TestServer.run(journeys: journey("Old", "1.0") + journey("New", "2.0")) { (server: TestServer) async throws in
             for (name, isAsked) in [("Old", true), ("Old", false), ("New", true), ("New", false)] {
-                let reply = try await desk.logIn(name)
+                let reply = try await server.logIn(name)
                 #expect(reply.isLoggedIn == !isAsked)
                 guard isAsked else { continue }
                 var step = try reply.step
                 #expect(step.callbacks[0].output("terms") == "Be kind")
                 #expect(step.callbacks[0].output("createDate") == "2025-01-01T00:00:00.000Z")
                 step.fill("TermsAndConditionsCallback", .bool(true))
-                #expect(try await desk.next(step).isLoggedIn)
+                #expect(try await server.next(step).isLoggedIn)
             }
         }
     }
@@ -258,12 +258,12 @@ struct DecisionNodeTests {
                   default: no
                   outcomes: {yes: success, no: failure}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            var step = try await desk.logIn("J", name: user, password: user == "mira" ? TestDesk.password : "staple").step
+        try await TestServer.run(journeys: journeys) { server in
+            var step = try await server.logIn("J", name: user, password: user == "mira" ? TestServer.password : "staple").step
             #expect(step.callbacks[1].output("deep") == .object(["list": .array([.integer(1), .number(2.5), .null])]))
             #expect(step.callbacks[1].input?.map(\.name) == ["IDToken2", "IDToken2extra"])
             step.callbacks[1].answer(.string(answer))
-            #expect(try await desk.next(step).isLoggedIn == holds)
+            #expect(try await server.next(step).isLoggedIn == holds)
         }
     }
 
@@ -292,12 +292,13 @@ struct PersonNodeTests {
 
             """
         }
-        try await TestDesk.run(journeys: journey("Lock", "LOCK") + journey("Unlock", "UNLOCK")) { (desk: TestDesk) async throws in
+        try await TestServer.run(journeys: journey("Lock", "LOCK") + journey("Unlock", "UNLOCK")) {
+            (server: TestServer) async throws in
             for (name, isLocked) in [("Lock", true), ("Unlock", false)] {
-                var step = try await desk.start(name).step
+                var step = try await server.start(name).step
                 step.fill("NameCallback", "mira")
-                #expect(try await desk.next(step).message == "Login failure")
-                #expect(try await desk.logIn("Login").message == (isLocked ? "User Locked Out." : nil))
+                #expect(try await server.next(step).message == "Login failure")
+                #expect(try await server.logIn("Login").message == (isLocked ? "User Locked Out." : nil))
             }
         }
     }
@@ -316,19 +317,19 @@ struct PersonNodeTests {
                   outcomes: {outcome: end}
                 end: {type: SuccessNode}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let token = try #require(try await desk.logIn("J").json["tokenId"]?.string)
+        try await TestServer.run(journeys: journeys) { server in
+            let token = try #require(try await server.logIn("J").json["tokenId"]?.string)
             func properties() async throws -> JSONValue? {
                 let headers = ["iPlanetDirectoryPro": token, "Content-Type": "application/json"]
-                return try await desk.send(
+                return try await server.send(
                     .post, "/am/json/realms/root/sessions?_action=getSessionInfo", headers: headers, body: "{}"
                 ).json["properties"]
             }
             #expect(try await properties()?["level"] == "gold")
             #expect(try await properties()?["Service"] == "J", "what the server says of itself nobody can change")
-            desk.clock.advance(by: 119)
+            server.clock.advance(by: 119)
             #expect(try await properties() != nil)
-            desk.clock.advance(by: 2)
+            server.clock.advance(by: 2)
             #expect(try await properties() == nil)
         }
     }
@@ -362,8 +363,8 @@ struct PersonNodeTests {
                         outcomes: {outcome: make}
                       make: {type: CreateObjectNode, outcomes: {CREATED: success, FAILURE: failure}}
                 """)
-        try await TestDesk.run(file) { desk in
-            var step = try await desk.start("Join").step
+        try await TestServer.run(file) { server in
+            var step = try await server.start("Join").step
             #expect(step.stage == "Join" && step.header == "Welcome" && step.description == nil)
             #expect(
                 step.callbacks.map(\.type) == [
@@ -377,10 +378,10 @@ struct PersonNodeTests {
             for (index, value) in values.enumerated() { step.callbacks[index].answer(value) }
             try step.fill("KbaCreateCallback", "question", "Pet?")
             try step.fill("KbaCreateCallback", "answer", "Rex")
-            #expect(try await desk.next(step).isLoggedIn)
-            let person = try #require(try await desk.person("x"))
+            #expect(try await server.next(step).isLoggedIn)
+            let person = try #require(try await server.person("x"))
             #expect(person.claims == ["email": "no address", "family_name": "Doe"])
-            let questions = try await desk.server.desk.transact { state, _ in
+            let questions = try await server.devServer.context.transact { state, _ in
                 state.directory.questions(of: UserKey(realm: .root, name: "x"))
             }
             #expect(questions == ["Pet?"])
@@ -404,9 +405,9 @@ struct PersonNodeTests {
                 other: {type: UsernameCollectorNode, outcomes: {outcome: strict}}
                 strict: {type: InnerTreeEvaluatorNode, tree: Strict, outcomes: {otherwise: name}}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let second = try await desk.next(try await desk.start("J").step).step
-            let reply = try await desk.next(second)
+        try await TestServer.run(journeys: journeys) { server in
+            let second = try await server.next(try await server.start("J").step).step
+            let reply = try await server.next(second)
             #expect(reply.status == status && reply.message == message)
             let requirements = reply.json["detail"]?["failedPolicyRequirements"]?.array?.first
             #expect((requirements?["property"] == "mail") == (status == 403))

@@ -35,21 +35,21 @@ struct CodeNodeTests {
                   hotpWindowSize: 3
                   outcomes: {successOutcome: success, otherwise: failure}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            #expect(try await desk.logIn("Enter").message == "Login failure", "nothing is registered yet")
-            let step = try await desk.logIn("Register").step
+        try await TestServer.run(journeys: journeys) { server in
+            #expect(try await server.logIn("Enter").message == "Login failure", "nothing is registered yet")
+            let step = try await server.logIn("Register").step
             #expect(step.callbacks[0].output("message") == "Scan me")
             let enrollment = try EnrollmentURI.parse(try step.registrationURI)
             let settings = try #require(enrollment.oath)
             #expect(enrollment.account.issuer == "Harbor" && enrollment.backgroundColor?.hasSuffix("112233") == true)
             #expect(enrollment.imageURL == "https://example.test/logo.png")
             #expect(settings.algorithm == .sha256 && settings.digits == .eight && settings.secret.count == 32)
-            #expect(try await desk.next(step).isLoggedIn)
+            #expect(try await server.next(step).isLoggedIn)
             func enter(_ counter: UInt64) async throws -> Bool {
-                var step = try await desk.logIn("Enter").step
+                var step = try await server.logIn("Enter").step
                 let code = HOTP.code(secret: settings.secret, counter: counter, digits: .eight, algorithm: .sha256)
                 step.fill("NameCallback", .string(code))
-                return try await desk.next(step).isLoggedIn
+                return try await server.next(step).isLoggedIn
             }
             #expect(try await !enter(4))
             #expect(try await enter(3))
@@ -79,31 +79,31 @@ struct CodeNodeTests {
                 \(Self.login)
                 next: {type: RecoveryCodeCollectorDecisionNode, recoveryCodeType: PUSH, outcomes: {true: success, false: failure}}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let shown = try await desk.next(try await desk.logIn("Register").step).step
+        try await TestServer.run(journeys: journeys) { server in
+            let shown = try await server.next(try await server.logIn("Register").step).step
             let script = try #require(shown.callbacks[1].output("message")?.string)
             #expect(shown.callbacks[1].output("messageType") == "4" && script.contains("Recovery Codes"))
             let codes = script.matches(of: #/"(\w{10})\\n"/#).map { String($0.output.1) }
             #expect(Set(codes).count == 10)
             let missingCodes = codes.filter { shown.callbacks[0].output("message")?.string?.contains($0) != true }
             #expect(missingCodes.isEmpty)
-            #expect(try await desk.next(shown).isLoggedIn)
+            #expect(try await server.next(shown).isLoggedIn)
 
             func enter(_ code: String, _ journey: String = "Enter") async throws -> Bool {
-                var step = try await desk.logIn(journey).step
+                var step = try await server.logIn(journey).step
                 if journey == "Enter" {
                     step.fill("ConfirmationCallback", .integer(1))
-                    step = try await desk.next(step).step
+                    step = try await server.next(step).step
                 }
                 step.fill("NameCallback", .string(code))
-                return try await desk.next(step).isLoggedIn
+                return try await server.next(step).isLoggedIn
             }
             #expect(try await !enter(codes[0], "EnterPush"))
             #expect(try await enter(" \(codes[0]) "))
             #expect(try await !enter(codes[0]))
             #expect(try await !enter("AAAAAAAAAA"))
             #expect(try await enter(codes[1]))
-            try await desk.server.desk.transact { state, _ in
+            try await server.devServer.context.transact { state, _ in
                 let id = state.devices.oathDevice(of: Self.mira)?.resourceID ?? ""
                 _ = state.devices.remove(.oath, id, of: Self.mira)
                 state.devices.save(EnrollmentStyle().newOATHDevice(), for: Self.mira)
@@ -130,26 +130,26 @@ struct CodeNodeTests {
                 codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
             """
         let configure: (inout ServerConfiguration) -> Void = { $0.pollInterval = .seconds(15) }
-        try await TestDesk.run(journeys: journeys, configure) { desk in
-            let late = try await desk.poll(try await desk.logIn("Register").step).step
-            #expect(try await desk.poll(late).message == "Login failure", "after 30 seconds")
+        try await TestServer.run(journeys: journeys, configure) { server in
+            let late = try await server.poll(try await server.logIn("Register").step).step
+            #expect(try await server.poll(late).message == "Login failure", "after 30 seconds")
 
-            let step = try await desk.logIn("Register").step
+            let step = try await server.logIn("Register").step
             #expect(step.callbacks[0].output("message") == "Scan me")
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             #expect(phone.enrollment.account.issuer == "Harbor")
             let factor: MovingFactor? = isCombined ? OTPPeriod(seconds: 60).map { .time(period: $0) } : nil
             #expect(phone.enrollment.oath?.factor == factor)
-            #expect(try await phone.register(at: desk).status == 200)
-            let shown = try await desk.poll(step).step
+            #expect(try await phone.register(at: server).status == 200)
+            let shown = try await server.poll(step).step
             #expect(shown.callbacks[1].output("message")?.string?.contains("<em>Push") == true)
             let script = shown.callbacks[1].output("message")?.string ?? ""
             let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
-            let redeemed = try await desk.server.desk.transact { state, _ in
+            let redeemed = try await server.devServer.context.transact { state, _ in
                 [DeviceKind.oath, .push].map { state.devices.redeem(String(code), for: $0, of: Self.mira) }
             }
             #expect(redeemed == [isCombined, true])
-            #expect(try await desk.next(shown).isLoggedIn)
+            #expect(try await server.next(shown).isLoggedIn)
         }
     }
 
@@ -169,33 +169,33 @@ struct CodeNodeTests {
         let journeys =
             journey("Codes", "OathRegistrationNode", then: "codes") + codes + journey("PushCodes", type, then: "codes") + codes
             + journey("Again", type, then: "success")
-        try await TestDesk.run(journeys: journeys) { desk in
+        try await TestServer.run(journeys: journeys) { server in
             func code(_ shown: JourneyStep) throws -> String {
                 let script = try #require(shown.callbacks[1].output("message")?.string)
                 return String(try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1)
             }
             var old: [DeviceKind: String] = [:]
             if isCombined {
-                let shown = try await desk.next(try await desk.logIn("Codes").step).step
+                let shown = try await server.next(try await server.logIn("Codes").step).step
                 old[.oath] = try code(shown)
-                #expect(try await desk.next(shown).isLoggedIn)
+                #expect(try await server.next(shown).isLoggedIn)
             }
-            let registration = try await desk.logIn("PushCodes").step
+            let registration = try await server.logIn("PushCodes").step
             let phone = try Phone(uri: try registration.registrationURI, uid: "old")
-            #expect(try await phone.register(at: desk).status == 200)
-            let shown = try await desk.poll(registration).step
+            #expect(try await phone.register(at: server).status == 200)
+            let shown = try await server.poll(registration).step
             old[.push] = try code(shown)
             if isCombined { old[.oath] = old[.push] }
-            #expect(try await desk.next(shown).isLoggedIn)
+            #expect(try await server.next(shown).isLoggedIn)
 
             // Also when nobody looks whether the new device has registered.
-            let again = try await desk.logIn("Again").step
-            #expect(try await Phone(uri: try again.registrationURI, uid: "new").register(at: desk).status == 200)
-            let redeemed = try await desk.server.desk.transact { [old] state, _ in
+            let again = try await server.logIn("Again").step
+            #expect(try await Phone(uri: try again.registrationURI, uid: "new").register(at: server).status == 200)
+            let redeemed = try await server.devServer.context.transact { [old] state, _ in
                 old.map { state.devices.redeem($0.value, for: $0.key, of: Self.mira) }
             }
             #expect(redeemed == Array(repeating: false, count: old.count))
-            #expect(try await desk.poll(again).isLoggedIn)
+            #expect(try await server.poll(again).isLoggedIn)
         }
     }
 
@@ -216,12 +216,12 @@ struct CodeNodeTests {
                 verify: {type: PushResultVerifierNode, outcomes: {TRUE: success, WAITING: wait, otherwise: failure}}
                 \(wait.isEmpty ? "" : "other: {type: ChoiceCollectorNode, choices: [a, b], outcomes: {otherwise: failure}}")
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let phone = try await desk.registeredPhone()
-            let login = try await desk.waitingLogin(phone: phone)
+        try await TestServer.run(journeys: journeys) { server in
+            let phone = try await server.registeredPhone()
+            let login = try await server.waitingLogin(phone: phone)
             #expect(login.step.callbacks.map(\.type) == ["PollingWaitCallback"])
-            #expect(try await phone.answer(login.push, at: desk).status == 200)
-            #expect(try await desk.poll(login.step).isLoggedIn)
+            #expect(try await phone.answer(login.push, at: server).status == 200)
+            #expect(try await server.poll(login.step).isLoggedIn)
         }
     }
 
@@ -253,12 +253,12 @@ struct CodeNodeTests {
                   type: PushResultVerifierNode
                   outcomes: {TRUE: success, FALSE: failure, EXPIRED: failure, WAITING: wait}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let phone = try await desk.registeredPhone()
+        try await TestServer.run(journeys: journeys) { server in
+            let phone = try await server.registeredPhone()
             func wait() async throws -> (step: JourneyStep, push: PendingPush) {
-                var step = try await desk.logIn("PushLogin").step
+                var step = try await server.logIn("PushLogin").step
                 step.fill("TextInputCallback", "42")
-                return (try await desk.next(step).step, try #require(try await desk.mailbox(phone.uid).last))
+                return (try await server.next(step).step, try #require(try await server.mailbox(phone.uid).last))
             }
             var login = try await wait()
             let message = try SealedPushMessage(login.push.sealed).open(with: phone.secret)
@@ -271,20 +271,20 @@ struct CodeNodeTests {
                 ])
             #expect(login.step.callbacks[0].output("message") == .string("Press \(number)"))
             #expect(login.step.waitMilliseconds == 7000)
-            #expect(try await phone.answer(login.push, ["challengeResponse": .string(String(number))], at: desk).status == 200)
-            #expect(try await desk.poll(login.step).isLoggedIn)
+            #expect(try await phone.answer(login.push, ["challengeResponse": .string(String(number))], at: server).status == 200)
+            #expect(try await server.poll(login.step).isLoggedIn)
 
             login = try await wait()
             login.step.fill("ConfirmationCallback", .integer(0))
-            #expect(try await desk.next(login.step).message == "Login failure", "another way leads to none")
+            #expect(try await server.next(login.step).message == "Login failure", "another way leads to none")
 
             login = try await wait()
-            desk.clock.advance(by: 15)
-            #expect(try await desk.next(login.step).step.waitMilliseconds == 5000, "no longer than the message is good")
+            server.clock.advance(by: 15)
+            #expect(try await server.next(login.step).step.waitMilliseconds == 5000, "no longer than the message is good")
 
             login = try await wait()
-            desk.clock.advance(by: 21)
-            #expect(try await desk.next(login.step).message == "Login failure", "20 seconds are over")
+            server.clock.advance(by: 21)
+            #expect(try await server.next(login.step).message == "Login failure", "20 seconds are over")
         }
     }
 }
@@ -293,8 +293,10 @@ struct CodeNodeTests {
 struct DeviceNodeTests {
     private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
 
-    private func devices(_ kind: DeviceKind, _ desk: TestDesk) async throws -> [OtherDevice] {
-        try await desk.server.desk.transact { state, _ in state.devices.others(kind, of: UserKey(realm: .root, name: "mira")) }
+    private func devices(_ kind: DeviceKind, _ server: TestServer) async throws -> [OtherDevice] {
+        try await server.devServer.context.transact { state, _ in
+            state.devices.others(kind, of: UserKey(realm: .root, name: "mira"))
+        }
     }
 
     @Test("A profile is unknown, then it matches, then too much has changed, then it is too old")
@@ -316,24 +318,24 @@ struct DeviceNodeTests {
                   outcomes: {true: success, false: failure, unknownDevice: unknown}
                 unknown: {type: FailureNode, reason: lockedOut}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
+        try await TestServer.run(journeys: journeys) { server in
             func tell(_ journey: String, memory: Int = 1, cpu: Int = 1, id: String = "d-1") async throws -> Reply {
-                var step = try await desk.logIn(journey).step
+                var step = try await server.logIn(journey).step
                 let profile =
                     #"{"identifier":"\#(id)","location":{"latitude":1},"metadata":{"hardware":{"memory":\#(memory),"cpu":\#(cpu)}}}"#
                 step.fill("DeviceProfileCallback", .string(profile))
-                return try await desk.next(step)
+                return try await server.next(step)
             }
             #expect(try await tell("Match").message == "User Locked Out.")
-            #expect(try await desk.logIn("Save").step.callbacks[0].output("location") == .bool(false))
+            #expect(try await server.logIn("Save").step.callbacks[0].output("location") == .bool(false))
             #expect(try await tell("Save").isLoggedIn)
-            let saved = try #require(try await devices(.profile, desk).first)
+            let saved = try #require(try await devices(.profile, server).first)
             #expect(saved.details["location"] == nil && saved.details["metadata"] != nil && saved.name == "d-1")
             #expect(try await tell("Match").isLoggedIn)
             #expect(try await tell("Match", memory: 2).isLoggedIn)
             #expect(try await tell("Match", memory: 2, cpu: 2).message == "Login failure")
             #expect(try await tell("Match", id: "d-2").message == "User Locked Out.")
-            desk.clock.advance(by: 3 * 86_400)
+            server.clock.advance(by: 3 * 86_400)
             #expect(try await tell("Match").message == "User Locked Out.")
             // More than a kilobyte.
             #expect(try await tell("Save", id: String(repeating: "x", count: 1100)).json["authId"] != nil)
@@ -366,11 +368,12 @@ struct DeviceNodeTests {
               nodes:
                 sign: {type: DeviceSigningVerifierNode, applicationIds: [org.example.app], outcomes: {success: success, otherwise: failure}}
             """
-        try await TestDesk.run(journeys: journey("Drop", storage: "success") + journey("Bind", storage: "store") + store + sign) {
-            (desk: TestDesk) async throws in
+        try await TestServer.run(journeys: journey("Drop", storage: "success") + journey("Bind", storage: "store") + store + sign)
+        {
+            (server: TestServer) async throws in
             let key = TestKey.apple()
             func statement(_ callback: JourneyCallback, _ app: String, _ header: [String: JSONValue]) throws -> JSONValue {
-                let now = Int64(desk.clock.now.timeIntervalSince1970)
+                let now = Int64(server.clock.now.timeIntervalSince1970)
                 return .string(
                     try key.sign(
                         [
@@ -380,24 +383,24 @@ struct DeviceNodeTests {
                         ], header: header))
             }
             func bind(_ journey: String, app: String = "org.example.app") async throws -> Reply {
-                var step = try await desk.logIn(journey).step
+                var step = try await server.logIn(journey).step
                 let callback = step.callbacks[0]
                 #expect(callback.output("authenticationType") == "BIOMETRIC_ONLY" && callback.output("timeout") == .integer(30))
                 let texts = ["title", "subtitle", "description"].map { callback.output($0) }
                 #expect(texts == ["T", "S", "D"])
                 try step.fill("DeviceBindingCallback", "jws", try statement(callback, app, ["jwk": key.jwk]))
-                return try await desk.next(step)
+                return try await server.next(step)
             }
             func sign(app: String) async throws -> Reply {
-                var step = try await desk.start("Sign").step
+                var step = try await server.start("Sign").step
                 try step.fill("DeviceSigningVerifierCallback", "jws", try statement(step.callbacks[0], app, [:]))
-                return try await desk.next(step)
+                return try await server.next(step)
             }
             #expect(try await bind("Drop").isLoggedIn)
-            #expect(try await devices(.binding, desk).isEmpty)
+            #expect(try await devices(.binding, server).isEmpty)
             #expect(try await bind("Bind", app: "org.other").message == "Login failure")
             #expect(try await bind("Bind").isLoggedIn)
-            #expect(try await devices(.binding, desk).count == 1)
+            #expect(try await devices(.binding, server).count == 1)
             #expect(try await sign(app: "org.other").message == "Login failure")
             #expect(try await sign(app: "org.example.app").isLoggedIn)
         }
@@ -436,34 +439,34 @@ struct DeviceNodeTests {
                   outcomes: {success: success, recoveryCode: code, otherwise: failure}
                 code: {type: RecoveryCodeCollectorDecisionNode, recoveryCodeType: WEB_AUTHN, outcomes: {true: success, false: failure}}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            #expect(try await desk.logIn("LogIn").message == "Login failure", "there is none yet")
+        try await TestServer.run(journeys: journeys) { server in
+            #expect(try await server.logIn("LogIn").message == "Login failure", "there is none yet")
             var authenticator = TestAuthenticator(party: "example.test", origin: "android:apk-key-hash:x")
-            var step = try await desk.logIn("Register").step
+            var step = try await server.logIn("Register").step
             let text = JSON.text(of: try JSON.value(of: JSON.encode(step.callbacks[0])))
             for part in ["Harbor", "example.test", "required", "30000"] { #expect(text.contains(part)) }
             step.fill(
                 "HiddenValueCallback",
                 .string(try authenticator.registration(challenge: try WebAuthnTests.challenge(step), name: "<Key> \"1\"")))
-            #expect(try await devices(.webauthn, desk).isEmpty)
-            let shown = try await desk.next(step).step
-            #expect(try await devices(.webauthn, desk).map(\.name) == ["<Key> \"1\""])
+            #expect(try await devices(.webauthn, server).isEmpty)
+            let shown = try await server.next(step).step
+            #expect(try await devices(.webauthn, server).map(\.name) == ["<Key> \"1\""])
             let script = try #require(shown.callbacks[1].output("message")?.string)
             #expect(!script.contains("<Key>"), "a device's name is no markup, and ends no text")
             let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
-            #expect(try await desk.next(shown).isLoggedIn)
+            #expect(try await server.next(shown).isLoggedIn)
 
             authenticator.counter = 2
-            step = try await desk.logIn("LogIn").step
+            step = try await server.logIn("LogIn").step
             step.fill(
                 "HiddenValueCallback", .string(try authenticator.assertion(challenge: try WebAuthnTests.challenge(step))))
-            #expect(try await desk.next(step).isLoggedIn)
+            #expect(try await server.next(step).isLoggedIn)
 
-            step = try await desk.logIn("LogIn").step
+            step = try await server.logIn("LogIn").step
             step.fill("ConfirmationCallback", .integer(0))
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             step.fill("NameCallback", .string(String(code)))
-            #expect(try await desk.next(step).isLoggedIn)
+            #expect(try await server.next(step).isLoggedIn)
         }
     }
 }

@@ -12,8 +12,8 @@ struct DeviceOutcomeTests {
     private static let (isNone, isOther) = ("User Locked Out.", "Policy validation failed")
     private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
 
-    private func statement(_ callback: JourneyCallback, _ key: TestKey, _ desk: TestDesk, isNew: Bool) throws -> JSONValue {
-        let now = Int64(desk.clock.now.timeIntervalSince1970)
+    private func statement(_ callback: JourneyCallback, _ key: TestKey, _ server: TestServer, isNew: Bool) throws -> JSONValue {
+        let now = Int64(server.clock.now.timeIntervalSince1970)
         return .string(
             try key.sign(
                 [
@@ -44,27 +44,27 @@ struct DeviceOutcomeTests {
                 \(Self.none)
                 \(Self.other)
             """
-        try await TestDesk.run(journeys: journeys) { (desk: TestDesk) async throws in
+        try await TestServer.run(journeys: journeys) { (server: TestServer) async throws in
             let key = TestKey.apple()
             func sign(_ journey: String, _ key: TestKey) async throws -> Reply {
-                var step = try await journey == "Sign" ? desk.logIn(journey).step : desk.start(journey).step
-                let jws = try statement(step.callbacks[0], key, desk, isNew: false)
+                var step = try await journey == "Sign" ? server.logIn(journey).step : server.start(journey).step
+                let jws = try statement(step.callbacks[0], key, server, isNew: false)
                 try step.fill("DeviceSigningVerifierCallback", "jws", jws)
-                return try await desk.next(step)
+                return try await server.next(step)
             }
             func bind(_ key: TestKey) async throws -> Reply {
-                var step = try await desk.logIn("Bind").step
-                try step.fill("DeviceBindingCallback", "jws", try statement(step.callbacks[0], key, desk, isNew: true))
-                return try await desk.next(step)
+                var step = try await server.logIn("Bind").step
+                try step.fill("DeviceBindingCallback", "jws", try statement(step.callbacks[0], key, server, isNew: true))
+                return try await server.next(step)
             }
-            #expect(try await desk.logIn("Sign").message == Self.isNone)
+            #expect(try await server.logIn("Sign").message == Self.isNone)
             #expect(try await sign("Unnamed", key).message == Self.isNone)
             #expect(try await bind(key).isLoggedIn)
             #expect(try await sign("Sign", key).isLoggedIn)
             #expect(try await sign("Sign", .apple()).message == Self.isOther)
             #expect(try await sign("Unnamed", key).isLoggedIn)
             #expect(try await sign("Unnamed", .apple()).message == Self.isOther)
-            #expect(try await desk.logIn("Bind").message == Self.isNone, "one is enough")
+            #expect(try await server.logIn("Bind").message == Self.isNone, "one is enough")
         }
     }
 
@@ -86,10 +86,10 @@ struct DeviceOutcomeTests {
                   outcomes: {success: success, Timeout: none, otherwise: failure}
                 \(Self.none)
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            var step = try await desk.logIn("Bind").step
+        try await TestServer.run(journeys: journeys) { server in
+            var step = try await server.logIn("Bind").step
             try step.fill("DeviceBindingCallback", "clientError", .string(error))
-            #expect(try await desk.next(step).message == message)
+            #expect(try await server.next(step).message == message)
         }
     }
 
@@ -133,19 +133,19 @@ struct DeviceOutcomeTests {
                   {type: WebAuthnRegistrationNode, maxSavedDevices: 1, outcomes: {success: success, exceedDeviceLimit: none, otherwise: failure}}
                 \(Self.none)
             """
-        try await TestDesk.run(journeys: journeys) { desk in
+        try await TestServer.run(journeys: journeys) { server in
             func register() async throws -> Reply {
-                var step = try await desk.logIn("Register").step
+                var step = try await server.logIn("Register").step
                 let authenticator = TestAuthenticator()
                 step.fill(
                     "HiddenValueCallback", .string(try authenticator.registration(challenge: try WebAuthnTests.challenge(step))))
-                return try await desk.next(step)
+                return try await server.next(step)
             }
             let first = try await register()
             #expect(first.isLoggedIn != makesCodes)
-            if makesCodes { #expect(try await desk.next(try first.step).isLoggedIn) }
+            if makesCodes { #expect(try await server.next(try first.step).isLoggedIn) }
             #expect(try await register().message == Self.isNone)
-            #expect(try await desk.logIn("Direct").message == Self.isNone)
+            #expect(try await server.logIn("Direct").message == Self.isNone)
         }
     }
 }

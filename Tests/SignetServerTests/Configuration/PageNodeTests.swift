@@ -41,11 +41,11 @@ struct PageNodeTests {
 
     @Test("Its callbacks come after the others', it gets its part of the answers, and the page has its outcomes", arguments: ends)
     func last(node: String, outcomes: String, types: [String], right: JSONValue, wrong: JSONValue) async throws {
-        try await TestDesk.run(journeys: Self.page(node, outcomes)) { desk in
+        try await TestServer.run(journeys: Self.page(node, outcomes)) { server in
             for (answer, password, isIn) in [
-                (right, TestDesk.password, true), (wrong, TestDesk.password, false), (right, "x", false),
+                (right, TestServer.password, true), (wrong, TestServer.password, false), (right, "x", false),
             ] {
-                var step = try await desk.start("J").step
+                var step = try await server.start("J").step
                 #expect(step.stage == "Both" && step.header == "Sign in your way" && step.description == nil)
                 #expect(step.callbacks.map(\.type) == ["NameCallback", "PasswordCallback"] + types)
                 let names = step.callbacks.flatMap { $0.input ?? [] }.map(\.name)
@@ -53,18 +53,18 @@ struct PageNodeTests {
                 step.fill("NameCallback", "mira")
                 step.fill("PasswordCallback", .string(password))
                 step.fill(try #require(types.last), answer)
-                #expect(try await desk.next(step).isLoggedIn == isIn)
+                #expect(try await server.next(step).isLoggedIn == isIn)
             }
         }
     }
 
     @Test("A browser walks it, on one page")
     func browser() async throws {
-        try await TestDesk.run(journeys: Self.page(Self.ends[0].node, Self.ends[0].outcomes)) { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run(journeys: Self.page(Self.ends[0].node, Self.ends[0].outcomes)) { server in
+            let browser = PageBrowser(server)
             let page = try await browser.get("/am/XUI/?authIndexType=service&authIndexValue=J")
             #expect(page.heading == "Sign in your way")
-            let fields = ["IDToken1": "mira", "IDToken2": TestDesk.password]
+            let fields = ["IDToken1": "mira", "IDToken2": TestServer.password]
             let isIn = try await browser.submit(page, fields.merging(["IDToken3": "0"]) { $1 })
             #expect(isIn.heading == "You are signed in")
         }
@@ -73,17 +73,17 @@ struct PageNodeTests {
     @Test("An answer that will not do is asked for again, with the whole page")
     func again() async throws {
         let (node, outcomes, types, right, _) = Self.ends[0]
-        try await TestDesk.run(journeys: Self.page(node, outcomes)) { desk in
-            var step = try await desk.start("J").step
+        try await TestServer.run(journeys: Self.page(node, outcomes)) { server in
+            var step = try await server.start("J").step
             step.fill("NameCallback", "mira")
             step.fill(types[0], .integer(7))
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             let inputNames = step.callbacks.compactMap(\.input?.first?.name)
             #expect(step.stage == "Both" && inputNames == ["IDToken1", "IDToken2", "IDToken3"])
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(TestDesk.password))
+            step.fill("PasswordCallback", .string(TestServer.password))
             step.fill(types[0], right)
-            #expect(try await desk.next(step).isLoggedIn)
+            #expect(try await server.next(step).isLoggedIn)
         }
     }
 
@@ -101,19 +101,19 @@ struct PageNodeTests {
         let configure: (inout ServerConfiguration) -> Void = {
             $0.users[0].securityAnswers = ["Pet?": Secret("x".utf8), "Town?": Secret("x".utf8), "Road?": Secret("x".utf8)]
         }
-        try await TestDesk.run(journeys: journeys, configure) { desk in
-            var step = try await desk.start("J").step
+        try await TestServer.run(journeys: journeys, configure) { server in
+            var step = try await server.start("J").step
             step.fill("NameCallback", "mira")
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             let question = try #require(step.callbacks[1].output("prompt"))
             for _ in 0..<8 {
                 step.fill("PasswordCallback", "wrong")
-                step = try await desk.next(step).step
+                step = try await server.next(step).step
                 #expect(step.callbacks[1].output("prompt") == question)
             }
             step.fill("TermsAndConditionsCallback", .bool(true))
             step.fill("PasswordCallback", "x")
-            #expect(try await desk.next(step).isLoggedIn)
+            #expect(try await server.next(step).isLoggedIn)
         }
     }
 
@@ -130,19 +130,19 @@ struct PageNodeTests {
     @Test("Who has to be known before anything can be asked of them is asked who they are first")
     func unknownPerson() async throws {
         let configure: (inout ServerConfiguration) -> Void = { $0.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)] }
-        try await TestDesk.run(journeys: Self.nameAndQuestion, configure) { desk in
+        try await TestServer.run(journeys: Self.nameAndQuestion, configure) { server in
             func named(_ name: String) async throws -> Reply {
-                var step = try await desk.start("J").step
+                var step = try await server.start("J").step
                 #expect(step.callbacks.map(\.type) == ["NameCallback"])
                 step.fill("NameCallback", .string(name))
-                return try await desk.next(step)
+                return try await server.next(step)
             }
             #expect(try await named("noa").message == "Login failure", "who has no answers cannot give one")
             var step = try await named("mira").step
             #expect(step.callbacks.map(\.type) == ["NameCallback", "PasswordCallback"])
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", "Rex")
-            #expect(try await desk.next(step).isLoggedIn)
+            #expect(try await server.next(step).isLoggedIn)
         }
     }
 
@@ -152,24 +152,24 @@ struct PageNodeTests {
             $0.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)]
             $0.users[1].securityAnswers = ["Town?": Secret("Ulm".utf8)]
         }
-        try await TestDesk.run(journeys: Self.nameAndQuestion, configure) { desk in
-            var step = try await desk.start("J").step
+        try await TestServer.run(journeys: Self.nameAndQuestion, configure) { server in
+            var step = try await server.start("J").step
             step.fill("NameCallback", "noa")
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             #expect(step.callbacks[1].output("prompt") == "Town?")
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", "Ulm")
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             #expect(step.callbacks.count == 2 && step.callbacks[1].output("prompt") == "Pet?")
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", "Rex")
-            #expect(try await desk.next(step).isLoggedIn)
+            #expect(try await server.next(step).isLoggedIn)
         }
     }
 
     @Test("Questions that were kept without their owner can still be read, and are nobody's")
     func ownerless() throws {
-        let memory = try JSON.decode(NodeMemory.self, from: #"{"questioned":{"_0":["Pet?"]}}"#.utf8)
+        let memory = try JSON.decode(NodeProgress.self, from: #"{"questioned":{"_0":["Pet?"]}}"#.utf8)
         guard case .questioned(["Pet?"], of: nil) = memory else {
             Issue.record("read as \(memory)")
             return
@@ -212,13 +212,13 @@ struct PageNodeTests {
                   nodes: [{type: ValidatedUsernameNode, validateInput: true}, \(row.last)]
                   outcomes: {in: failure, out: success}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            var step = try await desk.start("J").step
+        try await TestServer.run(journeys: journeys) { server in
+            var step = try await server.start("J").step
             let isChecked = onlyChecked == .bool(true)
             step.fill("ValidatedCreateUsernameCallback", isChecked ? "newcomer" : "n")
             step.callbacks[0].input?[1].value = onlyChecked
             step.fill(row.type, row.answer)
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             #expect(step.callbacks[0].output("failedPolicies")?.array?.isEmpty == isChecked)
             #expect(step.callbacks[1].input?.first?.value == row.input && step.callbacks[1].output(row.shown) == row.output)
         }
@@ -234,8 +234,8 @@ struct PageNodeTests {
                   nodes: [{type: ValidatedUsernameNode, validateInput: true}, {type: ChoiceCollectorNode, choices: [in, out]}]
                   outcomes: {in: failure, out: success}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run(journeys: journeys) { server in
+            let browser = PageBrowser(server)
             let page = try await browser.get("/am/XUI/?authIndexType=service&authIndexValue=J")
             let again = try await browser.submit(page, ["IDToken1": "n", "IDToken2": "1"])
             #expect(again.text.captures("<input type=\"radio\" name=\"IDToken2\" value=\"([01])\" checked") == [["1"]])
@@ -255,13 +255,13 @@ struct PageNodeTests {
                   outcomes: {successOutcome: success, failureOutcome: failure, notRegisteredOutcome: register}
                 register: {type: OathRegistrationNode, generateRecoveryCodes: false, outcomes: {successOutcome: page, failureOutcome: failure}}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let registration = try await desk.logIn("J").step
+        try await TestServer.run(journeys: journeys) { server in
+            let registration = try await server.logIn("J").step
             let settings = try #require(EnrollmentURI.parse(try registration.registrationURI).oath)
-            var step = try await desk.next(registration).step
+            var step = try await server.next(registration).step
             #expect(step.header == "Enter the code" && step.callbacks.map(\.type) == ["NameCallback"])
-            step.fill("NameCallback", .string(settings.code(at: desk.clock.now).digits))
-            #expect(try await desk.next(step).isLoggedIn)
+            step.fill("NameCallback", .string(settings.code(at: server.clock.now).digits))
+            #expect(try await server.next(step).isLoggedIn)
         }
     }
 }

@@ -7,10 +7,12 @@ import Testing
 
 @Suite("Faults by name", .timeLimit(.minutes(5)))
 struct FaultTests {
-    private func faults(_ desk: TestDesk) -> FaultTable { desk.server.faults }
+    private func faults(_ server: TestServer) -> FaultTable { server.devServer.faults }
 
     /// The faults that the newest request was answered with.
-    private func applied(_ desk: TestDesk) -> [String]? { desk.server.journal.entries.last { $0.request != nil }?.faults }
+    private func applied(_ server: TestServer) -> [String]? {
+        server.devServer.journal.entries.last { $0.request != nil }?.faults
+    }
 
     // MARK: Answers
 
@@ -21,19 +23,19 @@ struct FaultTests {
             (429, 1, "temporarily_unavailable", "Too Many Requests"),
         ] as [(Int, Int?, String, String)])
     func status(status: Int, retryAfter: Int?, error: String, reason: String) async throws {
-        try await TestDesk.run { desk in
-            let code = try await desk.code(try await desk.session())
-            try faults(desk).switchOn(FaultRule(.status(status, retryAfter: retryAfter), name: "down", .times(2)))
-            let token = try await desk.exchange(code)
+        try await TestServer.run { server in
+            let code = try await server.code(try await server.session())
+            try faults(server).switchOn(FaultRule(.status(status, retryAfter: retryAfter), name: "down", .times(2)))
+            let token = try await server.exchange(code)
             #expect(token.status == status && token.error == error)
             #expect(token.header("Retry-After") == retryAfter.map(String.init))
-            #expect(applied(desk) == ["down"])
-            let login = try await desk.start("Login")
+            #expect(applied(server) == ["down"])
+            let login = try await server.start("Login")
             #expect(login.status == status && login.json["code"]?.wholeNumber == Int64(status) && login.message != nil)
             #expect(login.json["reason"]?.string == reason)
             // The code was not spent, and the fault is over.
-            #expect(try await desk.exchange(code).status == 200)
-            #expect(applied(desk) == [])
+            #expect(try await server.exchange(code).status == 200)
+            #expect(applied(server) == [])
         }
     }
 
@@ -48,9 +50,9 @@ struct FaultTests {
 
     @Test("An error is told in the language of its address: JSON, OAuth 2.0, a page, or the XML of SNS", arguments: languages)
     func language(method: HTTPRequest.Method, path: String, type: String, part: String) async throws {
-        try await Sender.run { desk in
-            try faults(desk).switchOn(FaultRule(.status(503, retryAfter: 7)))
-            let reply = try await desk.send(method, path, headers: [:], body: "")
+        try await Sender.run { server in
+            try faults(server).switchOn(FaultRule(.status(503, retryAfter: 7)))
+            let reply = try await server.send(method, path, headers: [:], body: "")
             #expect(reply.status == 503 && reply.header("Retry-After") == "7")
             #expect(reply.header("Content-Type")?.hasPrefix(type) == true)
             #expect(reply.text.contains(part) && reply.text.contains("A fault is switched on."), "\(reply.text)")
@@ -59,49 +61,49 @@ struct FaultTests {
 
     @Test("A fault at the push front is for what servers send and devices fetch there, and for nothing else")
     func front() async throws {
-        try await Sender.run { desk in
-            let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
-            #expect(faults(desk).routes == FaultRoute.names)
-            try faults(desk).switchOn(FaultRule(.status(429), at: "front", .times(2)))
-            #expect(try await desk.start("Login").status == 200)
-            #expect(try await desk.send(.get, "/sns", headers: [:]).status == 429)
-            let refused = try await sender.create(mailbox.address, at: desk)
+        try await Sender.run { server in
+            let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
+            #expect(faults(server).routes == FaultRoute.names)
+            try faults(server).switchOn(FaultRule(.status(429), at: "front", .times(2)))
+            #expect(try await server.start("Login").status == 200)
+            #expect(try await server.send(.get, "/sns", headers: [:]).status == 429)
+            let refused = try await sender.create(mailbox.address, at: server)
             #expect(refused.status == 429 && refused.text.contains("<Code>Throttled</Code>"))
-            #expect(try await sender.create(mailbox.address, at: desk).status == 200)
+            #expect(try await sender.create(mailbox.address, at: server).status == 200)
         }
     }
 
     @Test("A fault that carries the request out spoils the answer only")
     func carriedOut() async throws {
-        try await TestDesk.run { desk in
-            let code = try await desk.code(try await desk.session())
+        try await TestServer.run { server in
+            let code = try await server.code(try await server.session())
             var rule = FaultRule(.status(502), at: "accessToken", .times(1))
             rule.isCarriedOut = true
-            try faults(desk).switchOn(rule)
-            #expect(try await desk.exchange(code).status == 502)
-            #expect(try await desk.exchange(code).error == "invalid_grant")
+            try faults(server).switchOn(rule)
+            #expect(try await server.exchange(code).status == 502)
+            #expect(try await server.exchange(code).error == "invalid_grant")
         }
     }
 
     @Test("A network that wants a login answers with a page")
     func html() async throws {
-        try await TestDesk.run { desk in
-            try faults(desk).switchOn(FaultRule(.html, at: "userInfo"))
-            let reply = try await desk.userInfo("x")
+        try await TestServer.run { server in
+            try faults(server).switchOn(FaultRule(.html, at: "userInfo"))
+            let reply = try await server.userInfo("x")
             #expect(reply.status == 200 && reply.text.hasPrefix("<!DOCTYPE html>"))
             #expect(reply.header("Content-Type")?.hasPrefix("text/html") == true)
-            #expect(faults(desk).switchOff("html"))
-            #expect(try await desk.userInfo("x").status == 401)
-            #expect(!faults(desk).switchOff("html"))
+            #expect(faults(server).switchOff("html"))
+            #expect(try await server.userInfo("x").status == 401)
+            #expect(!faults(server).switchOff("html"))
         }
     }
 
     @Test("Truncated JSON ends in the middle, and its head agrees", arguments: [nil, 0, 3] as [Int?])
     func truncated(bytes: Int?) async throws {
-        try await TestDesk.run { desk in
-            let whole = try await desk.start("Login").text
-            try faults(desk).switchOn(FaultRule(.truncated(after: bytes), at: "authenticate"))
-            let reply = try await desk.start("Login")
+        try await TestServer.run { server in
+            let whole = try await server.start("Login").text
+            try faults(server).switchOn(FaultRule(.truncated(after: bytes), at: "authenticate"))
+            let reply = try await server.start("Login")
             #expect(reply.status == 200 && reply.json == .null)
             // The handle's length differs from login to login by a few bytes.
             if let bytes {
@@ -110,32 +112,32 @@ struct FaultTests {
                 #expect(reply.text.utf8.count > whole.utf8.count / 3)
             }
             #expect(reply.header("Content-Length") == String(reply.text.utf8.count))
-            #expect(applied(desk) == ["truncated"])
+            #expect(applied(server) == ["truncated"])
             // There is nothing to cut off a redirect.
-            try faults(desk).switchOn(FaultRule(.truncated()))
-            #expect(try await desk.authorize(nil).status == 302)
-            #expect(applied(desk) == [])
+            try faults(server).switchOn(FaultRule(.truncated()))
+            #expect(try await server.authorize(nil).status == 302)
+            #expect(applied(server) == [])
         }
     }
 
     @Test("A late answer is late by the machine's clock, and otherwise right")
     func latency() async throws {
-        try await TestDesk.run { desk in
-            try faults(desk).switchOn(FaultRule(.latency(.milliseconds(50)), at: "health", .times(1)))
+        try await TestServer.run { server in
+            try faults(server).switchOn(FaultRule(.latency(.milliseconds(50)), at: "health", .times(1)))
             let began = ContinuousClock.now
-            #expect(try await desk.send(.get, "/am/health", headers: [:]).text == "{}")
+            #expect(try await server.send(.get, "/am/health", headers: [:]).text == "{}")
             #expect(ContinuousClock.now - began >= .milliseconds(50))
-            #expect(applied(desk) == ["latency"])
+            #expect(applied(server) == ["latency"])
         }
     }
 
     @Test("A connection is closed before the head, or after so many bytes of the body", arguments: [nil, 0, 5] as [Int?])
     func cut(bytes: Int?) async throws {
-        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
-            try faults(desk).switchOn(FaultRule(.cut(after: bytes), at: "keys", .times(1)))
-            try await desk.serve { port in
+        try await TestServer.run(.sample { $0.port = 0 }) { server in
+            try faults(server).switchOn(FaultRule(.cut(after: bytes), at: "keys", .times(1)))
+            try await server.serve { port in
                 let request = "GET /am/oauth2/connect/jwk_uri HTTP/1.1\r\nHost: x\r\n\r\n"
-                let connection = try DeskConnection(port: port)
+                let connection = try RawHTTPConnection(port: port)
                 connection.send(request)
                 let text = await connection.read { _ in false }
                 if let bytes {
@@ -145,13 +147,13 @@ struct FaultTests {
                     #expect(text == "")
                 }
                 connection.vanish()
-                let again = try DeskConnection(port: port)
+                let again = try RawHTTPConnection(port: port)
                 again.send(request)
                 let answer = await again.read { $0.hasSuffix("}") }
                 #expect(answer.hasPrefix("HTTP/1.1 200"))
                 again.vanish()
             }
-            let entries = desk.server.journal(matching: JournalFilter { $0.resource = "keys" })
+            let entries = server.devServer.journal(matching: RequestLogFilter { $0.resource = "keys" })
             let statuses = entries.map(\.request?.status)
             #expect(statuses == [bytes == nil ? 0 : 200, 200])
             #expect(entries.map(\.faults) == [["cut"], []])
@@ -160,10 +162,10 @@ struct FaultTests {
 
     @Test("A client without a socket sees a cut as an error")
     func cutInProcess() async throws {
-        try await TestDesk.run { desk in
-            try faults(desk).switchOn(FaultRule(.cut(), .times(1)))
-            await #expect(throws: ConnectionCut.self) { _ = try await desk.send(.get, "/am/health", headers: [:]) }
-            #expect(try await desk.send(.get, "/am/health", headers: [:]).status == 200)
+        try await TestServer.run { server in
+            try faults(server).switchOn(FaultRule(.cut(), .times(1)))
+            await #expect(throws: ConnectionCut.self) { _ = try await server.send(.get, "/am/health", headers: [:]) }
+            #expect(try await server.send(.get, "/am/health", headers: [:]).status == 200)
         }
     }
 
@@ -171,44 +173,44 @@ struct FaultTests {
 
     @Test("Authorize answers with another state, and the rest is right")
     func wrongState() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            try faults(desk).switchOn(FaultRule(.wrongState, .times(1)))
+        try await TestServer.run { server in
+            let session = try await server.session()
+            try faults(server).switchOn(FaultRule(.wrongState, .times(1)))
             // What is not of the kind does not count.
-            #expect(try await desk.authorize(session, ["state": nil]).location["state"] == nil)
-            let answer = try await desk.authorize(session).location
+            #expect(try await server.authorize(session, ["state": nil]).location["state"] == nil)
+            let answer = try await server.authorize(session).location
             #expect(answer["state"]?.isEmpty == false && answer["state"] != "st/&te")
-            #expect(applied(desk) == ["wrong-state"])
-            #expect(try await desk.exchange(try #require(answer["code"])).status == 200)
-            #expect(try await desk.authorize(session).location["state"] == "st/&te")
+            #expect(applied(server) == ["wrong-state"])
+            #expect(try await server.exchange(try #require(answer["code"])).status == 200)
+            #expect(try await server.authorize(session).location["state"] == "st/&te")
         }
     }
 
     @Test("A code is expired when it arrives")
     func expiredCode() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            try faults(desk).switchOn(FaultRule(.expiredCode, .times(1)))
-            #expect(try await desk.exchange(try await desk.code(session)).error == "invalid_grant")
-            #expect(try await desk.exchange(try await desk.code(session)).status == 200)
+        try await TestServer.run { server in
+            let session = try await server.session()
+            try faults(server).switchOn(FaultRule(.expiredCode, .times(1)))
+            #expect(try await server.exchange(try await server.code(session)).error == "invalid_grant")
+            #expect(try await server.exchange(try await server.code(session)).status == 200)
         }
     }
 
     @Test("An id_token has another nonce under a right signature, or a wrong signature")
     func idTokens() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             func token() async throws -> String {
-                let code = try await desk.code(session, ["nonce": "n-1"])
-                return try #require(try Tokens(try await desk.exchange(code)).id)
+                let code = try await server.code(session, ["nonce": "n-1"])
+                return try #require(try Tokens(try await server.exchange(code)).id)
             }
-            try faults(desk).switchOn(FaultRule(.wrongNonce, .times(1)))
-            let other = try await desk.claims(try await token())["nonce"]?.string
+            try faults(server).switchOn(FaultRule(.wrongNonce, .times(1)))
+            let other = try await server.claims(try await token())["nonce"]?.string
             #expect(other?.isEmpty == false && other != "n-1")
-            try faults(desk).switchOn(FaultRule(.wrongSignature, .times(1)))
+            try faults(server).switchOn(FaultRule(.wrongSignature, .times(1)))
             let forged = try await token()
-            await #expect(throws: (any Error).self) { _ = try await desk.claims(forged) }
-            #expect(try await desk.claims(try await token())["nonce"] == "n-1")
+            await #expect(throws: (any Error).self) { _ = try await server.claims(forged) }
+            #expect(try await server.claims(try await token())["nonce"] == "n-1")
         }
     }
 
@@ -221,36 +223,36 @@ struct FaultTests {
             (.address("127.0.0.1"), false), (.device("phone-1"), false),
         ] as [(ClientMatch, Bool)])
     func clients(client: ClientMatch, isMeant: Bool) async throws {
-        try await TestDesk.run { desk in
-            try faults(desk).switchOn(FaultRule(.status(500), for: client))
-            let reply = try await desk.postForm(
+        try await TestServer.run { server in
+            try faults(server).switchOn(FaultRule(.status(500), for: client))
+            let reply = try await server.postForm(
                 "access_token", ["grant_type": "refresh_token", "refresh_token": "x", "client_id": "app"],
                 headers: ["User-Agent": "signet/1 (test)"])
             #expect(reply.status == (isMeant ? 500 : 400), "\(reply.text)")
-            #expect(applied(desk) == (isMeant ? ["status"] : []))
+            #expect(applied(server) == (isMeant ? ["status"] : []))
         }
     }
 
     @Test("A client that shows itself in a header is known, and a body that was read for it is still there")
     func basic() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let basic = ["Authorization": "Basic \(Base64.encode(Array("web:s3cret%3A+%2B%25".utf8), as: .standard))"]
-            try faults(desk).switchOn(FaultRule(.status(500), for: .oauth("web"), .times(1)))
+            try faults(server).switchOn(FaultRule(.status(500), for: .oauth("web"), .times(1)))
             let form = ["token": "x"]
-            #expect(try await desk.postForm("token/revoke", form, headers: basic).status == 500)
-            try faults(desk).switchOn(FaultRule(.status(500), for: .oauth("app"), .times(1)))
-            #expect(try await desk.postForm("token/revoke", form, headers: basic).status == 200)
-            #expect(try await desk.postForm("token/revoke", ["token": "x", "client_id": "app"]).status == 500)
-            let entry = desk.server.journal(matching: JournalFilter { $0.client = .oauth("web") })
+            #expect(try await server.postForm("token/revoke", form, headers: basic).status == 500)
+            try faults(server).switchOn(FaultRule(.status(500), for: .oauth("app"), .times(1)))
+            #expect(try await server.postForm("token/revoke", form, headers: basic).status == 200)
+            #expect(try await server.postForm("token/revoke", ["token": "x", "client_id": "app"]).status == 500)
+            let entry = server.devServer.journal(matching: RequestLogFilter { $0.client = .oauth("web") })
             #expect(entry.map(\.faults) == [["status"], []])
         }
     }
 
     @Test("A body that is too large is refused as ever when a fault asks for its client")
     func largeBody() async throws {
-        try await TestDesk.run(.sample { $0.largestBody = 64 }) { desk in
-            try faults(desk).switchOn(FaultRule(.status(500), for: .oauth("app")))
-            let reply = try await desk.postForm("access_token", ["x": String(repeating: "y", count: 100)])
+        try await TestServer.run(.sample { $0.largestBody = 64 }) { server in
+            try faults(server).switchOn(FaultRule(.status(500), for: .oauth("app")))
+            let reply = try await server.postForm("access_token", ["x": String(repeating: "y", count: 100)])
             #expect(reply.status == 413)
         }
     }
@@ -263,10 +265,10 @@ struct FaultTests {
             ("/am/json/authenticate", "application/json", #""code":413"#),
         ], [false, true])
     func largeBodyLanguage(_ row: (path: String, type: String, part: String), isFaulty: Bool) async throws {
-        try await Sender.run { desk in
-            if isFaulty { try faults(desk).switchOn(FaultRule(.status(500), for: .oauth("app"))) }
+        try await Sender.run { server in
+            if isFaulty { try faults(server).switchOn(FaultRule(.status(500), for: .oauth("app"))) }
             let form = ["Content-Type": "application/x-www-form-urlencoded"]
-            let reply = try await desk.send(.post, row.path, headers: form, body: String(repeating: "x", count: 300_000))
+            let reply = try await server.send(.post, row.path, headers: form, body: String(repeating: "x", count: 300_000))
             #expect(reply.status == 413 && reply.text.contains(row.part), "\(reply.text)")
             #expect(reply.header("Content-Type")?.hasPrefix(row.type) == true)
         }
@@ -274,43 +276,43 @@ struct FaultTests {
 
     @Test("A device's answers break, and no other's")
     func devices() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(phone: phone)
-            try faults(desk).switchOn(FaultRule(.status(500), at: "pushMessage", for: .device("phone-2")))
-            try faults(desk).switchOn(
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            try faults(server).switchOn(FaultRule(.status(500), at: "pushMessage", for: .device("phone-2")))
+            try faults(server).switchOn(
                 FaultRule(.status(503), name: "mine", at: "pushMessage", for: .device("phone-1"), .times(1)))
-            #expect(try await phone.answer(push, at: desk).status == 503)
-            #expect(try await phone.answer(push, at: desk).status == 200)
+            #expect(try await phone.answer(push, at: server).status == 503)
+            #expect(try await phone.answer(push, at: server).status == 200)
         }
     }
 
     @Test("A timed fault goes by the server's clock, a counted one by its number, and a name has one fault")
     func extents() async throws {
-        try await TestDesk.run { desk in
-            func health() async throws -> Int { try await desk.send(.get, "/am/health", headers: [:]).status }
-            try faults(desk).switchOn(FaultRule(.status(500), at: "health", .until(desk.clock.now.addingTimeInterval(60))))
+        try await TestServer.run { server in
+            func health() async throws -> Int { try await server.send(.get, "/am/health", headers: [:]).status }
+            try faults(server).switchOn(FaultRule(.status(500), at: "health", .until(server.clock.now.addingTimeInterval(60))))
             #expect(try await health() == 500)
-            desk.clock.advance(by: 60)
+            server.clock.advance(by: 60)
             #expect(try await health() == 200)
-            #expect(faults(desk).entries.isEmpty)
-            try faults(desk).switchOn(FaultRule(.status(500), at: "health", .times(2)))
-            try faults(desk).switchOn(FaultRule(.status(501), name: "status", at: "health", .times(1)))
+            #expect(faults(server).entries.isEmpty)
+            try faults(server).switchOn(FaultRule(.status(500), at: "health", .times(2)))
+            try faults(server).switchOn(FaultRule(.status(501), name: "status", at: "health", .times(1)))
             #expect([try await health(), try await health()] == [501, 200])
         }
     }
 
     @Test("Of many that come at once exactly the counted ones break")
     func counting() async throws {
-        try await TestDesk.run { desk in
-            try faults(desk).switchOn(FaultRule(.status(500), .times(7)))
+        try await TestServer.run { server in
+            try faults(server).switchOn(FaultRule(.status(500), .times(7)))
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<40 { group.addTask { try await desk.send(.get, "/am/health", headers: [:]).status } }
+                for _ in 0..<40 { group.addTask { try await server.send(.get, "/am/health", headers: [:]).status } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let broken = statuses.filter { $0 == 500 }
             #expect(broken.count == 7)
-            let noted = desk.server.journal(matching: JournalFilter { $0.fault = "status" })
+            let noted = server.devServer.journal(matching: RequestLogFilter { $0.fault = "status" })
             #expect(noted.count == 7)
         }
     }
@@ -323,21 +325,21 @@ struct FaultTests {
             ("pages", false),
         ])
     func routes(route: String, isMeant: Bool) async throws {
-        try await TestDesk.run { desk in
-            try faults(desk).switchOn(FaultRule(.status(500), at: FaultRoute(route)))
-            #expect(try await desk.start("Login").status == (isMeant ? 500 : 200))
+        try await TestServer.run { server in
+            try faults(server).switchOn(FaultRule(.status(500), at: FaultRoute(route)))
+            #expect(try await server.start("Login").status == (isMeant ? 500 : 200))
         }
     }
 
     @Test("Pages and health can break; the console and the administration cannot")
     func places() async throws {
-        try await TestDesk.run { desk in
-            try faults(desk).switchOn(FaultRule(.status(500)))
-            #expect(try await desk.send(.get, "/am/XUI/", headers: [:]).status == 500)
-            #expect(try await desk.send(.get, "/am/health", headers: [:]).status == 500)
-            #expect(try await desk.send(.get, "/am/nothing", headers: [:]).status == 500)
-            #expect(try await desk.send(.get, "/am/console", headers: [:]).status == 403)
-            #expect(try await desk.send(.get, "/am/admin", headers: [:]).status == 404)
+        try await TestServer.run { server in
+            try faults(server).switchOn(FaultRule(.status(500)))
+            #expect(try await server.send(.get, "/am/XUI/", headers: [:]).status == 500)
+            #expect(try await server.send(.get, "/am/health", headers: [:]).status == 500)
+            #expect(try await server.send(.get, "/am/nothing", headers: [:]).status == 500)
+            #expect(try await server.send(.get, "/am/console", headers: [:]).status == 403)
+            #expect(try await server.send(.get, "/am/admin", headers: [:]).status == 404)
         }
     }
 
@@ -367,25 +369,25 @@ struct FaultTests {
 
     @Test("A fault that cannot be is an error that says what can", arguments: wrong)
     func errors(rule: FaultRule, error: FaultError) async throws {
-        try await TestDesk.run { desk in
-            #expect(!faults(desk).routes.contains("front"))
-            #expect(throws: error) { try faults(desk).switchOn(rule) }
-            #expect(faults(desk).entries.isEmpty)
+        try await TestServer.run { server in
+            #expect(!faults(server).routes.contains("front"))
+            #expect(throws: error) { try faults(server).switchOn(rule) }
+            #expect(faults(server).entries.isEmpty)
             #expect(!error.description.isEmpty)
         }
     }
 
     @Test("A kind can be switched on where it has its place", arguments: FaultKind.examples)
     func kinds(kind: FaultKind) async throws {
-        try await TestDesk.run { desk in
-            try faults(desk).switchOn(FaultRule(kind))
-            if let home = kind.home { try faults(desk).switchOn(FaultRule(kind, name: "home", at: FaultRoute(home.rawValue))) }
-            try faults(desk).switchOn(FaultRule(kind, name: "all", at: "/**"))
-            #expect(faults(desk).entries.count == (kind.home == nil ? 2 : 3))
+        try await TestServer.run { server in
+            try faults(server).switchOn(FaultRule(kind))
+            if let home = kind.home { try faults(server).switchOn(FaultRule(kind, name: "home", at: FaultRoute(home.rawValue))) }
+            try faults(server).switchOn(FaultRule(kind, name: "all", at: "/**"))
+            #expect(faults(server).entries.count == (kind.home == nil ? 2 : 3))
             // The server goes on, whatever it answered.
-            _ = try? await desk.start("Login")
-            faults(desk).switchAllOff()
-            #expect(try await desk.start("Login").status == 200)
+            _ = try? await server.start("Login")
+            faults(server).switchAllOff()
+            #expect(try await server.start("Login").status == 200)
         }
     }
 }

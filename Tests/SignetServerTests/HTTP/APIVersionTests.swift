@@ -26,28 +26,28 @@ struct APIVersionTests {
             "resource=2.1,resource=2.1", "version=1.0", "protocol=2.2", "protocol=3.0", "resource=99999999999999999999",
         ])
     func malformed(header: String) {
-        #expect(throws: Refusal.self) { try AcceptAPIVersion(header) }
+        #expect(throws: APIError.self) { try AcceptAPIVersion(header) }
     }
 
     @Test(
         "Each resource answers with its version, or says that it has no other",
         arguments: [
-            (TestDesk.authenticate, nil, 200, "resource=2.1"),
-            (TestDesk.authenticate, "resource=2.1, protocol=1.0", 200, "resource=2.1"),
-            (TestDesk.authenticate, "protocol=1.0,resource=2.0", 200, "resource=2.1"),
-            (TestDesk.authenticate, "resource=2.2", 404, "resource=2.1"),
-            (TestDesk.authenticate, "resource=1.2", 404, "resource=2.1"),
-            (TestDesk.authenticate, "resource=3.0", 404, "resource=2.1"),
-            (TestDesk.authenticate, "nonsense", 400, "resource=2.1"),
+            (TestServer.authenticate, nil, 200, "resource=2.1"),
+            (TestServer.authenticate, "resource=2.1, protocol=1.0", 200, "resource=2.1"),
+            (TestServer.authenticate, "protocol=1.0,resource=2.0", 200, "resource=2.1"),
+            (TestServer.authenticate, "resource=2.2", 404, "resource=2.1"),
+            (TestServer.authenticate, "resource=1.2", 404, "resource=2.1"),
+            (TestServer.authenticate, "resource=3.0", 404, "resource=2.1"),
+            (TestServer.authenticate, "nonsense", 400, "resource=2.1"),
             (push, "resource=1.0, protocol=1.0", 400, "resource=1.0"), (push, "resource=1.1", 404, "resource=1.0"),
             (push, "resource=2.0", 404, "resource=1.0"), (push, "protocol=2.2", 400, "resource=1.0"),
             (push, "x", 400, "resource=1.0"),
         ] as [(String, String?, Int, String)])
     func negotiated(uri: String, header: String?, status: Int, answered: String) async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             var headers = ["Content-Type": "application/json"]
             headers["Accept-API-Version"] = header
-            let reply = try await desk.send(.post, uri, headers: headers, body: "{}")
+            let reply = try await server.send(.post, uri, headers: headers, body: "{}")
             #expect(reply.status == status)
             #expect(reply.header("Content-API-Version") == answered)
             if status == 404 { #expect(try #require(reply.message).hasSuffix("does not match any routes.")) }

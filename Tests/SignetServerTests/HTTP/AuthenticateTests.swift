@@ -11,9 +11,9 @@ struct AuthenticateTests {
         arguments: [(nil, nil), (nil, "application/json"), ("", "application/json"), ("{}", "application/json; charset=UTF-8")]
             as [(String?, String?)])
     func begin(body: String?, type: String?) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(
-                .post, TestDesk.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
+        try await TestServer.run { server in
+            let reply = try await server.send(
+                .post, TestServer.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
             #expect(reply.status == 200)
             #expect(try reply.step.callbacks.map(\.type) == ["NameCallback", "PasswordCallback"])
         }
@@ -30,9 +30,9 @@ struct AuthenticateTests {
             (String(repeating: "[", count: 100_000), "application/json", 400),
         ] as [(String, String?, Int)])
     func badBody(body: String, type: String?, status: Int) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(
-                .post, TestDesk.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
+        try await TestServer.run { server in
+            let reply = try await server.send(
+                .post, TestServer.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
             #expect(reply.status == status)
             #expect(reply.json["code"] == .integer(Int64(status)))
         }
@@ -40,17 +40,17 @@ struct AuthenticateTests {
 
     @Test("The largest body is what the configuration says", arguments: [(100, 413), (1000, 200)])
     func bodyLimit(limit: Int, status: Int) async throws {
-        try await TestDesk.run(.sample { $0.largestBody = limit }) { desk in
+        try await TestServer.run(.sample { $0.largestBody = limit }) { server in
             let body = "{}" + String(repeating: " ", count: 500)
-            let reply = try await desk.send(.post, TestDesk.authenticate, body: body)
+            let reply = try await server.send(.post, TestServer.authenticate, body: body)
             #expect(reply.status == status)
         }
     }
 
     @Test("Any method but POST is 405 and told so", arguments: [HTTPRequest.Method.get, .put, .delete, .head])
     func method(method: HTTPRequest.Method) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(method, TestDesk.authenticate)
+        try await TestServer.run { server in
+            let reply = try await server.send(method, TestServer.authenticate)
             #expect(reply.status == 405)
             #expect(reply.header("Allow") == "POST")
         }
@@ -71,8 +71,8 @@ struct AuthenticateTests {
             ),
         ])
     func unknown(query: String, status: Int, message: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(.post, "\(TestDesk.authenticate)?\(query)", body: "{}")
+        try await TestServer.run { server in
+            let reply = try await server.send(.post, "\(TestServer.authenticate)?\(query)", body: "{}")
             #expect(reply.status == status)
             #expect(reply.message == message)
         }
@@ -80,9 +80,9 @@ struct AuthenticateTests {
 
     @Test("Every answer is JSON that is not to be cached")
     func headers() async throws {
-        try await TestDesk.run { desk in
-            for uri in [TestDesk.authenticate, "/am/json/nowhere/authenticate", "/am/nothing"] {
-                let reply = try await desk.send(.post, uri, body: "{}")
+        try await TestServer.run { server in
+            for uri in [TestServer.authenticate, "/am/json/nowhere/authenticate", "/am/nothing"] {
+                let reply = try await server.send(.post, uri, body: "{}")
                 #expect(reply.header("Content-Type") == "application/json; charset=UTF-8")
                 #expect(reply.header("Cache-Control") == "no-cache, no-store")
             }
@@ -91,11 +91,11 @@ struct AuthenticateTests {
 
     @Test("The server says that it is well")
     func health() async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(.get, "/am/health", headers: [:])
+        try await TestServer.run { server in
+            let reply = try await server.send(.get, "/am/health", headers: [:])
             #expect(reply.status == 200)
             #expect(reply.text == "{}")
-            #expect(try await desk.send(.post, "/am/health").status == 405)
+            #expect(try await server.send(.post, "/am/health").status == 405)
         }
     }
 }

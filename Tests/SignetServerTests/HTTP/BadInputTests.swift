@@ -21,8 +21,8 @@ struct BadInputTests {
     func nonsense(resource: ResourceAddress.Resource) async throws {
         let arguments = resource.pattern.filter { $0 == "*" }.map { _ in "mira" }
         let path = "/am" + ResourceAddress(resource, realm: .root, arguments: arguments).path
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             for method in [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options, .head] {
                 for (type, body) in Self.bodies {
                     for query in [
@@ -33,7 +33,7 @@ struct BadInputTests {
                             "Authorization": "Basic =",
                             "iPlanetDirectoryPro": body.isEmpty ? session : "\"", "Accept-API-Version": "resource=",
                         ]
-                        let reply = try await desk.send(method, path + query, headers: headers, body: body)
+                        let reply = try await server.send(method, path + query, headers: headers, body: body)
                         #expect(reply.status != 500, "\(method) \(path)\(query) \(body)")
                         #expect(reply.status != 200 || reply.header("Content-Length") != nil)
                     }
@@ -44,14 +44,14 @@ struct BadInputTests {
 
     @Test("A valid request that was damaged is answered, and never with tokens that were not asked for", arguments: 0..<4)
     func damaged(seed: Int) async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             var dice = SeededGenerator(seed: UInt64(seed))
-            let session = try await desk.session()
+            let session = try await server.session()
             for _ in 0..<100 {
-                let code = try await desk.code(session)
-                let valid = TestDesk.form([
-                    "grant_type": "authorization_code", "code": code, "client_id": "app", "redirect_uri": TestDesk.redirectURI,
-                    "code_verifier": TestDesk.verifier,
+                let code = try await server.code(session)
+                let valid = TestServer.form([
+                    "grant_type": "authorization_code", "code": code, "client_id": "app", "redirect_uri": TestServer.redirectURI,
+                    "code_verifier": TestServer.verifier,
                 ])
                 var bytes = Array(valid.utf8)
                 for _ in 0..<Int.random(in: 1...3, using: &dice) {
@@ -63,8 +63,8 @@ struct BadInputTests {
                     }
                 }
                 let body = String(decoding: bytes, as: UTF8.self)
-                let reply = try await desk.send(
-                    .post, "\(TestDesk.oauth)/access_token", headers: ["Content-Type": "application/x-www-form-urlencoded"],
+                let reply = try await server.send(
+                    .post, "\(TestServer.oauth)/access_token", headers: ["Content-Type": "application/x-www-form-urlencoded"],
                     body: body)
                 let meansTheSame = (try? Parameters(body)) == (try? Parameters(valid))
                 #expect((reply.status == 200) == meansTheSame, "\(body)")
@@ -78,9 +78,9 @@ struct BadInputTests {
 struct BrokenRequestTests {
     @Test("is told so, and it is no fault of the server's", arguments: [100, 262_145])
     func half(length: Int) async throws {
-        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
-            try await desk.serve { port in
-                let connection = try DeskConnection(port: port)
+        try await TestServer.run(.sample { $0.port = 0 }) { server in
+            try await server.serve { port in
+                let connection = try RawHTTPConnection(port: port)
                 let head =
                     "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: \(length)"
                 connection.send(head + "\r\n\r\n{\"a\":")
@@ -89,7 +89,7 @@ struct BrokenRequestTests {
                 #expect(answer.hasPrefix("HTTP/1.1 400"))
                 connection.vanish()
             }
-            let statuses = desk.server.journal.entries.map(\.request?.status)
+            let statuses = server.devServer.journal.entries.map(\.request?.status)
             #expect(statuses == [400])
         }
     }

@@ -97,58 +97,60 @@ struct ClientShape: Sendable, CustomTestStringConvertible {
     }
 
     func form(_ parameters: [String: String]) -> String {
-        guard writesPlainForms else { return TestDesk.form(parameters) }
+        guard writesPlainForms else { return TestServer.form(parameters) }
         return parameters.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
     }
 }
 
 @Suite("Each SDK's own words are understood from the first request to the last")
 struct ClientShapeTests {
-    private func start(_ desk: TestDesk, _ shape: ClientShape, _ journey: String, session: String? = nil) async throws -> Reply {
-        try await desk.send(
+    private func start(_ server: TestServer, _ shape: ClientShape, _ journey: String, session: String? = nil) async throws
+        -> Reply
+    {
+        try await server.send(
             .post, "\(shape.authenticatePath)?authIndexType=service&authIndexValue=\(journey)",
             headers: shape.headers.merging(session.map(shape.session) ?? [:]) { $1 }, body: shape.startBody)
     }
 
     private func next(
-        _ desk: TestDesk, _ shape: ClientShape, _ reply: Reply, _ journey: String, _ fill: (inout JourneyStep) -> Void
+        _ server: TestServer, _ shape: ClientShape, _ reply: Reply, _ journey: String, _ fill: (inout JourneyStep) -> Void
     ) async throws -> Reply {
         var step = try reply.step
         fill(&step)
         let query = shape.continueQuery.replacingOccurrences(of: "JOURNEY", with: journey)
-        return try await desk.send(
+        return try await server.send(
             .post, shape.authenticatePath + query, headers: shape.headers, body: try shape.body(reply.json, step.callbacks))
     }
 
-    private func logIn(_ desk: TestDesk, _ shape: ClientShape, _ journey: String = "Login") async throws -> Reply {
-        try await next(desk, shape, try await start(desk, shape, journey), journey) { step in
+    private func logIn(_ server: TestServer, _ shape: ClientShape, _ journey: String = "Login") async throws -> Reply {
+        try await next(server, shape, try await start(server, shape, journey), journey) { step in
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(TestDesk.password))
+            step.fill("PasswordCallback", .string(TestServer.password))
         }
     }
 
     @Test("A login, tokens, a renewal, claims and a log-out", arguments: ClientShape.all)
     func wholeWay(shape: ClientShape) async throws {
-        try await TestDesk.run { desk in
-            let session = try #require(try await logIn(desk, shape).json["tokenId"]?.string)
-            let again = try await start(desk, shape, "Login", session: session)
+        try await TestServer.run { server in
+            let session = try #require(try await logIn(server, shape).json["tokenId"]?.string)
+            let again = try await start(server, shape, "Login", session: session)
             #expect(again.json["tokenId"] == .string(session))
 
-            let redirect = try await desk.authorize(
+            let redirect = try await server.authorize(
                 nil, headers: shape.authorizeHeaders.merging(shape.session(session)) { $1 })
             #expect(redirect.status == 302)
             let code = try #require(try redirect.location["code"])
             func post(_ path: String, _ parameters: [String: String]) async throws -> Reply {
                 let headers = shape.tokenHeaders.merging(["Content-Type": "application/x-www-form-urlencoded"]) { $1 }
-                return try await desk.send(.post, "\(TestDesk.oauth)/\(path)", headers: headers, body: shape.form(parameters))
+                return try await server.send(.post, "\(TestServer.oauth)/\(path)", headers: headers, body: shape.form(parameters))
             }
             var tokens = try Tokens(
                 try await post(
                     "access_token",
                     [
-                        "grant_type": "authorization_code", "code": code, "redirect_uri": TestDesk.redirectURI,
+                        "grant_type": "authorization_code", "code": code, "redirect_uri": TestServer.redirectURI,
                         "client_id": "app",
-                        "code_verifier": TestDesk.verifier,
+                        "code_verifier": TestServer.verifier,
                     ]))
             if let refresh = shape.refresh {
                 let own = [
@@ -156,16 +158,16 @@ struct ClientShapeTests {
                 ]
                 tokens = try Tokens(try await post("access_token", own.merging(refresh) { $1 }))
             }
-            #expect(try await desk.userInfo(tokens.access).json["sub"] == "mira")
+            #expect(try await server.userInfo(tokens.access).json["sub"] == "mira")
 
             let revoked = try await post("token/revoke", ["token": tokens.refresh ?? tokens.access, "client_id": "app"])
             #expect(revoked.text == "{}")
-            #expect(try await desk.userInfo(tokens.access).status == 401)
-            let out = try await desk.sessionAction(
+            #expect(try await server.userInfo(tokens.access).status == 401)
+            let out = try await server.sessionAction(
                 "logout", shape.logoutHeaders.merging(shape.session(session)) { $1 }, at: shape.sessionsPath,
                 body: shape.logoutBody?.replacingOccurrences(of: "TOKEN", with: session))
             #expect(out.text == "{\"result\":\"Successfully logged out\"}")
-            #expect(try await start(desk, shape, "Login", session: session).json["authId"] != nil)
+            #expect(try await start(server, shape, "Login", session: session).json["authId"] != nil)
         }
     }
 
@@ -173,9 +175,9 @@ struct ClientShapeTests {
         "What an SDK leaves out of a step does no harm", arguments: ClientShape.all,
         ["TextOutputCallback", "MetadataCallback", "NovelCallback"])
     func dropped(shape: ClientShape, journey: String) async throws {
-        try await TestDesk.run { desk in
-            let shown = try await logIn(desk, shape, journey)
-            let reply = try await next(desk, shape, shown, journey) { step in
+        try await TestServer.run { server in
+            let shown = try await logIn(server, shape, journey)
+            let reply = try await next(server, shape, shown, journey) { step in
                 // One SDK sends numbers as text.
                 step.fill("ConfirmationCallback", shape.testDescription.contains("iOS") ? "0" : .integer(0))
             }
@@ -185,15 +187,15 @@ struct ClientShapeTests {
 
     @Test("A failed login has the body that the SDK looks for", arguments: ClientShape.all)
     func failures(shape: ClientShape) async throws {
-        try await TestDesk.run { desk in
-            let first = try await start(desk, shape, "Login")
-            let failure = try await next(desk, shape, first, "Login") { _ in }
+        try await TestServer.run { server in
+            let first = try await start(server, shape, "Login")
+            let failure = try await next(server, shape, first, "Login") { _ in }
             #expect(failure.status == 401)
             #expect(failure.json["reason"] == "Unauthorized")
             #expect(failure.message == "Login failure")
-            let late = try await start(desk, shape, "Login")
-            desk.clock.advance(by: 301)
-            let timeout = try await next(desk, shape, late, "Login") { _ in }
+            let late = try await start(server, shape, "Login")
+            server.clock.advance(by: 301)
+            let timeout = try await next(server, shape, late, "Login") { _ in }
             #expect(timeout.status == 401)
             #expect(timeout.json["detail"]?["errorCode"] == "110")
         }

@@ -17,12 +17,12 @@ struct ConnectionTests {
     }
 
     /// Serves with limits of the test's own, and gives the server as well.
-    private static func serve(_ limits: ServerLimits, _ body: (Int, DeskServer) async throws -> Void) async throws {
+    private static func serve(_ limits: ServerLimits, _ body: (Int, DevServer) async throws -> Void) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
             $0.limits = limits
         }
-        let server = DeskServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let server = DevServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await server.serve { url in try await body(Endpoint(url).port, server) }
     }
 
@@ -31,7 +31,7 @@ struct ConnectionTests {
         arguments: [false, true])
     func slowHead(isSecond: Bool) async throws {
         try await Self.serve(\.headTime, 1) { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             if isSecond {
                 connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
                 let answer = await connection.read { $0.hasSuffix("{}") }
@@ -55,7 +55,7 @@ struct ConnectionTests {
     @Test("A connection on which nothing was begun is not a slow one")
     func silence() async throws {
         try await Self.serve(\.headTime, 1) { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             try await Task.sleep(for: .seconds(2))
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
             let answer = await connection.read { $0.hasSuffix("{}") }
@@ -73,7 +73,7 @@ struct ConnectionTests {
     @Test("A body that comes byte by byte is answered with 408 in AM's words and cut off", arguments: slowBodies)
     func slowBody(head: String) async throws {
         try await Self.serve(\.bodyTime, 1) { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send(head)
             let isChunked = head.contains("chunked")
             let dripping = Task {
@@ -93,7 +93,7 @@ struct ConnectionTests {
     @Test("A body that nobody reads, and that never ends, ends with its time too")
     func unreadBody() async throws {
         try await Self.serve(\.bodyTime, 1) { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send("POST /am/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{")
             let text = await connection.read { _ in false }
             #expect(text.hasPrefix("HTTP/1.1 404"))
@@ -105,14 +105,14 @@ struct ConnectionTests {
     func largeHead() async throws {
         try await Self.serve(\.largestHead, 4096) { port in
             for (size, status) in [(3000, "200"), (5000, "431")] {
-                let connection = try DeskConnection(port: port)
+                let connection = try RawHTTPConnection(port: port)
                 connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\nX-Large: \(String(repeating: "x", count: size))\r\n\r\n")
                 let text = await connection.read { $0.contains("\r\n\r\n") }
                 #expect(text.hasPrefix("HTTP/1.1 \(status)"))
                 connection.vanish()
             }
             let many = (0..<1000).map { "X-\($0): y\r\n" }.joined()
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\(many)\r\n")
             let answer = await connection.read { $0.contains("\r\n\r\n") }
             #expect(answer.hasPrefix("HTTP/1.1 431"))
@@ -149,11 +149,11 @@ struct ConnectionTests {
     @Test("408, 413, 431 and 400 are in the request log, with the client's address", arguments: refusedRequests)
     func refusalsAreLogged(_ refused: RefusedRequest) async throws {
         try await Self.serve(refused.limits) { port, server in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send(refused.sent)
             let text = await connection.read { $0.contains("\r\n\r\n") }
             #expect(text.hasPrefix("HTTP/1.1 \(refused.status)"), "\(text)")
-            let entry = try await server.waitForEntry(matching: JournalFilter { $0.status = refused.status })
+            let entry = try await server.waitForEntry(matching: RequestLogFilter { $0.status = refused.status })
             #expect(entry.request?.path == refused.path && entry.request?.client.address == "127.0.0.1")
             #expect(entry.request?.problem != nil)
             connection.vanish()
@@ -163,7 +163,7 @@ struct ConnectionTests {
     @Test("A client that ends in the middle of a head is not in the request log")
     func endInHead() async throws {
         try await Self.serve(ServerLimits()) { port, server in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send("GET /am/hea")
             connection.endSending()
             _ = await connection.read { _ in false }
@@ -175,7 +175,7 @@ struct ConnectionTests {
     @Test("A head that is too large behind a request that is being answered is refused after that answer")
     func largeHeadBehindAnother() async throws {
         try await Self.serve(\.largestHead, 4096) { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             let large = "GET /am/health HTTP/1.1\r\nX: \(String(repeating: "x", count: 5000))\r\n\r\n"
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n" + large)
             let text = await connection.read { _ in false }
@@ -192,7 +192,7 @@ struct ConnectionTests {
         ])
     func noHTTP(request: String) async throws {
         try await Self.serve(\.headTime, 10) { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send(request)
             let answer = await connection.read { _ in false }
             #expect(answer.hasPrefix("HTTP/1.1 400"))
@@ -203,7 +203,7 @@ struct ConnectionTests {
     @Test("An idle connection ends with its time")
     func idle() async throws {
         try await Self.serve(\.idleTime, 1) { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
             let answer = await connection.read { _ in false }
             #expect(answer.hasSuffix("{}"))
@@ -215,13 +215,13 @@ struct ConnectionTests {
     func connections() async throws {
         try await Self.serve(\.connections, 2) { port in
             let request = "GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n"
-            let first = [try DeskConnection(port: port), try DeskConnection(port: port)]
+            let first = [try RawHTTPConnection(port: port), try RawHTTPConnection(port: port)]
             for connection in first {
                 connection.send(request)
                 let answer = await connection.read { $0.hasSuffix("{}") }
                 #expect(answer.hasPrefix("HTTP/1.1 200"))
             }
-            let third = try DeskConnection(port: port)
+            let third = try RawHTTPConnection(port: port)
             third.send(request)
             let answered = Task { await third.read { $0.hasSuffix("{}") } }
             try await Task.sleep(for: .milliseconds(300))

@@ -26,14 +26,14 @@ struct AnswerHeaderTests {
         "Nobody keeps it, guesses what it is, frames it or is told where it came from: every address, by every method",
         arguments: paths)
     func everywhere(path: String) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             for method in [HTTPRequest.Method.get, .post, .put, .delete, .options, .head, .patch] {
                 for headers in [
                     [:], ["Content-Type": "application/json", "iPlanetDirectoryPro": session],
                     ["Content-Type": "application/x-www-form-urlencoded", "Cookie": "iPlanetDirectoryPro=\(session)"],
                 ] {
-                    let reply = try await desk.send(method, path, headers: headers, body: method == .get ? nil : "{}")
+                    let reply = try await server.send(method, path, headers: headers, body: method == .get ? nil : "{}")
                     let about: Comment = "\(method) \(path): \(reply.status)"
                     #expect(reply.header("Cache-Control")?.contains("no-store") == true, about)
                     #expect(reply.header("X-Content-Type-Options") == "nosniff", about)
@@ -53,8 +53,8 @@ struct AnswerHeaderTests {
 
     @Test("The parts of pages may be kept, because their address changes with them", arguments: PageAsset.allCases)
     func assets(asset: PageAsset) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(.get, asset.path(below: "/am"), headers: [:])
+        try await TestServer.run { server in
+            let reply = try await server.send(.get, asset.path(below: "/am"), headers: [:])
             #expect(reply.header("Cache-Control") == "public, max-age=31536000, immutable")
             #expect(reply.header("X-Content-Type-Options") == "nosniff")
         }
@@ -77,8 +77,8 @@ struct AnswerHeaderTests {
             $0.host = host
             $0.tls = tls
         }
-        try await TestDesk.run(configuration) { desk in
-            let reply = try await desk.send(.get, "/am/health", headers: [:])
+        try await TestServer.run(configuration) { server in
+            let reply = try await server.send(.get, "/am/health", headers: [:])
             #expect((reply.header("Strict-Transport-Security") != nil) == isStrict)
         }
     }
@@ -101,8 +101,8 @@ struct CrossOriginTests {
             "/am/oauth2/realms/root/userinfo", "/am/json/alpha/users/mira/devices/2fa/push/x",
         ])
     func preflight(path: String) async throws {
-        try await TestDesk.run(Self.configuration) { desk in
-            let reply = try await desk.send(.options, path, headers: Self.preflight.merging(["Origin": Self.origin]) { $1 })
+        try await TestServer.run(Self.configuration) { server in
+            let reply = try await server.send(.options, path, headers: Self.preflight.merging(["Origin": Self.origin]) { $1 })
             #expect(reply.status == 200 && reply.text.isEmpty)
             #expect(reply.header("Access-Control-Allow-Origin") == Self.origin)
             #expect(reply.header("Access-Control-Allow-Credentials") == "true")
@@ -119,11 +119,11 @@ struct CrossOriginTests {
 
     @Test("It reads the answers, errors among them, and the headers that the SDK looks at")
     func answers() async throws {
-        try await TestDesk.run(Self.configuration) { desk in
+        try await TestServer.run(Self.configuration) { server in
             for (path, status) in [
                 ("/am/json/realms/root/authenticate", 200), ("/am/json/nothing", 404), ("/am/oauth2/access_token", 400),
             ] {
-                let reply = try await desk.send(
+                let reply = try await server.send(
                     .post, path, headers: ["Origin": "http://localhost:3000", "Content-Type": "application/json"], body: "{}")
                 #expect(reply.status == status)
                 #expect(reply.header("Access-Control-Allow-Origin") == "http://localhost:3000")
@@ -142,9 +142,9 @@ struct CrossOriginTests {
             (origin, "/am/XUI/"), (origin, "/am/console"), (origin, "/am/health"),
         ])
     func others(origin: String, path: String) async throws {
-        try await TestDesk.run(Self.configuration) { desk in
+        try await TestServer.run(Self.configuration) { server in
             for method in [HTTPRequest.Method.options, .get, .post] {
-                let reply = try await desk.send(
+                let reply = try await server.send(
                     method, path, headers: Self.preflight.merging(["Origin": origin]) { $1 }, body: "")
                 for field in reply.headers { #expect(!field.name.canonicalName.hasPrefix("access-control-")) }
             }
@@ -176,8 +176,8 @@ struct AddressRateTests {
             $0.port = 0
             $0.limits.rates = limits
         }
-        try await TestDesk.run(configuration) { desk in
-            try await desk.serve { port in
+        try await TestServer.run(configuration) { server in
+            try await server.serve { port in
                 try await AsyncHTTPTransport().use { transport in
                     func ask() async throws -> SignetNetwork.HTTPResponse {
                         let type = path.contains("json") ? "application/json" : "application/x-www-form-urlencoded"
@@ -190,8 +190,8 @@ struct AddressRateTests {
                     let reply = try await ask()
                     #expect(reply.status == 429)
                     #expect(String(decoding: reply.body, as: UTF8.self).contains(refusal))
-                    let noted = desk.server.journal(
-                        matching: JournalFilter {
+                    let noted = server.devServer.journal(
+                        matching: RequestLogFilter {
                             $0.resource = name
                             $0.status = 429
                         })
@@ -201,7 +201,7 @@ struct AddressRateTests {
                     let wait = try #require(Int(retryAfter))
                     let health = try await transport.send(SignetNetwork.HTTPRequest("GET", "http://127.0.0.1:\(port)/am/health"))
                     #expect(health.status == 200)
-                    desk.clock.advance(by: Double(wait))
+                    server.clock.advance(by: Double(wait))
                     #expect(try await ask().status != 429)
                 }
             }
@@ -210,10 +210,10 @@ struct AddressRateTests {
 
     @Test("On an address of this machine nothing is limited unless the configuration says so")
     func loopback() async throws {
-        try await TestDesk.run(.sample { $0.port = 0 }) { desk in
-            #expect(desk.server.desk.configuration.rateLimits == .none)
-            try await desk.serve { port in
-                let connection = try DeskConnection(port: port)
+        try await TestServer.run(.sample { $0.port = 0 }) { server in
+            #expect(server.devServer.context.configuration.rateLimits == .none)
+            try await server.serve { port in
+                let connection = try RawHTTPConnection(port: port)
                 let request = "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
                 for _ in 0..<200 { connection.send(request) }
                 let text = await connection.read { $0.components(separatedBy: "HTTP/1.1 200 OK").count > 200 }

@@ -8,23 +8,23 @@ import Testing
 struct HealthTests {
     @Test("It is alive at once, and ready when its parts are", arguments: ["/am/health", "/am/health/live", "/am/health/ready"])
     func well(path: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(.get, path, headers: [:])
+        try await TestServer.run { server in
+            let reply = try await server.send(.get, path, headers: [:])
             #expect(reply.status == 200)
             if path.hasSuffix("ready") {
                 #expect(reply.text == #"{"checks":{"signingKey":"ok","state":"ok"},"status":"ready"}"#)
             } else {
                 #expect(reply.text == "{}")
             }
-            #expect(try await desk.send(.post, path, body: "{}").status == 405)
+            #expect(try await server.send(.post, path, body: "{}").status == 405)
         }
     }
 
     @Test("A part that is not well makes it not ready, by name, while it is alive")
     func failing() async throws {
-        try await TestDesk.run(.sample { $0.signingKey = Secret("no key".utf8) }) { desk in
-            #expect(try await desk.send(.get, "/am/health", headers: [:]).status == 200)
-            let reply = try await desk.send(.get, "/am/health/ready", headers: [:])
+        try await TestServer.run(.sample { $0.signingKey = Secret("no key".utf8) }) { server in
+            #expect(try await server.send(.get, "/am/health", headers: [:]).status == 200)
+            let reply = try await server.send(.get, "/am/health/ready", headers: [:])
             #expect(reply.status == 503)
             #expect(reply.text == #"{"checks":{"signingKey":"failing","state":"ok"},"status":"failing"}"#)
         }
@@ -32,9 +32,9 @@ struct HealthTests {
 
     @Test("There is nothing else below it")
     func nothing() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             for path in ["/am/health/", "/am/health/x", "/am/healthy"] {
-                let reply = try await desk.send(.get, path, headers: [:])
+                let reply = try await server.send(.get, path, headers: [:])
                 #expect(reply.status == 404)
             }
         }

@@ -14,7 +14,7 @@ struct ProtocolUpgradeTests {
             $0.port = 0
             $0.limits.headTime = 1
         }
-        let server = DeskServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let server = DevServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await server.serve { url in try await body(Endpoint(url).port) }
     }
 
@@ -50,7 +50,7 @@ struct ProtocolUpgradeTests {
     @Test("the answer says Connection: close and the server closes, so that no later request waits for 408", arguments: requests)
     func answerClosesTheConnection(_ upgrade: Case) async throws {
         try await Self.serve { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send(upgrade.request)
             let text = await connection.read { _ in false }
             #expect(text.hasPrefix("HTTP/1.1 \(upgrade.status)"), "\(text)")
@@ -63,7 +63,7 @@ struct ProtocolUpgradeTests {
     @Test("a request sent together with the upgrade request does not change its answer", arguments: requests)
     func pipelinedAfterUpgrade(_ upgrade: Case) async throws {
         try await Self.serve { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send(upgrade.request + Self.plain)
             let text = await connection.read { _ in false }
             #expect(text.hasPrefix("HTTP/1.1 \(upgrade.status)"), "\(text)")
@@ -76,7 +76,7 @@ struct ProtocolUpgradeTests {
     @Test("requests before the upgrade request on the same connection are answered in order and keep it open")
     func pipelinedBeforeUpgrade() async throws {
         try await Self.serve { port in
-            let connection = try DeskConnection(port: port)
+            let connection = try RawHTTPConnection(port: port)
             connection.send(Self.plain + Self.plain + Self.requests[0].request)
             let text = await connection.read { _ in false }
             let heads = text.components(separatedBy: "HTTP/1.1 200").dropFirst().map { $0.lowercased() }

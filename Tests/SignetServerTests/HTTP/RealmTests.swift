@@ -62,8 +62,8 @@ struct RealmTests {
             ("/am/xui/", 404), ("/json/authenticate", 404), ("/amjson/authenticate", 404), ("/", 404),
         ])
     func served(uri: String, status: Int) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(.post, uri, body: "{}")
+        try await TestServer.run { server in
+            let reply = try await server.send(.post, uri, body: "{}")
             #expect(reply.status == status)
             if status == 404 {
                 #expect(reply.json["code"] == .integer(404))
@@ -75,12 +75,12 @@ struct RealmTests {
 
     @Test("The users of two realms are different people")
     func separateUsers() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let alpha = "/am/json/alpha/authenticate"
-            let reply = try await desk.logIn("Login", password: "other", at: alpha)
+            let reply = try await server.logIn("Login", password: "other", at: alpha)
             #expect(reply.json["realm"] == "/alpha")
-            #expect(try await desk.logIn("Login", password: TestDesk.password, at: alpha).status == 401)
-            #expect(try await desk.logIn("Login", password: "other").status == 401)
+            #expect(try await server.logIn("Login", password: TestServer.password, at: alpha).status == 401)
+            #expect(try await server.logIn("Login", password: "other").status == 401)
         }
     }
 }

@@ -9,30 +9,30 @@ import Testing
 @Suite("Each SDK's requests, as the protocol's tables have them, are answered as AM answers them")
 struct RequestShapeTests {
     /// What stands for `{name}`: made when a shape needs it, so that each has what is still good.
-    private func values(_ desk: TestDesk, for shape: RequestShape) async throws -> [String: String] {
+    private func values(_ server: TestServer, for shape: RequestShape) async throws -> [String: String] {
         let text = shape.path + (shape.body ?? "") + shape.headers.values.joined()
-        var values = ["challenge": ProofKey.challenge(for: TestDesk.verifier), "verifier": TestDesk.verifier]
-        if text.contains("{session}") { values["session"] = try await desk.session() }
-        if text.contains("{authId}") { values["authId"] = try await desk.start("Login").step.authId }
-        if text.contains("{code}") { values["code"] = try await desk.code(try await desk.session()) }
+        var values = ["challenge": ProofKey.challenge(for: TestServer.verifier), "verifier": TestServer.verifier]
+        if text.contains("{session}") { values["session"] = try await server.session() }
+        if text.contains("{authId}") { values["authId"] = try await server.start("Login").step.authId }
+        if text.contains("{code}") { values["code"] = try await server.code(try await server.session()) }
         if text.contains("{access}") || text.contains("{refresh}") || text.contains("{id}") {
-            let tokens = try await desk.tokens()
+            let tokens = try await server.tokens()
             values["access"] = tokens.access
             values["refresh"] = tokens.refresh
             values["id"] = tokens.id
         }
         if text.contains("{suspendedId}") {
-            var step = try await desk.start("EmailLogin").step
+            var step = try await server.start("EmailLogin").step
             step.fill("NameCallback", "mira")
-            _ = try await desk.next(step)
-            let letters = try await desk.server.letters(to: "mira")
+            _ = try await server.next(step)
+            let letters = try await server.devServer.letters(to: "mira")
             values["suspendedId"] = FormCoding.query(of: try #require(letters.last))["suspendedId"]
         }
         if text.contains("{device}") {
-            _ = try await desk.registeredPhone()
-            let devices = try await desk.send(
+            _ = try await server.registeredPhone()
+            let devices = try await server.send(
                 .get, "/am/json/users/mira/devices/2fa/push?_queryFilter=true",
-                headers: ["iPlanetDirectoryPro": try await desk.session()])
+                headers: ["iPlanetDirectoryPro": try await server.session()])
             values["device"] = devices.json["result"]?.array?.first?["_id"]?.string
         }
         return values
@@ -40,12 +40,12 @@ struct RequestShapeTests {
 
     @Test("Each request has the answer that its SDK looks for", arguments: RequestShape.all)
     func answers(shape: RequestShape) async throws {
-        try await TestDesk.run { desk in
-            let values = try await values(desk, for: shape)
+        try await TestServer.run { server in
+            let values = try await values(server, for: shape)
             func filled(_ text: String) -> String {
                 values.reduce(text) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
             }
-            let reply = try await desk.send(
+            let reply = try await server.send(
                 shape.method, filled(shape.path), headers: shape.headers.mapValues(filled), body: shape.body.map(filled))
             #expect(reply.status == shape.status, "\(reply.text)")
             let members = reply.status == 302 ? try reply.location.mapValues { JSONValue.string($0) } : reply.json.object ?? [:]
@@ -86,16 +86,16 @@ struct RequestShapeTests {
 
     @Test("A realm is the one that the SDK's way to write it means (1.2)", arguments: realms)
     func realm(sdk: SDK, written: String, path: String, meant: String?) async throws {
-        try await TestDesk.run { desk in
-            let start = try await desk.send(.post, "/am\(path)", headers: sdk.headers(.authenticate), body: "{}")
+        try await TestServer.run { server in
+            let start = try await server.send(.post, "/am\(path)", headers: sdk.headers(.authenticate), body: "{}")
             guard let meant else {
                 #expect(start.status == 404)
                 return
             }
             var step = try start.step
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(meant == "/" ? TestDesk.password : "other"))
-            #expect(try await desk.next(step, at: "/am\(path)").json["realm"] == .string(meant))
+            step.fill("PasswordCallback", .string(meant == "/" ? TestServer.password : "other"))
+            #expect(try await server.next(step, at: "/am\(path)").json["realm"] == .string(meant))
         }
     }
 
@@ -144,9 +144,9 @@ struct RequestShapeTests {
 
     @Test("Steps are laid out as AM's are (2.6, 2.8)", arguments: layouts)
     func layout(journey: String, callbacks: [String], inputs: [String]) async throws {
-        try await TestDesk.run(try Self.withExits()) { desk in
-            _ = try await desk.registeredPhone()
-            let step = try await desk.logIn(journey).step
+        try await TestServer.run(try Self.withExits()) { server in
+            _ = try await server.registeredPhone()
+            let step = try await server.logIn(journey).step
             let told = step.callbacks.map { callback in
                 let kind = callback.output("id") ?? callback.output("messageType")
                 return ([callback.type] + [kind?.string ?? kind?.wholeNumber.map(String.init)].compactMap { $0 }).joined(
@@ -162,22 +162,22 @@ struct RequestShapeTests {
 
     @Test("A wait is left by the button where AM has it (2.8)", arguments: [("Push", "IDToken2"), ("Number", "IDToken3")])
     func exit(journey: String, input: String) async throws {
-        try await TestDesk.run(try Self.withExits()) { desk in
-            _ = try await desk.registeredPhone()
-            let step = try await desk.logIn(journey).step
+        try await TestServer.run(try Self.withExits()) { server in
+            _ = try await server.registeredPhone()
+            let step = try await server.logIn(journey).step
             let pressed: JSONValue = .object(["name": .string(input), "value": .integer(0)])
             let button: JSONValue = .object(["type": "ConfirmationCallback", "input": .array([pressed])])
             let body: JSONValue = .object(["authId": .string(step.authId), "callbacks": .array([button])])
-            let reply = try await desk.send(
-                .post, TestDesk.authenticate, headers: SDK.forgeRockJS.headers(.authenticate), body: JSON.text(of: body))
+            let reply = try await server.send(
+                .post, TestServer.authenticate, headers: SDK.forgeRockJS.headers(.authenticate), body: JSON.text(of: body))
             #expect(reply.isLoggedIn, "\(reply.text)")
         }
     }
 
     @Test("The page of a QR code neither shows nor runs AM's script for it")
     func script() async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             let page = try await browser.signIn(try await browser.get("/am/XUI/?authIndexValue=PushRegistration"))
             #expect(
                 page.heading == "Add your device" && !page.text.contains("createCode")
@@ -187,14 +187,14 @@ struct RequestShapeTests {
 
     @Test("A browser that comes back from elsewhere sends its last step again, with what it was given (2.9)")
     func redirectResume() async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.start("Login").step
+        try await TestServer.run { server in
+            var step = try await server.start("Login").step
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(TestDesk.password))
+            step.fill("PasswordCallback", .string(TestServer.password))
             let query =
                 "authIndexType=service&authIndexValue=Login&code=c&state=s&nonce=n&scope=openid&RelayState=r&responsekey=k"
-            let reply = try await desk.send(
-                .post, "\(TestDesk.authenticate)?\(query)", headers: SDK.forgeRockJS.headers(.authenticate),
+            let reply = try await server.send(
+                .post, "\(TestServer.authenticate)?\(query)", headers: SDK.forgeRockJS.headers(.authenticate),
                 body: String(decoding: try JSON.encode(step), as: UTF8.self))
             #expect(reply.isLoggedIn)
         }
@@ -245,17 +245,17 @@ struct PushShape: Sendable, CustomTestStringConvertible {
         return "\(signed).\(Base64.encode(Array(code), as: .url))"
     }
 
-    func send(_ messageID: String, _ jwt: String, to address: String, at desk: TestDesk) async throws -> Reply {
+    func send(_ messageID: String, _ jwt: String, to address: String, at server: TestServer) async throws -> Reply {
         let members = extra.merging(["messageId": .string(messageID), "jwt": .string(jwt)]) { $1 }
-        return try await desk.send(.post, address, headers: headers, body: JSON.text(of: .object(members)))
+        return try await server.send(.post, address, headers: headers, body: JSON.text(of: .object(members)))
     }
 }
 
 @Suite("Each authenticator's push requests, as the protocol's tables have them, are accepted")
 struct PushShapeTests {
     /// Registers a phone in an SDK's own words.
-    private func phone(_ shape: PushShape, _ desk: TestDesk) async throws -> Phone {
-        let step = try await desk.logIn("PushRegistration").step
+    private func phone(_ shape: PushShape, _ server: TestServer) async throws -> Phone {
+        let step = try await server.logIn("PushRegistration").step
         let phone = try Phone(uri: try step.registrationURI, uid: "6D0E0C1B-52A4-4E3C-9C1B-6B6F1E9F7A10")
         var claims = phone.registration
         claims["deviceName"] = "Mira's phone / tablet"
@@ -264,9 +264,9 @@ struct PushShapeTests {
         let reply = try await shape.send(
             phone.invitation.messageID, try shape.jwt(claims, phone.secret),
             to: phone.path(phone.invitation.registrationEndpoint),
-            at: desk)
+            at: server)
         #expect(reply.status == 200 && reply.json == .object([:]), "\(reply.text)")
-        #expect(try await desk.poll(step).json["tokenId"] != nil)
+        #expect(try await server.poll(step).json["tokenId"] != nil)
         return phone
     }
 
@@ -274,11 +274,11 @@ struct PushShapeTests {
         "Registration, approval of each kind, and denial (3.2, 3.3, 4.4)", arguments: PushShape.all,
         ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
     func answers(shape: PushShape, journey: String) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await phone(shape, desk)
+        try await TestServer.run { server in
+            let phone = try await phone(shape, server)
             let address = phone.path(phone.invitation.authenticationEndpoint)
             for denies in [false, true] {
-                let (step, push) = try await desk.waitingLogin(journey, phone: phone)
+                let (step, push) = try await server.waitingLogin(journey, phone: phone)
                 var claims: [String: JSONValue] = ["response": try phone.response(to: push)]
                 if denies {
                     claims["deny"] = .bool(true)
@@ -286,21 +286,21 @@ struct PushShapeTests {
                 } else if let number = push.number {
                     claims["challengeResponse"] = .string(String(number))
                 }
-                let reply = try await shape.send(push.messageID, try shape.jwt(claims, phone.secret), to: address, at: desk)
+                let reply = try await shape.send(push.messageID, try shape.jwt(claims, phone.secret), to: address, at: server)
                 #expect(reply.status == 200 && reply.json == .object([:]), "\(reply.text)")
-                #expect(try await desk.poll(step).isLoggedIn == !denies)
+                #expect(try await server.poll(step).isLoggedIn == !denies)
             }
         }
     }
 
     @Test("A new device token is not taken, as by AM before 8 (5)", arguments: PushShape.all)
     func refresh(shape: PushShape) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await phone(shape, desk)
+        try await TestServer.run { server in
+            let phone = try await phone(shape, server)
             let address = phone.path(phone.invitation.registrationEndpoint).replacingOccurrences(of: "register", with: "refresh")
             let body = JSON.text(
                 of: .object(["mechanismUid": .string(phone.uid), "jwt": .string(try shape.jwt(["deviceId": "t"], phone.secret))]))
-            let reply = try await desk.send(.post, address, headers: shape.headers, body: body)
+            let reply = try await server.send(.post, address, headers: shape.headers, body: body)
             #expect(reply.status == 501)
         }
     }

@@ -15,69 +15,69 @@ struct TelemetryTests {
     /// A server in this process whose counts and spans a test can read.
     private static func run(
         _ configuration: ServerConfiguration = .sample(),
-        _ body: @Sendable (TestDesk, TestMetrics, InMemoryTracer) async throws -> Void
+        _ body: @Sendable (TestServer, TestMetrics, InMemoryTracer) async throws -> Void
     ) async throws {
         let (clock, metrics, tracer) = (StillClock(), TestMetrics(), InMemoryTracer())
-        let server = DeskServer(
+        let server = DevServer(
             configuration: configuration, clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             metrics: metrics, tracer: tracer)
         try await server.application().test(.router) { client in
-            try await body(TestDesk(server: server, clock: clock, client: client), metrics, tracer)
+            try await body(TestServer(devServer: server, clock: clock, client: client), metrics, tracer)
         }
     }
 
     @Test("Logins by journey and outcome, and a login that goes on over an old session is none")
     func logins() async throws {
-        try await Self.run(.sample { $0.limits.lockout = Lockout(failures: 2) }) { desk, metrics, _ in
+        try await Self.run(.sample { $0.limits.lockout = Lockout(failures: 2) }) { server, metrics, _ in
             func count(_ outcome: String, _ journey: String = "Login") -> Int64 {
                 metrics.total("signet.logins", [("journey", journey), ("outcome", outcome)])
             }
-            let session = try await desk.session()
-            _ = try await desk.send(
-                .post, TestDesk.authenticate, headers: ["iPlanetDirectoryPro": session, "Content-Type": "application/json"],
+            let session = try await server.session()
+            _ = try await server.send(
+                .post, TestServer.authenticate, headers: ["iPlanetDirectoryPro": session, "Content-Type": "application/json"],
                 body: "{}")
             #expect(count("success") == 1)
-            for _ in 0..<3 { _ = try await desk.logIn("Login", password: "wrong") }
+            for _ in 0..<3 { _ = try await server.logIn("Login", password: "wrong") }
             #expect(count("failure") == 2 && count("lockedOut") == 1)
             #expect(metrics.total("signet.lockouts") == 1)
             #expect(metrics.total("signet.refusals", [("reason", "lockedOut")]) == 1)
-            _ = try await desk.logIn("Failure", name: "noa", password: "staple")
+            _ = try await server.logIn("Failure", name: "noa", password: "staple")
             #expect(count("failure", "Failure") == 1)
-            let step = try await desk.start("Login").step
-            desk.clock.advance(by: 400)
-            #expect(try await desk.next(step).status == 401)
+            let step = try await server.start("Login").step
+            server.clock.advance(by: 400)
+            #expect(try await server.next(step).status == 401)
             #expect(count("timeout") == 1)
         }
     }
 
     @Test("Push messages from the sender to the answer, tokens by grant, refusals by reason")
     func pushesAndTokens() async throws {
-        try await Self.run { desk, metrics, _ in
+        try await Self.run { server, metrics, _ in
             func count(_ event: String) -> Int64 { metrics.total("signet.pushes", [("event", event)]) }
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(phone: phone)
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
             #expect(count("sent") == 1)
-            #expect(try await phone.send(push.messageID, "x.y.z", at: desk).status == 400)
-            #expect(try await phone.answer(push, at: desk).status == 200)
-            let (_, other) = try await desk.waitingLogin(phone: phone)
-            #expect(try await phone.answer(other, ["deny": .bool(true)], at: desk).status == 200)
+            #expect(try await phone.send(push.messageID, "x.y.z", at: server).status == 400)
+            #expect(try await phone.answer(push, at: server).status == 200)
+            let (_, other) = try await server.waitingLogin(phone: phone)
+            #expect(try await phone.answer(other, ["deny": .bool(true)], at: server).status == 200)
             #expect(count("approved") == 1 && count("denied") == 1 && count("refused") == 1 && count("sent") == 2)
 
-            let tokens = try await desk.tokens()
-            _ = try await desk.refresh(try #require(tokens.refresh))
+            let tokens = try await server.tokens()
+            _ = try await server.refresh(try #require(tokens.refresh))
             for grant in ["authorization_code", "refresh_token"] {
                 #expect(metrics.total("signet.tokens", [("grant", grant)]) == 1)
             }
             let large = String(repeating: "x", count: 300_000)
-            #expect(try await desk.send(.post, TestDesk.authenticate, body: large).status == 413)
+            #expect(try await server.send(.post, TestServer.authenticate, body: large).status == 413)
             #expect(metrics.total("signet.refusals", [("reason", "bodyTooLarge")]) == 1)
         }
     }
 
     @Test("Requests by route and status: the labels are few, and say nothing of people, tokens or made-up names")
     func labels() async throws {
-        try await Self.run { desk, metrics, tracer in
-            let session = try await desk.session()
+        try await Self.run { server, metrics, tracer in
+            let session = try await server.session()
             let secrets = ["mira", session, "made-up", "GARBLE", "/alpha", "s3cret"]
             for path in [
                 "/am/json/users/mira/devices/2fa/push/made-up?_queryFilter=true", "/am/json/sessions/\(session)", "/am/made-up",
@@ -86,7 +86,7 @@ struct TelemetryTests {
                 "/am/console/made-up",
             ] {
                 for method in [HTTPRequest.Method.get, .post, HTTPRequest.Method("GARBLE")].compactMap({ $0 }) {
-                    _ = try await desk.send(method, path, headers: ["iPlanetDirectoryPro": session, "User-Agent": "made-up"])
+                    _ = try await server.send(method, path, headers: ["iPlanetDirectoryPro": session, "User-Agent": "made-up"])
                 }
             }
             let labels = metrics.timers.filter { $0.label == "http.server.request.duration" }.map { "\($0.dimensions)" }
@@ -105,14 +105,14 @@ struct TelemetryTests {
         let sns = try StandInSNS()
         let configuration = ServerConfiguration.sample {
             $0.sns = sns.configuration
-            $0.pushFront = PushFrontConfiguration(keys: [Sender.key])
+            $0.pushFront = PushGatewayConfiguration(keys: [Sender.key])
         }
-        try await Self.run(configuration) { desk, metrics, _ in
-            let phone = try await desk.registeredPhone()
-            _ = try await desk.waitingLogin(phone: phone)
-            let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
-            let arn = try await sender.endpoint(mailbox.address, at: desk)
-            let reply = try await sender.publish(PushDelivery(messageId: "1", message: "a"), to: arn, at: desk)
+        try await Self.run(configuration) { server, metrics, _ in
+            let phone = try await server.registeredPhone()
+            _ = try await server.waitingLogin(phone: phone)
+            let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
+            let arn = try await sender.endpoint(mailbox.address, at: server)
+            let reply = try await sender.publish(PushDelivery(messageId: "1", message: "a"), to: arn, at: server)
             #expect(reply.status == 200 && reply.header("Cache-Control") == "no-store")
             #expect(metrics.total("signet.pushes", [("event", "sent")]) == 1)
             let requests = metrics.timers.filter { $0.label == "http.server.request.duration" }
@@ -123,11 +123,11 @@ struct TelemetryTests {
 
     @Test("A request is a span under its caller's, with its route and status; a fault is an error")
     func spans() async throws {
-        try await Self.run { desk, _, tracer in
+        try await Self.run { server, _, tracer in
             var headers = ["Content-Type": "application/json"]
             headers[InMemoryTracer.traceIDKey] = "trace-1"
             headers[InMemoryTracer.spanIDKey] = "span-1"
-            _ = try await desk.send(.post, TestDesk.authenticate, headers: headers, body: "{}")
+            _ = try await server.send(.post, TestServer.authenticate, headers: headers, body: "{}")
             let span = try #require(tracer.finishedSpans.last)
             #expect(span.operationName == "POST /json/authenticate" && span.kind == .server)
             #expect(span.context.inMemorySpanContext?.traceID == "trace-1")

@@ -8,26 +8,26 @@ import Testing
 struct UserDevicesTests {
     private static let users = "/am/json/realms/root/users"
 
-    private func list(_ desk: TestDesk, _ session: String, _ kind: String, user: String = "mira") async throws -> Reply {
-        try await desk.send(
+    private func list(_ server: TestServer, _ session: String, _ kind: String, user: String = "mira") async throws -> Reply {
+        try await server.send(
             .get, "\(Self.users)/\(user)/devices/\(kind)?_queryFilter=true",
             headers: ["iPlanetDirectoryPro": session, "Accept-API-Version": "resource=1.0"])
     }
 
     @Test("Every kind of device is listed, and none of its secrets")
     func lists() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             for kind in ["2fa/oath", "2fa/push", "2fa/binding", "2fa/webauthn", "profile"] {
-                #expect(try await list(desk, session, kind).json["result"] == .array([]))
+                #expect(try await list(server, session, kind).json["result"] == .array([]))
             }
-            let phone = try await desk.registeredPhone("CombinedRegistration")
-            let push = try #require(try await list(desk, session, "2fa/push").json["result"]?.array?.first)
+            let phone = try await server.registeredPhone("CombinedRegistration")
+            let push = try #require(try await list(server, session, "2fa/push").json["result"]?.array?.first)
             #expect(push["deviceName"] == "Test phone")
             let createdDate = try #require(push["createdDate"]?.wholeNumber)
             #expect(createdDate >= 1_735_689_600_000)
             #expect(push["_id"] == push["uuid"])
-            let oath = try await list(desk, session, "2fa/oath")
+            let oath = try await list(server, session, "2fa/oath")
             #expect(oath.json["resultCount"] == .integer(1))
             #expect(!oath.text.contains(Base32.encode(phone.enrollment.oath?.secret.bytes ?? [])))
         }
@@ -35,43 +35,43 @@ struct UserDevicesTests {
 
     @Test("A push device that is removed gets no more messages")
     func removePush() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let phone = try await desk.registeredPhone()
-            _ = try await desk.waitingLogin(phone: phone)
-            let id = try #require(try await list(desk, session, "2fa/push").json["result"]?.array?.first?["_id"]?.string)
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let phone = try await server.registeredPhone()
+            _ = try await server.waitingLogin(phone: phone)
+            let id = try #require(try await list(server, session, "2fa/push").json["result"]?.array?.first?["_id"]?.string)
             let path = "\(Self.users)/mira/devices/2fa/push/\(id)"
             let header = ["iPlanetDirectoryPro": session]
             let jsonHeader = header.merging(["Content-Type": "application/json"]) { $1 }
-            #expect(try await desk.send(.put, path, headers: jsonHeader, body: "{\"deviceName\":\"x\"}").status == 501)
-            #expect(try await desk.send(.delete, path, headers: header).json["_id"] == .string(id))
-            #expect(try await desk.mailbox(phone.uid).isEmpty)
-            #expect(try await desk.send(.delete, path, headers: header).status == 404)
-            #expect(try await desk.logIn("PushLogin").message == "Login failure")
+            #expect(try await server.send(.put, path, headers: jsonHeader, body: "{\"deviceName\":\"x\"}").status == 501)
+            #expect(try await server.send(.delete, path, headers: header).json["_id"] == .string(id))
+            #expect(try await server.mailbox(phone.uid).isEmpty)
+            #expect(try await server.send(.delete, path, headers: header).status == 404)
+            #expect(try await server.logIn("PushLogin").message == "Login failure")
         }
     }
 
     @Test("A passkey is found by its credential, renamed and removed")
     func passkey() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let authenticator = TestAuthenticator()
-            var step = try await desk.logIn("WebAuthnRegistration").step
+            var step = try await server.logIn("WebAuthnRegistration").step
             let challenge = try #require(step.callbacks[0].output("data")?["challenge"]?.string)
             step.fill("HiddenValueCallback", .string(try authenticator.registration(challenge: challenge, name: "Key")))
-            let session = try #require(try await desk.next(step).json["tokenId"]?.string)
+            let session = try #require(try await server.next(step).json["tokenId"]?.string)
             let header = ["Cookie": "iPlanetDirectoryPro=\(session)", "Content-Type": "application/json"]
             let credential = Base64.encode(authenticator.credentialID, as: .url)
-            let found = try await desk.send(.get, "\(Self.users)/mira/devices/2fa/webauthn/\(credential)", headers: header)
+            let found = try await server.send(.get, "\(Self.users)/mira/devices/2fa/webauthn/\(credential)", headers: header)
             #expect(found.json["deviceName"] == "Key")
             #expect(found.json["credentialId"] == .string(credential))
             let path = "\(Self.users)/mira/devices/2fa/webauthn/\(try #require(found.json["uuid"]?.string))"
-            let renamed = try await desk.send(.put, path, headers: header, body: "{\"deviceName\":\"Blue key\",\"uuid\":\"x\"}")
+            let renamed = try await server.send(.put, path, headers: header, body: "{\"deviceName\":\"Blue key\",\"uuid\":\"x\"}")
             #expect(renamed.json["deviceName"] == "Blue key")
             #expect(renamed.json["uuid"] == found.json["uuid"])
-            #expect(try await desk.send(.put, path, headers: header, body: "{}").status == 400)
-            #expect(try await desk.send(.delete, path, headers: header).status == 200)
-            #expect(try await list(desk, session, "2fa/webauthn").json["result"] == .array([]))
-            #expect(try await desk.send(.get, path, headers: header).status == 404)
+            #expect(try await server.send(.put, path, headers: header, body: "{}").status == 400)
+            #expect(try await server.send(.delete, path, headers: header).status == 200)
+            #expect(try await list(server, session, "2fa/webauthn").json["result"] == .array([]))
+            #expect(try await server.send(.get, path, headers: header).status == 404)
         }
     }
 
@@ -87,10 +87,10 @@ struct UserDevicesTests {
             ("mira/devices/profile/none", "TOKEN", "resource=1.0", 404),
         ])
     func refused(path: String, token: String, version: String, status: Int) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let headers = ["iPlanetDirectoryPro": token.isEmpty ? "" : session, "Accept-API-Version": version]
-            let reply = try await desk.send(.get, "\(Self.users)/\(path)", headers: headers)
+            let reply = try await server.send(.get, "\(Self.users)/\(path)", headers: headers)
             #expect(reply.status == status)
             #expect(reply.header("Content-API-Version") == "resource=1.0")
         }

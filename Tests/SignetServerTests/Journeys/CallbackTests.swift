@@ -39,41 +39,41 @@ struct CallbackTests {
     ]
 
     /// Answers a step as an SDK would, and waits as long as it is told to.
-    static func answer(_ step: JourneyStep, at desk: TestDesk) async throws -> Reply {
+    static func answer(_ step: JourneyStep, at server: TestServer) async throws -> Reply {
         var step = step
         for callback in step.callbacks {
             for (suffix, value) in answers[callback.type] ?? [:] { try step.fill(callback.type, suffix, value) }
         }
-        desk.clock.advance(by: Double(step.waitMilliseconds ?? 0) / 1000)
-        return try await desk.next(step)
+        server.clock.advance(by: Double(step.waitMilliseconds ?? 0) / 1000)
+        return try await server.next(step)
     }
 
     @Test(
         "A journey that is named like a callback shows it, and ends when it is answered",
         arguments: StarterCallbacks.types)
     func single(type: String) async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.logIn(type).step
+        try await TestServer.run { server in
+            let step = try await server.logIn(type).step
             #expect(step.callback(type) != nil)
             #expect(step.callbacks.compactMap(\._id) == Array(step.callbacks.indices))
             for (index, callback) in step.callbacks.enumerated() {
                 for input in callback.input ?? [] { #expect(input.name.hasPrefix("IDToken\(index + 1)")) }
             }
-            let reply = try await Self.answer(step, at: desk)
+            let reply = try await Self.answer(step, at: server)
             #expect(reply.json["tokenId"] != nil, "\(reply.text)")
         }
     }
 
     @Test("One journey shows them all")
     func everything() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             var seen: [String] = []
-            var reply = try await desk.logIn("Everything")
+            var reply = try await server.logIn("Everything")
             while let step = try? reply.step {
                 let expected = StarterCallbacks.types[seen.count]
                 #expect(step.callback(expected) != nil)
                 seen.append(expected)
-                reply = try await Self.answer(step, at: desk)
+                reply = try await Self.answer(step, at: server)
             }
             #expect(seen == StarterCallbacks.types)
             #expect(reply.json["tokenId"] != nil)
@@ -82,14 +82,14 @@ struct CallbackTests {
 
     @Test("A text's type is text, a confirmation's a number, as AM has it")
     func messageTypes() async throws {
-        try await TestDesk.run { desk in
-            let texts = try await desk.logIn("TextOutputCallback").step
+        try await TestServer.run { server in
+            let texts = try await server.logIn("TextOutputCallback").step
             let messageTypes = texts.callbacks.prefix(4).map { $0.output("messageType") }
             #expect(messageTypes == ["0", "1", "2", "4"])
             let textInputs = texts.callbacks.prefix(4).compactMap(\.input)
             #expect(textInputs.isEmpty)
             #expect(texts.callbacks[4].input?.map(\.name) == ["IDToken5"])
-            let confirmation = try #require(try await desk.logIn("ConfirmationCallback").step.callback("ConfirmationCallback"))
+            let confirmation = try #require(try await server.logIn("ConfirmationCallback").step.callback("ConfirmationCallback"))
             #expect(confirmation.output("messageType") == .integer(1))
             #expect(confirmation.input?.first?.value == .integer(100))
         }
@@ -103,11 +103,11 @@ struct CallbackTests {
             ("SMS", false), (.null, false),
         ])
     func choice(answer: JSONValue, isTaken: Bool) async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.logIn("ChoiceCallback").step
+        try await TestServer.run { server in
+            var step = try await server.logIn("ChoiceCallback").step
             #expect(step.callbacks[0].input?.first?.value == .integer(1))
             step.fill("ChoiceCallback", answer)
-            let reply = try await desk.next(step)
+            let reply = try await server.next(step)
             #expect((reply.json["tokenId"] != nil) == isTaken)
             #expect(reply.status == 200)
         }
@@ -115,8 +115,8 @@ struct CallbackTests {
 
     @Test("A confirmation that nobody pressed is asked for again")
     func unpressed() async throws {
-        try await TestDesk.run { desk in
-            let again = try await desk.next(try await desk.logIn("ConfirmationCallback").step)
+        try await TestServer.run { server in
+            let again = try await server.next(try await server.logIn("ConfirmationCallback").step)
             #expect(try again.step.callback("ConfirmationCallback") != nil)
         }
     }
@@ -124,16 +124,16 @@ struct CallbackTests {
     @Test("What is typed as a password is not kept with the other answers of its step")
     func passwordNotKept() throws {
         let node = ScriptedDecisionNode(callbacks: [.name(prompt: "Name"), .password(prompt: "Old password")], attribute: "seen")
-        var desk = DeskState(users: [], trees: [])
+        var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
-        let moment = Moment(now: StillClock().now, configuration: ServerConfiguration(), baseURL: "")
+        let moment = RequestTime(now: StillClock().now, configuration: ServerConfiguration(), baseURL: "")
         let answers = (1...2).map { number in
             JSONValue.object([
                 "input": .array([.object(["name": .string("IDToken\(number)"), "value": .string("typed \(number)")])])
             ])
         }
         let filled = Answers(JourneyCallback.numbered(node.callbacks), filledIn: .array(answers))
-        #expect(node.process(NodeVisit(answers: filled, moment: moment), &journey, &desk).outcome == .outcome)
+        #expect(node.process(NodeInput(answers: filled, moment: moment), &journey, &server).outcome == .outcome)
         #expect(journey.attributes["seen"] == .array([.string("typed 1")]))
     }
 
@@ -147,12 +147,12 @@ struct CallbackTests {
         ] as [([(seconds: Double, pressed: Int64)], String)])
     func wait(polls: [(seconds: Double, pressed: Int64)], end: String) throws {
         let node = PollingWaitNode(seconds: 10, exit: "Skip", patience: 3)
-        var desk = DeskState(users: [], trees: [])
+        var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
         var now = StillClock().now
-        func visit(_ answers: Answers?) -> NodeAction {
-            let moment = Moment(now: now, configuration: ServerConfiguration(), baseURL: "")
-            return node.process(NodeVisit(answers: answers, moment: moment), &journey, &desk)
+        func visit(_ answers: Answers?) -> NodeResult {
+            let moment = RequestTime(now: now, configuration: ServerConfiguration(), baseURL: "")
+            return node.process(NodeInput(answers: answers, moment: moment), &journey, &server)
         }
         var action = visit(nil)
         for poll in polls {
@@ -174,32 +174,32 @@ struct CallbackTests {
 
     @Test("What must be accepted is asked for until it is", arguments: ["TermsAndConditionsCallback", "ConsentMappingCallback"])
     func acceptance(type: String) async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.logIn(type).step
-            step = try await desk.next(step).step
+        try await TestServer.run { server in
+            var step = try await server.logIn(type).step
+            step = try await server.next(step).step
             step.fill(type, "true")
-            #expect(try await desk.next(step).json["tokenId"] != nil)
+            #expect(try await server.next(step).json["tokenId"] != nil)
         }
     }
 
     @Test("An unknown callback keeps its inputs, whatever they are")
     func novel() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.logIn("NovelCallback").step
+        try await TestServer.run { server in
+            let step = try await server.logIn("NovelCallback").step
             #expect(step.callbacks[0].input?.map(\.name) == ["IDToken1", "IDToken1extra"])
             #expect(step.callbacks[0].output("shape") == .object(["sides": .array([.integer(3), .number(4.5)])]))
-            #expect(try await desk.next(step).json["tokenId"] != nil)
+            #expect(try await server.next(step).json["tokenId"] != nil)
         }
     }
 
     @Test("A device's profile becomes one of the person's devices, once however often it comes")
     func profile() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             for _ in 0..<2 {
-                let reply = try await Self.answer(try await desk.logIn("DeviceProfileCallback").step, at: desk)
+                let reply = try await Self.answer(try await server.logIn("DeviceProfileCallback").step, at: server)
                 #expect(reply.json["tokenId"] != nil)
             }
-            let devices = try await desk.server.desk.transact { state, _ in
+            let devices = try await server.devServer.context.transact { state, _ in
                 state.devices.others(.profile, of: UserKey(realm: .root, name: "mira"))
             }
             #expect(devices.map(\.name) == ["Mira's"])
@@ -208,10 +208,10 @@ struct CallbackTests {
 
     @Test("A profile that is none is asked for again", arguments: ["", "{}", "[]", "{\"identifier\":\"\"}"])
     func noProfile(text: String) async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.logIn("DeviceProfileCallback").step
+        try await TestServer.run { server in
+            var step = try await server.logIn("DeviceProfileCallback").step
             step.fill("DeviceProfileCallback", .string(text))
-            #expect(try await desk.next(step).step.callback("DeviceProfileCallback") != nil)
+            #expect(try await server.next(step).step.callback("DeviceProfileCallback") != nil)
         }
     }
 }
@@ -220,8 +220,8 @@ struct CallbackTests {
 struct FailingJourneyTests {
     @Test("A journey that passes through ends with an empty token and without a cookie")
     func passThrough() async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.logIn("PassThrough")
+        try await TestServer.run { server in
+            let reply = try await server.logIn("PassThrough")
             #expect(reply.status == 200)
             #expect(reply.json["tokenId"] == "")
             let sessionCookies = reply.cookies.filter { $0.hasPrefix("iPlanetDirectoryPro") }
@@ -236,8 +236,8 @@ struct FailingJourneyTests {
             ("PolicyFailure", 403, "Policy validation failed"),
         ])
     func failure(journey: String, status: Int, message: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.logIn(journey)
+        try await TestServer.run { server in
+            let reply = try await server.logIn(journey)
             #expect(reply.status == status)
             #expect(reply.message == message)
             #expect(reply.json["code"] == .integer(Int64(status)))
@@ -254,28 +254,28 @@ struct FailingJourneyTests {
 
 @Suite("Journeys that wait for a letter")
 struct SuspensionTests {
-    private func suspended(_ desk: TestDesk, name: String = "mira") async throws -> JourneyStep {
-        var step = try await desk.start("EmailLogin").step
+    private func suspended(_ server: TestServer, name: String = "mira") async throws -> JourneyStep {
+        var step = try await server.start("EmailLogin").step
         step.fill("NameCallback", .string(name))
-        return try await desk.next(step).step
+        return try await server.next(step).step
     }
 
     /// The query of the link in the newest letter.
-    private func query(_ desk: TestDesk) async throws -> Substring {
-        let link = try #require(try await desk.server.letters(to: "mira").last)
+    private func query(_ server: TestServer) async throws -> Substring {
+        let link = try #require(try await server.devServer.letters(to: "mira").last)
         #expect(link.hasPrefix("http://127.0.0.1:8080/am/XUI/?realm=%2F&suspendedId="))
         return link[try #require(link.firstIndex(of: "&"))...].dropFirst()
     }
 
     @Test("Whoever follows the link is logged in, once", arguments: ["{}", nil])
     func resume(body: String?) async throws {
-        try await TestDesk.run { desk in
-            let step = try await suspended(desk)
+        try await TestServer.run { server in
+            let step = try await suspended(server)
             #expect(step.callbacks.map(\.type) == ["SuspendedTextOutputCallback"])
-            #expect(try await desk.next(step).step.callbacks == step.callbacks)
-            let path = "\(TestDesk.authenticate)?\(try await query(desk))"
-            #expect(try await desk.send(.post, path, body: body).json["tokenId"] != nil)
-            let again = try await desk.send(.post, path, body: body)
+            #expect(try await server.next(step).step.callbacks == step.callbacks)
+            let path = "\(TestServer.authenticate)?\(try await query(server))"
+            #expect(try await server.send(.post, path, body: body).json["tokenId"] != nil)
+            let again = try await server.send(.post, path, body: body)
             #expect(again.status == 401)
             #expect(again.json["detail"] == nil)
             #expect(try #require(again.message).contains("SuspendedAuthSessionException: Token not found. It may have expired."))
@@ -284,29 +284,29 @@ struct SuspensionTests {
 
     @Test("A link is good for its own time, not for the journey's", arguments: [(899.0, 200), (900, 401)])
     func expiry(seconds: Double, status: Int) async throws {
-        try await TestDesk.run(
+        try await TestServer.run(
             .sample {
                 $0.suspensionTimeout = 900
                 $0.journeyTimeout = 60
             }
-        ) { desk in
-            _ = try await suspended(desk)
-            desk.clock.advance(by: seconds)
-            let reply = try await desk.send(.post, "\(TestDesk.authenticate)?\(try await query(desk))", body: "{}")
+        ) { server in
+            _ = try await suspended(server)
+            server.clock.advance(by: seconds)
+            let reply = try await server.send(.post, "\(TestServer.authenticate)?\(try await query(server))", body: "{}")
             #expect(reply.status == status)
         }
     }
 
     @Test("A link belongs to its realm, and nobody is told who there is")
     func others() async throws {
-        try await TestDesk.run { desk in
-            let step = try await suspended(desk)
-            let stranger = try await suspended(desk, name: "stranger")
+        try await TestServer.run { server in
+            let step = try await suspended(server)
+            let stranger = try await suspended(server, name: "stranger")
             #expect(stranger.callbacks == step.callbacks)
-            #expect(try await desk.server.letters(to: "stranger").isEmpty)
-            let elsewhere = try await desk.send(.post, "/am/json/alpha/authenticate?\(try await query(desk))", body: "{}")
+            #expect(try await server.devServer.letters(to: "stranger").isEmpty)
+            let elsewhere = try await server.send(.post, "/am/json/alpha/authenticate?\(try await query(server))", body: "{}")
             #expect(elsewhere.status == 401)
-            #expect(try await desk.send(.post, "\(TestDesk.authenticate)?\(try await query(desk))").status == 200)
+            #expect(try await server.send(.post, "\(TestServer.authenticate)?\(try await query(server))").status == 200)
         }
     }
 }

@@ -19,38 +19,39 @@ struct DeviceBindingTests {
     }
 
     private func bind(
-        _ desk: TestDesk, _ key: TestKey, changes: [String: JSONValue?] = [:], header: [String: JSONValue] = [:]
+        _ server: TestServer, _ key: TestKey, changes: [String: JSONValue?] = [:], header: [String: JSONValue] = [:]
     ) async throws -> Reply {
-        var step = try await desk.logIn("DeviceBinding").step
+        var step = try await server.logIn("DeviceBinding").step
         let callback = try #require(step.callback("DeviceBindingCallback"))
         let jws = try key.sign(try claims(callback, changes), header: ["jwk": key.jwk].merging(header) { $1 })
         try step.fill("DeviceBindingCallback", "jws", .string(jws))
         try step.fill("DeviceBindingCallback", "deviceName", "Mira's phone")
         try step.fill("DeviceBindingCallback", "deviceId", "device-1")
-        return try await desk.next(step)
+        return try await server.next(step)
     }
 
-    private func sign(_ desk: TestDesk, _ step: JourneyStep, _ key: TestKey, _ changes: [String: JSONValue?] = [:]) async throws
+    private func sign(_ server: TestServer, _ step: JourneyStep, _ key: TestKey, _ changes: [String: JSONValue?] = [:])
+        async throws
         -> Reply
     {
         var step = step
         let callback = try #require(step.callback("DeviceSigningVerifierCallback"))
         try step.fill("DeviceSigningVerifierCallback", "jws", .string(try key.sign(try claims(callback, changes))))
-        return try await desk.next(step)
+        return try await server.next(step)
     }
 
     @Test("A bound device's key logs in, on each platform, with a name and without", arguments: [false, true])
     func bound(isAndroid: Bool) async throws {
         let key = isAndroid ? try TestKey.android() : .apple()
-        try await TestDesk.run { desk in
-            #expect(try await bind(desk, key).json["tokenId"] != nil)
-            let named = try await desk.logIn("DeviceSigning").step
+        try await TestServer.run { server in
+            #expect(try await bind(server, key).json["tokenId"] != nil)
+            let named = try await server.logIn("DeviceSigning").step
             #expect(named.callbacks[0].output("userId") == "id=mira,ou=user,ou=am-config")
             let custom: [String: JSONValue?] = ["amount": .integer(5), "platform": nil]
-            #expect(try await sign(desk, named, key, custom).json["tokenId"] != nil)
-            let nameless = try await desk.start("DeviceLogin").step
+            #expect(try await sign(server, named, key, custom).json["tokenId"] != nil)
+            let nameless = try await server.start("DeviceLogin").step
             #expect(nameless.callbacks[0].output("userId") == "")
-            #expect(try await sign(desk, nameless, key).json["tokenId"] != nil)
+            #expect(try await sign(server, nameless, key).json["tokenId"] != nil)
         }
     }
 
@@ -65,10 +66,10 @@ struct DeviceBindingTests {
             ([:], ["jwk": .object(["kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"])]),
         ] as [([String: JSONValue?], [String: JSONValue])])
     func refused(changes: [String: JSONValue?], header: [String: JSONValue]) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await bind(desk, .apple(), changes: changes, header: header)
+        try await TestServer.run { server in
+            let reply = try await bind(server, .apple(), changes: changes, header: header)
             #expect(reply.message == "Login failure")
-            let bindings = try await desk.server.desk.transact { state, _ in
+            let bindings = try await server.devServer.context.transact { state, _ in
                 state.devices.others(.binding, of: UserKey(realm: .root, name: "mira"))
             }
             #expect(bindings.isEmpty)
@@ -78,24 +79,24 @@ struct DeviceBindingTests {
     @Test("A stranger's key, an old challenge and a client's error log nobody in")
     func strangers() async throws {
         let key = TestKey.apple()
-        try await TestDesk.run { desk in
-            #expect(try await desk.logIn("DeviceSigning").message == "Login failure")
-            #expect(try await bind(desk, key).json["tokenId"] != nil)
-            #expect(try await bind(desk, key).message == "Login failure")
-            #expect(try await sign(desk, try await desk.logIn("DeviceSigning").step, .apple()).status == 401)
+        try await TestServer.run { server in
+            #expect(try await server.logIn("DeviceSigning").message == "Login failure")
+            #expect(try await bind(server, key).json["tokenId"] != nil)
+            #expect(try await bind(server, key).message == "Login failure")
+            #expect(try await sign(server, try await server.logIn("DeviceSigning").step, .apple()).status == 401)
             var thief = TestKey.apple()
             thief.id = key.id
-            #expect(try await sign(desk, try await desk.logIn("DeviceSigning").step, thief).status == 401)
-            #expect(try await sign(desk, try await desk.start("DeviceLogin").step, thief).status == 401)
-            let old = try #require(try await desk.logIn("DeviceSigning").step.callbacks[0].output("challenge"))
-            let replay = try await sign(desk, try await desk.logIn("DeviceSigning").step, key, ["challenge": old])
+            #expect(try await sign(server, try await server.logIn("DeviceSigning").step, thief).status == 401)
+            #expect(try await sign(server, try await server.start("DeviceLogin").step, thief).status == 401)
+            let old = try #require(try await server.logIn("DeviceSigning").step.callbacks[0].output("challenge"))
+            let replay = try await sign(server, try await server.logIn("DeviceSigning").step, key, ["challenge": old])
             #expect(replay.status == 401)
             for error in ["Timeout", "Abort", "Unsupported", "ClientNotRegistered", "?"] {
-                var step = try await desk.logIn("DeviceSigning").step
+                var step = try await server.logIn("DeviceSigning").step
                 try step.fill("DeviceSigningVerifierCallback", "clientError", .string(error))
-                #expect(try await desk.next(step).status == 401)
+                #expect(try await server.next(step).status == 401)
             }
-            #expect(try await sign(desk, try await desk.start("DeviceLogin").step, key, ["sub": "mira"]).status == 401)
+            #expect(try await sign(server, try await server.start("DeviceLogin").step, key, ["sub": "mira"]).status == 401)
         }
     }
 }
@@ -111,54 +112,54 @@ struct WebAuthnTests {
         return Base64.encode(bytes, as: .standard)
     }
 
-    private func answer(_ desk: TestDesk, _ step: JourneyStep, _ outcome: String) async throws -> Reply {
+    private func answer(_ server: TestServer, _ step: JourneyStep, _ outcome: String) async throws -> Reply {
         var step = step
         step.fill("HiddenValueCallback", .string(outcome))
-        return try await desk.next(step)
+        return try await server.next(step)
     }
 
-    private func register(_ desk: TestDesk, _ authenticator: TestAuthenticator, form: String = "") async throws -> Reply {
-        let step = try await desk.logIn("WebAuthnRegistration\(form)").step
-        return try await answer(desk, step, try authenticator.registration(challenge: try Self.challenge(step), name: "Key"))
+    private func register(_ server: TestServer, _ authenticator: TestAuthenticator, form: String = "") async throws -> Reply {
+        let step = try await server.logIn("WebAuthnRegistration\(form)").step
+        return try await answer(server, step, try authenticator.registration(challenge: try Self.challenge(step), name: "Key"))
     }
 
-    private func logIn(_ desk: TestDesk, _ authenticator: TestAuthenticator, form: String = "") async throws -> Reply {
-        let step = try await desk.logIn("WebAuthnLogin\(form)").step
-        return try await answer(desk, step, try authenticator.assertion(challenge: try Self.challenge(step)))
+    private func logIn(_ server: TestServer, _ authenticator: TestAuthenticator, form: String = "") async throws -> Reply {
+        let step = try await server.logIn("WebAuthnLogin\(form)").step
+        return try await answer(server, step, try authenticator.assertion(challenge: try Self.challenge(step)))
     }
 
     @Test("In each version's form a credential is made and used", arguments: ["", "70", "65"])
     func forms(form: String) async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             var authenticator = TestAuthenticator()
-            let registered = try await register(desk, authenticator, form: form)
+            let registered = try await register(server, authenticator, form: form)
             #expect(registered.json["tokenId"] != nil)
             authenticator.counter = 2
-            let loggedIn = try await logIn(desk, authenticator, form: form)
+            let loggedIn = try await logIn(server, authenticator, form: form)
             #expect(loggedIn.json["tokenId"] != nil)
         }
     }
 
     @Test("A step of today has members for apps and those for browsers, one of before the latter only")
     func members() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let authenticator = TestAuthenticator()
-            #expect(try await register(desk, authenticator).json["tokenId"] != nil)
+            #expect(try await register(server, authenticator).json["tokenId"] != nil)
             let list = JSONValue.array(authenticator.credentialID.map { .integer(Int64($0)) })
-            let registration = try #require(try await desk.logIn("WebAuthnRegistration").step.callbacks[0].output("data"))
+            let registration = try #require(try await server.logIn("WebAuthnRegistration").step.callbacks[0].output("data"))
             #expect(registration["_action"] == "webauthn_registration")
             #expect(registration["_relyingPartyId"] == "localhost")
             #expect(registration["relyingPartyId"] == "id: \"localhost\",")
             #expect(registration["_excludeCredentials"]?.array?.first?["id"] == list)
             #expect(registration["_pubKeyCredParams"] == .array([.object(["type": "public-key", "alg": .integer(-7)])]))
-            let step = try await desk.logIn("WebAuthnLogin").step
+            let step = try await server.logIn("WebAuthnLogin").step
             let authentication = try #require(step.callbacks[0].output("data"))
             #expect(authentication["_action"] == "webauthn_authentication")
             #expect(authentication["_allowCredentials"]?.array?.first?["id"] == list)
             #expect(authentication["supportsJsonResponse"] == .bool(true))
             #expect(step.callbacks[1].output("id") == "webAuthnOutcome")
             #expect(step.callbacks[1].input?.first?.name == "IDToken2")
-            let legacy = try #require(try await desk.logIn("WebAuthnLogin70").step.callbacks[0].output("data")?.object)
+            let legacy = try #require(try await server.logIn("WebAuthnLogin70").step.callbacks[0].output("data")?.object)
             let unexpectedKeys = legacy.keys.filter { $0.hasPrefix("_") && $0 != "_action" && $0 != "_type" }
             #expect(unexpectedKeys.isEmpty)
             #expect(legacy["allowCredentials"]?.string?.hasPrefix("allowCredentials: [{ \"type\": \"public-key\"") == true)
@@ -167,12 +168,12 @@ struct WebAuthnTests {
 
     @Test("The answer may be wrapped in JSON")
     func json() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let authenticator = TestAuthenticator()
-            let step = try await desk.logIn("WebAuthnRegistration").step
+            let step = try await server.logIn("WebAuthnRegistration").step
             let legacy = try authenticator.registration(challenge: try Self.challenge(step))
             let wrapped = JSON.text(of: .object(["authenticatorAttachment": "platform", "legacyData": .string(legacy)]))
-            #expect(try await answer(desk, step, wrapped).json["tokenId"] != nil)
+            #expect(try await answer(server, step, wrapped).json["tokenId"] != nil)
         }
     }
 
@@ -184,13 +185,13 @@ struct WebAuthnTests {
 
     @Test("An answer that is not right in every part logs nobody in", arguments: Fault.allCases)
     func faults(fault: Fault) async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             var authenticator = TestAuthenticator()
             authenticator.counter = 7
-            let registered = try await register(desk, authenticator)
+            let registered = try await register(server, authenticator)
             #expect(registered.json["tokenId"] != nil)
             authenticator.counter = 8
-            let step = try await desk.logIn("WebAuthnLogin").step
+            let step = try await server.logIn("WebAuthnLogin").step
             var challenge = try Self.challenge(step)
             switch fault {
             case .party: authenticator.party = "evil.test"
@@ -204,7 +205,7 @@ struct WebAuthnTests {
             case .otherType: break
             }
             let outcome = try authenticator.assertion(challenge: challenge, clientType: fault == .otherType ? "create" : "get")
-            let reply = try await answer(desk, step, outcome)
+            let reply = try await answer(server, step, outcome)
             #expect((reply.json["tokenId"] != nil) == fault.isHarmless)
         }
     }
@@ -216,23 +217,23 @@ struct WebAuthnTests {
             "{}::\(String(repeating: "-128,", count: 500))1::x",
         ])
     func noAnswer(outcome: String) async throws {
-        try await TestDesk.run { desk in
-            let registration = try await desk.logIn("WebAuthnRegistration").step
-            #expect(try await answer(desk, registration, outcome).message == "Login failure")
+        try await TestServer.run { server in
+            let registration = try await server.logIn("WebAuthnRegistration").step
+            #expect(try await answer(server, registration, outcome).message == "Login failure")
             // Without a passkey nothing is asked for.
-            #expect(try await desk.logIn("WebAuthnLogin").message == "Login failure")
-            #expect(try await register(desk, TestAuthenticator()).json["tokenId"] != nil)
-            let login = try await desk.logIn("WebAuthnLogin").step
-            #expect(try await answer(desk, login, outcome).message == "Login failure")
+            #expect(try await server.logIn("WebAuthnLogin").message == "Login failure")
+            #expect(try await register(server, TestAuthenticator()).json["tokenId"] != nil)
+            let login = try await server.logIn("WebAuthnLogin").step
+            #expect(try await answer(server, login, outcome).message == "Login failure")
         }
     }
 
     @Test("A key that is no point of the curve is none", arguments: [0, 1])
     func noPoint(byte: UInt8) async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             var authenticator = TestAuthenticator()
             authenticator.point = [UInt8](repeating: byte, count: 64)
-            let reply = try await register(desk, authenticator)
+            let reply = try await register(server, authenticator)
             #expect(reply.message == "Login failure")
         }
     }
@@ -244,15 +245,15 @@ struct WebAuthnTests {
             ("discouraged", 0x04, false),
         ] as [(String, UInt8, Bool)])
     func verification(demand: String, flags: UInt8, isGood: Bool) throws {
-        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [])
+        var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var (known, new) = (TestAuthenticator(), TestAuthenticator())
-        let first = try walk(WebAuthnRegistrationNode(), &desk) { try known.registration(challenge: $0) }
+        let first = try walk(WebAuthnRegistrationNode(), &server) { try known.registration(challenge: $0) }
         #expect(first == .success)
         (known.flags, known.counter, new.flags) = (flags, 2, flags)
         let authentication = WebAuthnAuthenticationNode(style: WebAuthnStyle(userVerification: demand))
-        let loggedIn = try walk(authentication, &desk) { try known.assertion(challenge: $0) }
+        let loggedIn = try walk(authentication, &server) { try known.assertion(challenge: $0) }
         #expect(loggedIn == (isGood ? .success : .failure))
-        let registered = try walk(WebAuthnRegistrationNode(style: WebAuthnStyle(userVerification: demand)), &desk) {
+        let registered = try walk(WebAuthnRegistrationNode(style: WebAuthnStyle(userVerification: demand)), &server) {
             try new.registration(challenge: $0)
         }
         #expect(registered == (isGood ? .success : .failure))
@@ -260,17 +261,17 @@ struct WebAuthnTests {
 
     /// What comes of a node that an authenticator answers.
     private func walk(
-        _ node: any NodeKind, _ desk: inout DeskState, _ answer: (String) throws -> String
+        _ node: any NodeKind, _ tx: inout ServerTransaction, _ answer: (String) throws -> String
     ) throws -> NodeOutcome? {
         var journey = JourneyState.sample()
         journey.username = "mira"
-        let asked = node.process(NodeVisit(answers: nil, moment: .sample()), &journey, &desk)
+        let asked = node.process(NodeInput(answers: nil, moment: .sample()), &journey, &tx)
         guard case .ask(let page) = asked else { return asked.outcome }
         let callbacks = JourneyCallback.numbered(page.callbacks)
         let challenge = try #require(callbacks[0].output("data")?["challenge"]?.string)
         let field: JSONValue = .object(["name": "IDToken2", "value": .string(try answer(challenge))])
         let answers = Answers(callbacks, filledIn: .array([.object(["input": .array([field])])]))
-        return node.process(NodeVisit(answers: answers, moment: .sample()), &journey, &desk).outcome
+        return node.process(NodeInput(answers: answers, moment: .sample()), &journey, &tx).outcome
     }
 
     @Test(

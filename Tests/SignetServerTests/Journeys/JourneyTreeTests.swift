@@ -4,13 +4,13 @@ import Testing
 
 @testable import SignetServer
 
-extension NodeAction {
+extension NodeResult {
     var outcome: NodeOutcome? { if case .leave(let outcome) = self { outcome } else { nil } }
 }
 
-extension Moment {
-    static func sample() -> Moment {
-        Moment(now: StillClock().now, configuration: ServerConfiguration.sample(), baseURL: "http://127.0.0.1:8080/am")
+extension RequestTime {
+    static func sample() -> RequestTime {
+        RequestTime(now: StillClock().now, configuration: ServerConfiguration.sample(), baseURL: "http://127.0.0.1:8080/am")
     }
 }
 
@@ -18,43 +18,43 @@ extension JourneyState {
     static func sample() -> JourneyState {
         JourneyState(
             id: "id", realm: .root, tree: "tree", indexType: "service", expiresAt: StillClock().now.addingTimeInterval(300),
-            userAgent: nil, noSession: false, place: NodePlace(tree: "tree", nodeID: "node"))
+            userAgent: nil, noSession: false, place: NodePath(tree: "tree", nodeID: "node"))
     }
 }
 
 @Suite("Journeys as trees")
 struct JourneyTreeTests {
     private func begin(_ nodes: [String: JourneyNode], entry: String = "a") throws -> JourneyReply {
-        var desk = DeskState(
+        var server = ServerTransaction(
             users: ServerConfiguration.sample().users, trees: [JourneyTree("T", entry: entry, nodes: nodes)])
-        return try desk.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
+        return try server.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
     }
 
     @Test("A broken tree fails the login and nothing more")
     func broken() {
         let retry = RetryLimitDecisionNode(limit: .max)
-        #expect(throws: Refusal.self) { try begin([:]) }
-        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [.retry: .node("a")])]) }
-        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [.retry: .node("b")])]) }
-        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(retry, [:])]) }
+        #expect(throws: APIError.self) { try begin([:]) }
+        #expect(throws: APIError.self) { try begin(["a": JourneyNode(retry, [.retry: .node("a")])]) }
+        #expect(throws: APIError.self) { try begin(["a": JourneyNode(retry, [.retry: .node("b")])]) }
+        #expect(throws: APIError.self) { try begin(["a": JourneyNode(retry, [:])]) }
     }
 
     @Test("A journey that is inside of itself fails the login and nothing more")
     func endless() {
         let inner = JourneyNode(InnerTreeEvaluatorNode(tree: "T"), [.isTrue: .success, .isFalse: .failure])
-        #expect(throws: Refusal.self) { try begin(["a": inner]) }
+        #expect(throws: APIError.self) { try begin(["a": inner]) }
         let none = JourneyNode(InnerTreeEvaluatorNode(tree: "nowhere"), [.isTrue: .success, .isFalse: .failure])
-        #expect(throws: Refusal.self) { try begin(["a": none]) }
+        #expect(throws: APIError.self) { try begin(["a": none]) }
     }
 
     @Test("A tree that ends without a user is a failure, however it ends")
     func nobody() {
-        #expect(throws: Refusal.self) { try begin(["a": JourneyNode(RetryLimitDecisionNode(limit: 9), [.retry: .success])]) }
+        #expect(throws: APIError.self) { try begin(["a": JourneyNode(RetryLimitDecisionNode(limit: 9), [.retry: .success])]) }
     }
 
     @Test("Collectors work without a page around them")
     func collectors() throws {
-        var desk = DeskState(
+        var server = ServerTransaction(
             users: ServerConfiguration.sample().users,
             trees: [
                 JourneyTree(
@@ -67,13 +67,13 @@ struct JourneyTreeTests {
                         "check": JourneyNode(DataStoreDecisionNode(), [.isTrue: .success, .isFalse: .failure]),
                     ])
             ])
-        var reply = try desk.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
-        for value in ["mira", TestDesk.password] {
+        var reply = try server.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
+        for value in ["mira", TestServer.password] {
             guard case .step(var step) = reply else { throw Unexpected() }
             #expect(step.callbacks.count == 1)
             step.callbacks[0].answer(.string(value))
             let callbacks = try JSON.value(of: JSON.encode(step.callbacks))
-            reply = try desk.proceed(
+            reply = try server.proceed(
                 JourneyContinuation(realm: .root, authID: step.authId, callbacks: callbacks, noSession: false), .sample())
         }
         guard case .loggedIn(let user, "T", .some) = reply else { throw Unexpected() }
@@ -84,27 +84,27 @@ struct JourneyTreeTests {
 
     @Test("The password is forgotten as soon as it was compared")
     func forgotten() {
-        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [])
+        var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var journey = JourneyState.sample()
         journey.username = "mira"
-        journey.password = Secret(TestDesk.password.utf8)
-        let action = DataStoreDecisionNode().process(NodeVisit(answers: nil, moment: .sample()), &journey, &desk)
+        journey.password = Secret(TestServer.password.utf8)
+        let action = DataStoreDecisionNode().process(NodeInput(answers: nil, moment: .sample()), &journey, &server)
         #expect(action.outcome == .isTrue)
         #expect(journey.password == nil)
     }
 
     @Test("Abandoned journeys do not pile up")
     func abandoned() throws {
-        let constants = DeskConstants(
+        let constants = PushStreamConstants(
             users: [], clients: ClientRegistry([]), trees: Journeys.starter.trees.byName, key: Secret.random(byteCount: 32))
         let (rows, clock) = (TestRows(), StillClock())
         let start = JourneyStart(realm: .root, indexType: "service", noSession: false)
         for _ in 0..<2000 {
             clock.advance(by: 1)
-            let moment = Moment(now: clock.now, configuration: ServerConfiguration(), baseURL: "")
+            let moment = RequestTime(now: clock.now, configuration: ServerConfiguration(), baseURL: "")
             try rows.transact(at: clock.now) { transaction in
-                var desk = DeskState(constants, transaction)
-                _ = try desk.begin(start, moment)
+                var server = ServerTransaction(constants, transaction)
+                _ = try server.begin(start, moment)
             }
         }
         #expect(try rows.count(.journey) < 1000)

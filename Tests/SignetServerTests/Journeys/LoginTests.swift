@@ -7,8 +7,8 @@ import Testing
 struct LoginTests {
     @Test("The page has AM's shape")
     func page() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.start("Login").step
+        try await TestServer.run { server in
+            let step = try await server.start("Login").step
             #expect(step.stage == "UsernamePassword")
             #expect(step.header != nil)
             #expect(step.description != nil)
@@ -21,8 +21,8 @@ struct LoginTests {
 
     @Test("The right password gives a session, a cookie and the way on")
     func success() async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.logIn("Login")
+        try await TestServer.run { server in
+            let reply = try await server.logIn("Login")
             let token = try #require(reply.json["tokenId"]?.string)
             #expect(reply.status == 200)
             #expect(token.count > 40)
@@ -35,15 +35,15 @@ struct LoginTests {
 
     @Test("Cookie name, routing cookie, context path and https are the configuration's")
     func configured() async throws {
-        try await TestDesk.run(
+        try await TestServer.run(
             .sample {
                 $0.cookieName = "sso"
                 $0.loadBalancerCookie = nil
                 $0.contextPath = "openam/"
                 $0.publicURL = "https://login.example.test/openam/"
             }
-        ) { desk in
-            let reply = try await desk.logIn("Login", at: "/openam/json/authenticate")
+        ) { server in
+            let reply = try await server.logIn("Login", at: "/openam/json/authenticate")
             let token = try #require(reply.json["tokenId"]?.string)
             #expect(reply.cookies == ["sso=\(token); Path=/; HttpOnly; Secure"])
             #expect(reply.json["successUrl"] == "/openam/console")
@@ -54,8 +54,8 @@ struct LoginTests {
         "A wrong password, an unknown user and an empty form fail alike",
         arguments: [("mira", "wrong"), ("nobody", "correct horse"), ("", "")])
     func failure(name: String, password: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.logIn("Login", name: name, password: password)
+        try await TestServer.run { server in
+            let reply = try await server.logIn("Login", name: name, password: password)
             #expect(reply.status == 401)
             #expect(
                 reply.json
@@ -71,12 +71,12 @@ struct LoginTests {
         "Without a session there is neither token nor session cookie, be it asked at the start or later",
         arguments: [true, false])
     func noSession(atStart: Bool) async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.start("Login", query: atStart ? "&noSession=true" : "").step
+        try await TestServer.run { server in
+            var step = try await server.start("Login", query: atStart ? "&noSession=true" : "").step
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(TestDesk.password))
-            let path = TestDesk.authenticate + (atStart ? "?noSession=false&ForceAuth=false" : "?noSession=true")
-            let reply = try await desk.next(step, at: path)
+            step.fill("PasswordCallback", .string(TestServer.password))
+            let path = TestServer.authenticate + (atStart ? "?noSession=false&ForceAuth=false" : "?noSession=true")
+            let reply = try await server.next(step, at: path)
             #expect(reply.status == 200)
             #expect(reply.json["tokenId"] == nil)
             #expect(reply.json["realm"] == "/")
@@ -87,17 +87,17 @@ struct LoginTests {
 
     @Test("Inputs are found by their names, whatever the client did to the callbacks around them")
     func lenientMatching() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.start("Login").step
+        try await TestServer.run { server in
+            let step = try await server.start("Login").step
             let callbacks: [JSONValue] = [
                 .object([:]), .string("stray"),
-                .object(["input": .array([.object(["name": "IDToken2", "value": .string(TestDesk.password)])])]),
+                .object(["input": .array([.object(["name": "IDToken2", "value": .string(TestServer.password)])])]),
                 .object(["type": "NameCallback", "input": .array([.object(["name": "IDToken1", "value": "mira"])])]),
             ]
             let body = JSONValue.object([
                 "authId": .string(step.authId), "callbacks": .array(callbacks), "stage": "x", "status": .integer(200),
             ])
-            #expect(try await desk.post(TestDesk.authenticate, body).json["tokenId"] != nil)
+            #expect(try await server.post(TestServer.authenticate, body).json["tokenId"] != nil)
         }
     }
 
@@ -105,10 +105,10 @@ struct LoginTests {
         "A request that says nothing, or nonsense, of the callbacks fails the login",
         arguments: [nil, .null, .integer(5), .array([.null])] as [JSONValue?])
     func noCallbacks(callbacks: JSONValue?) async throws {
-        try await TestDesk.run { desk in
-            var body: [String: JSONValue] = ["authId": .string(try await desk.start("Login").step.authId)]
+        try await TestServer.run { server in
+            var body: [String: JSONValue] = ["authId": .string(try await server.start("Login").step.authId)]
             body["callbacks"] = callbacks
-            #expect(try await desk.post(TestDesk.authenticate, body).message == "Login failure")
+            #expect(try await server.post(TestServer.authenticate, body).message == "Login failure")
         }
     }
 }
@@ -117,10 +117,10 @@ struct LoginTests {
 struct AuthIDTests {
     @Test("A handle that was tampered with, or is none, is refused by AM's words", arguments: Tampering.allCases)
     func tampered(how: Tampering) async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.start("Login").step
+        try await TestServer.run { server in
+            var step = try await server.start("Login").step
             step.authId = try how.apply(to: step.authId)
-            let reply = try await desk.next(step)
+            let reply = try await server.next(step)
             #expect(reply.status == 400)
             #expect(reply.json["reason"] == "Bad Request")
             #expect(reply.message == "Authentication Error: Invalid AuthId Signature")
@@ -156,12 +156,12 @@ struct AuthIDTests {
 
     @Test("It ends with the time a journey may take", arguments: [(59.0, 200), (61, 401)])
     func expiry(seconds: Double, status: Int) async throws {
-        try await TestDesk.run(.sample { $0.journeyTimeout = 60 }) { desk in
-            var step = try await desk.start("Login").step
+        try await TestServer.run(.sample { $0.journeyTimeout = 60 }) { server in
+            var step = try await server.start("Login").step
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(TestDesk.password))
-            desk.clock.advance(by: seconds)
-            let reply = try await desk.next(step)
+            step.fill("PasswordCallback", .string(TestServer.password))
+            server.clock.advance(by: seconds)
+            let reply = try await server.next(step)
             #expect(reply.status == status)
             if status == 401 { expectTimeout(reply) }
         }
@@ -169,31 +169,31 @@ struct AuthIDTests {
 
     @Test("It is good for one answer")
     func oneTimeKey() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (step, _) = try await desk.waitingLogin(phone: phone)
-            let again = try await desk.poll(step).step
-            expectTimeout(try await desk.next(step))
-            #expect(try await desk.poll(again).status == 200)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (step, _) = try await server.waitingLogin(phone: phone)
+            let again = try await server.poll(step).step
+            expectTimeout(try await server.next(step))
+            #expect(try await server.poll(again).status == 200)
         }
     }
 
     @Test("After a failed login there is nothing to go on with")
     func afterFailure() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.start("Login").step
-            #expect(try await desk.next(step).message == "Login failure")
-            expectTimeout(try await desk.next(step))
+        try await TestServer.run { server in
+            let step = try await server.start("Login").step
+            #expect(try await server.next(step).message == "Login failure")
+            expectTimeout(try await server.next(step))
         }
     }
 
     @Test("It belongs to one server and one realm")
     func elsewhere() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.start("Login").step
-            #expect(try await desk.next(step, at: "/am/json/alpha/authenticate").status == 400)
-            #expect(try await desk.next(step, at: "/am/json/authenticate").message == "Login failure")
-            try await TestDesk.run { other in
+        try await TestServer.run { server in
+            let step = try await server.start("Login").step
+            #expect(try await server.next(step, at: "/am/json/alpha/authenticate").status == 400)
+            #expect(try await server.next(step, at: "/am/json/authenticate").message == "Login failure")
+            try await TestServer.run { other in
                 let reply = try await other.next(step)
                 #expect(reply.message == "Authentication Error: Invalid AuthId Signature")
             }
@@ -202,13 +202,13 @@ struct AuthIDTests {
 
     @Test("Of many answers to one step at the same instant one is taken")
     func concurrency() async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.start("Login").step
+        try await TestServer.run { server in
+            var step = try await server.start("Login").step
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(TestDesk.password))
+            step.fill("PasswordCallback", .string(TestServer.password))
             let filled = step
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<50 { group.addTask { try await desk.next(filled).status } }
+                for _ in 0..<50 { group.addTask { try await server.next(filled).status } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let granted = statuses.filter { $0 == 200 }
@@ -220,8 +220,8 @@ struct AuthIDTests {
 
     @Test("It carries AM's claims")
     func claims() async throws {
-        try await TestDesk.run { desk in
-            let parts = try await desk.start("Login").step.authId.split(separator: ".")
+        try await TestServer.run { server in
+            let parts = try await server.start("Login").step.authId.split(separator: ".")
             let claims = try #require(JSON.value(of: Base64.decode(parts[1])).object)
             #expect(Set(claims.keys) == ["otk", "realm", "authIndexType", "authIndexValue", "sessionId", "exp", "iat"])
             #expect(claims["authIndexValue"] == "Login")

@@ -6,26 +6,26 @@ import Testing
 @Suite("One-time codes")
 struct OATHJourneyTests {
     /// Registers a device and returns its settings.
-    private func register(_ desk: TestDesk) async throws -> OATHSettings {
-        let step = try await desk.logIn("OATHRegistration").step
+    private func register(_ server: TestServer) async throws -> OATHSettings {
+        let step = try await server.logIn("OATHRegistration").step
         let enrollment = try EnrollmentURI.parse(try step.registrationURI)
         let oath = try #require(enrollment.oath)
-        var prompt = try await desk.next(step).step
-        prompt.fill("NameCallback", .string(oath.code(at: desk.clock.now).digits))
-        #expect(try await desk.next(prompt).json["tokenId"] != nil)
+        var prompt = try await server.next(step).step
+        prompt.fill("NameCallback", .string(oath.code(at: server.clock.now).digits))
+        #expect(try await server.next(prompt).json["tokenId"] != nil)
         return oath
     }
 
-    private func enter(_ code: String, _ step: JourneyStep, _ desk: TestDesk) async throws -> Reply {
+    private func enter(_ code: String, _ step: JourneyStep, _ server: TestServer) async throws -> Reply {
         var step = step
         step.fill("NameCallback", .string(code))
-        return try await desk.next(step)
+        return try await server.next(step)
     }
 
     @Test("The page shows a URI, a way on, and then asks for a code")
     func page() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.logIn("OATHRegistration").step
+        try await TestServer.run { server in
+            let step = try await server.logIn("OATHRegistration").step
             #expect(
                 step.callbacks.map(\.type) == [
                     "TextOutputCallback", "TextOutputCallback", "HiddenValueCallback", "ConfirmationCallback",
@@ -35,65 +35,65 @@ struct OATHJourneyTests {
             #expect(enrollment.oath?.secret.count == 20)
             #expect(enrollment.oath?.factor == .time(period: .thirtySeconds))
             #expect(enrollment.push == nil)
-            #expect(try await desk.next(step).step.callbacks.map(\.type) == ["NameCallback"])
+            #expect(try await server.next(step).step.callbacks.map(\.type) == ["NameCallback"])
         }
     }
 
     @Test("A device is saved by its first right code, not before")
     func commit() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.logIn("OATHRegistration").step
-            let prompt = try await desk.next(step).step
-            #expect(try await desk.logIn("OATHLogin").message == "Login failure")
-            var reply = try await enter("000000", prompt, desk)
-            reply = try await enter("000000", reply.step, desk)
-            #expect(try await enter("000000", reply.step, desk).message == "Login failure")
-            #expect(try await desk.logIn("OATHLogin").message == "Login failure")
+        try await TestServer.run { server in
+            let step = try await server.logIn("OATHRegistration").step
+            let prompt = try await server.next(step).step
+            #expect(try await server.logIn("OATHLogin").message == "Login failure")
+            var reply = try await enter("000000", prompt, server)
+            reply = try await enter("000000", reply.step, server)
+            #expect(try await enter("000000", reply.step, server).message == "Login failure")
+            #expect(try await server.logIn("OATHLogin").message == "Login failure")
         }
     }
 
     @Test("A right code logs in, once: used, also at the registration, it is a wrong one")
     func replay() async throws {
-        try await TestDesk.run { desk in
-            let oath = try await register(desk)
-            let used = oath.code(at: desk.clock.now).digits
-            let refused = try await enter(used, try await desk.logIn("OATHLogin").step, desk)
+        try await TestServer.run { server in
+            let oath = try await register(server)
+            let used = oath.code(at: server.clock.now).digits
+            let refused = try await enter(used, try await server.logIn("OATHLogin").step, server)
             #expect(try refused.step.callbacks.map(\.type) == ["NameCallback"])
-            desk.clock.advance(by: 30)
-            let fresh = oath.code(at: desk.clock.now).digits
-            #expect(try await enter(fresh, refused.step, desk).json["tokenId"] != nil)
-            let again = try await enter(fresh, try await desk.logIn("OATHLogin").step, desk)
+            server.clock.advance(by: 30)
+            let fresh = oath.code(at: server.clock.now).digits
+            #expect(try await enter(fresh, refused.step, server).json["tokenId"] != nil)
+            let again = try await enter(fresh, try await server.logIn("OATHLogin").step, server)
             #expect(again.json["authId"] != nil)
         }
     }
 
     @Test("There are three attempts, and a number or a code with spaces is as good as a text")
     func attempts() async throws {
-        try await TestDesk.run { desk in
-            let oath = try await register(desk)
-            desk.clock.advance(by: 30)
-            var step = try await desk.logIn("OATHLogin").step
-            step = try await enter("1", step, desk).step
-            step = try await enter("", step, desk).step
-            #expect(try await enter("12345678", step, desk).message == "Login failure")
+        try await TestServer.run { server in
+            let oath = try await register(server)
+            server.clock.advance(by: 30)
+            var step = try await server.logIn("OATHLogin").step
+            step = try await enter("1", step, server).step
+            step = try await enter("", step, server).step
+            #expect(try await enter("12345678", step, server).message == "Login failure")
 
-            let digits = oath.code(at: desk.clock.now).digits
+            let digits = oath.code(at: server.clock.now).digits
             let spaced = try await enter(
-                " \(digits.prefix(3)) \(digits.suffix(3)) ", try await desk.logIn("OATHLogin").step, desk)
+                " \(digits.prefix(3)) \(digits.suffix(3)) ", try await server.logIn("OATHLogin").step, server)
             #expect(spaced.json["tokenId"] != nil)
         }
     }
 
     @Test("Of many logins with one code at the same instant one gets in")
     func concurrency() async throws {
-        try await TestDesk.run { desk in
-            let oath = try await register(desk)
-            desk.clock.advance(by: 30)
-            let code = oath.code(at: desk.clock.now).digits
+        try await TestServer.run { server in
+            let oath = try await register(server)
+            server.clock.advance(by: 30)
+            let code = oath.code(at: server.clock.now).digits
             var steps: [JourneyStep] = []
-            for _ in 0..<20 { steps.append(try await desk.logIn("OATHLogin").step) }
+            for _ in 0..<20 { steps.append(try await server.logIn("OATHLogin").step) }
             let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
-                for step in steps { group.addTask { try await enter(code, step, desk) } }
+                for step in steps { group.addTask { try await enter(code, step, server) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let granted = replies.filter { $0.json["tokenId"] != nil }
@@ -103,18 +103,18 @@ struct OATHJourneyTests {
 
     @Test("A counter-based device is looked for ahead and never taken twice")
     func counter() throws {
-        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [])
+        var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         let user = UserKey(realm: .root, name: "mira")
         let device = EnrollmentStyle(usesCounter: true).newOATHDevice()
-        desk.devices.save(device, for: user)
-        func enter(_ counter: UInt64) throws -> NodeAction {
+        server.devices.save(device, for: user)
+        func enter(_ counter: UInt64) throws -> NodeResult {
             let code = HOTP.code(secret: device.verifier.settings.secret, counter: counter)
             var asked = JourneyCallback.numbered([.name(prompt: "")])
             asked[0].answer(.string(code))
             var journey = JourneyState.sample()
             journey.username = "mira"
             return OATHTokenVerifierNode().process(
-                NodeVisit(answers: Answers(asked, filledIn: nil), moment: .sample()), &journey, &desk)
+                NodeInput(answers: Answers(asked, filledIn: nil), moment: .sample()), &journey, &server)
         }
         #expect(try enter(3).outcome == .successOutcome)
         #expect(try enter(3).outcome == .failureOutcome)

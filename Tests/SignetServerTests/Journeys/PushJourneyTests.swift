@@ -9,14 +9,14 @@ import Testing
 struct PushRegistrationTests {
     @Test("The page shows a URI that every authenticator reads")
     func page() async throws {
-        try await TestDesk.run(
+        try await TestServer.run(
             .sample {
                 $0.issuer = "Harbor Bank"
                 $0.backgroundColor = "336699"
                 $0.publicURL = "https://am.example.test:8443/am"
             }
-        ) { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        ) { server in
+            let step = try await server.logIn("PushRegistration").step
             #expect(
                 step.callbacks.map(\.type) == [
                     "TextOutputCallback", "TextOutputCallback", "HiddenValueCallback", "PollingWaitCallback",
@@ -40,9 +40,9 @@ struct PushRegistrationTests {
 
     @Test("A device of a realm below the top is sent to that realm")
     func realm() async throws {
-        try await TestDesk.run(.sample { $0.port = 8080 }) { desk in
+        try await TestServer.run(.sample { $0.port = 8080 }) { server in
             let alpha = "/am/json/realms/root/realms/alpha/authenticate"
-            let step = try await desk.logIn("PushRegistration", password: "other", at: alpha).step
+            let step = try await server.logIn("PushRegistration", password: "other", at: alpha).step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
             #expect(
                 phone.invitation.registrationEndpoint.url
@@ -50,33 +50,35 @@ struct PushRegistrationTests {
             let elsewhere = PushRequestBody(
                 messageId: phone.invitation.messageID,
                 jwt: CompactJWS.sign(try JSON.encode(phone.registration), with: phone.secret))
-            #expect(try await desk.post("/am/json/push/sns/message?_action=register", elsewhere).status == 400)
-            let reply = try await phone.register(at: desk)
+            #expect(try await server.post("/am/json/push/sns/message?_action=register", elsewhere).status == 400)
+            let reply = try await phone.register(at: server)
             #expect(reply.header("Link") == "<http://127.0.0.1:8080/am/json/alpha/push/desk>; rel=\"signet-desk\"")
-            #expect(try await desk.poll(step, at: alpha).json["realm"] == "/alpha")
+            #expect(try await server.poll(step, at: alpha).json["realm"] == "/alpha")
         }
     }
 
     @Test("The browser waits until the device has registered, and is logged in then")
     func success() async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.logIn("PushRegistration").step
+        try await TestServer.run { server in
+            var step = try await server.logIn("PushRegistration").step
             let uri = try step.registrationURI
-            step = try await desk.poll(step).step
+            step = try await server.poll(step).step
             #expect(step.hiddenValue("mfaDeviceRegistration") == uri)
-            let reply = try await Phone(uri: uri, uid: "p").register(at: desk)
+            let reply = try await Phone(uri: uri, uid: "p").register(at: server)
             #expect(reply.status == 200)
             #expect(reply.text == "{}")
             #expect(reply.header("Content-API-Version") == "resource=1.0")
-            #expect(try await desk.poll(step).json["tokenId"] != nil)
+            #expect(try await server.poll(step).json["tokenId"] != nil)
         }
     }
 
     @Test("The server keeps what the device says of itself")
     func stored() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let stored = try await desk.server.desk.transact { state, _ in state.devices.pushDevice(mechanismUID: phone.uid) }
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let stored = try await server.devServer.context.transact { state, _ in
+                state.devices.pushDevice(mechanismUID: phone.uid)
+            }
             let device = try #require(stored)
             #expect(device.owner == UserKey(realm: .root, name: "mira"))
             #expect(device.secret == phone.secret)
@@ -91,15 +93,15 @@ struct PushRegistrationTests {
 
     @Test("An invitation can be tried again until it is over, and then no more", arguments: [(119.0, 200), (120, 400)])
     func expiry(seconds: Double, status: Int) async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await TestServer.run { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
             var wrong = phone.registration
             wrong["response"] = "AAAA"
-            #expect(try await phone.register(at: desk, claims: wrong).status == 400)
-            desk.clock.advance(by: seconds)
-            #expect(try await phone.register(at: desk).status == status)
-            let end = try await desk.poll(step)
+            #expect(try await phone.register(at: server, claims: wrong).status == 400)
+            server.clock.advance(by: seconds)
+            #expect(try await phone.register(at: server).status == status)
+            let end = try await server.poll(step)
             #expect(end.status == (status == 200 ? 200 : 401))
         }
     }
@@ -109,25 +111,25 @@ struct PushRegistrationTests {
         arguments: ["response", "mechanismUid", "deviceId", "deviceName", "deviceType", "communicationType"],
         [nil, "", .integer(5), .null, .array([])] as [JSONValue?])
     func claims(name: String, value: JSONValue?) async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await TestServer.run { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
             var claims = phone.registration
             claims[name] = value
-            let reply = try await phone.register(at: desk, claims: claims)
+            let reply = try await phone.register(at: server, claims: claims)
             #expect(reply.status == 400)
             #expect(reply.message == "Bad request.")
-            #expect(try await phone.register(at: desk).status == 200)
+            #expect(try await phone.register(at: server).status == 200)
         }
     }
 
     @Test("Of many registrations with one invitation one is taken")
     func once() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await TestServer.run { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<20 { group.addTask { try await phone.register(at: desk).status } }
+                for _ in 0..<20 { group.addTask { try await phone.register(at: server).status } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let taken = statuses.filter { $0 == 200 }
@@ -137,62 +139,62 @@ struct PushRegistrationTests {
 
     @Test("Another user's mechanism id is refused; one's own may come again")
     func uniqueMechanism() async throws {
-        try await TestDesk.run { desk in
-            let first = try await desk.registeredPhone(uid: "same")
-            let step = try await desk.logIn("PushRegistration", name: "noa", password: "staple").step
+        try await TestServer.run { server in
+            let first = try await server.registeredPhone(uid: "same")
+            let step = try await server.logIn("PushRegistration", name: "noa", password: "staple").step
             let thief = try Phone(uri: try step.registrationURI, uid: "same")
-            #expect(try await thief.register(at: desk).status == 400)
+            #expect(try await thief.register(at: server).status == 400)
             var own = thief.registration
             own["mechanismUid"] = "another"
-            #expect(try await thief.register(at: desk, claims: own).status == 200)
+            #expect(try await thief.register(at: server, claims: own).status == 200)
 
-            let again = try await desk.registeredPhone(uid: "same")
+            let again = try await server.registeredPhone(uid: "same")
             #expect(again.secret != first.secret)
         }
     }
 
     @Test("A new device takes the old one's place, with its messages")
     func replacement() async throws {
-        try await TestDesk.run { desk in
-            let old = try await desk.registeredPhone(uid: "old")
-            let (step, push) = try await desk.waitingLogin(phone: old)
-            let new = try await desk.registeredPhone(uid: "new")
-            #expect(try await desk.mailbox("old").isEmpty)
-            #expect(try await old.answer(push, at: desk).status == 400)
-            #expect(try await desk.poll(step).status == 401)
-            let (_, message) = try await desk.waitingLogin(phone: new)
-            #expect(try await new.answer(message, at: desk).status == 200)
+        try await TestServer.run { server in
+            let old = try await server.registeredPhone(uid: "old")
+            let (step, push) = try await server.waitingLogin(phone: old)
+            let new = try await server.registeredPhone(uid: "new")
+            #expect(try await server.mailbox("old").isEmpty)
+            #expect(try await old.answer(push, at: server).status == 400)
+            #expect(try await server.poll(step).status == 401)
+            let (_, message) = try await server.waitingLogin(phone: new)
+            #expect(try await new.answer(message, at: server).status == 200)
         }
     }
 
     @Test(
         "A wrong public address fails the journey instead of making a code nobody can use", arguments: ["nonsense", "ftp://x/am"])
     func badAddress(url: String) async throws {
-        try await TestDesk.run(.sample { $0.publicURL = url }) { desk in
-            let reply = try await desk.logIn("PushRegistration")
+        try await TestServer.run(.sample { $0.publicURL = url }) { server in
+            let reply = try await server.logIn("PushRegistration")
             #expect(reply.status == 401)
         }
     }
 
     @Test("A combined registration brings both mechanisms at once")
     func combined() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone("CombinedRegistration")
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone("CombinedRegistration")
             let oath = try #require(phone.enrollment.oath)
-            var step = try await desk.logIn("OATHLogin").step
-            step.fill("NameCallback", .string(oath.code(at: desk.clock.now).digits))
-            #expect(try await desk.next(step).json["tokenId"] != nil)
-            let (_, push) = try await desk.waitingLogin(phone: phone)
-            #expect(try await phone.answer(push, at: desk).status == 200)
+            var step = try await server.logIn("OATHLogin").step
+            step.fill("NameCallback", .string(oath.code(at: server.clock.now).digits))
+            #expect(try await server.next(step).json["tokenId"] != nil)
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            #expect(try await phone.answer(push, at: server).status == 200)
         }
     }
 
     @Test("Half of a combined registration is none")
     func combinedAborted() async throws {
-        try await TestDesk.run { desk in
-            let step = try await desk.logIn("CombinedRegistration").step
+        try await TestServer.run { server in
+            let step = try await server.logIn("CombinedRegistration").step
             #expect(step.hiddenValue("mfaDeviceRegistration")?.hasPrefix("mfauth://totp/") == true)
-            #expect(try await desk.logIn("OATHLogin").status == 401)
+            #expect(try await server.logIn("OATHLogin").status == 401)
         }
     }
 }
@@ -201,45 +203,45 @@ struct PushRegistrationTests {
 struct PushLoginTests {
     @Test("An approval logs in", arguments: ["PushLogin", "PushBiometricLogin"])
     func approval(journey: String) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            var (step, push) = try await desk.waitingLogin(journey, phone: phone)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            var (step, push) = try await server.waitingLogin(journey, phone: phone)
             #expect(step.callbacks.map(\.type) == ["PollingWaitCallback"])
-            step = try await desk.poll(step).step
-            #expect(try await phone.answer(push, at: desk).status == 200)
-            #expect(try await desk.poll(step).json["tokenId"] != nil)
+            step = try await server.poll(step).step
+            #expect(try await phone.answer(push, at: server).status == 200)
+            #expect(try await server.poll(step).json["tokenId"] != nil)
         }
     }
 
     @Test("A denial ends the login, and a device that does not answer too")
     func noApproval() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (denied, push) = try await desk.waitingLogin(phone: phone)
-            #expect(try await phone.answer(push, ["deny": .bool(true)], at: desk).status == 200)
-            #expect(try await desk.poll(denied).message == "Login failure")
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (denied, push) = try await server.waitingLogin(phone: phone)
+            #expect(try await phone.answer(push, ["deny": .bool(true)], at: server).status == 200)
+            #expect(try await server.poll(denied).message == "Login failure")
 
-            let (silent, _) = try await desk.waitingLogin(phone: phone)
-            desk.clock.advance(by: 120)
-            #expect(try await desk.poll(silent).message == "Login failure")
+            let (silent, _) = try await server.waitingLogin(phone: phone)
+            server.clock.advance(by: 120)
+            #expect(try await server.poll(silent).message == "Login failure")
         }
     }
 
     @Test("An approval in time counts, also when the browser asks late")
     func lateBrowser() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (step, push) = try await desk.waitingLogin(phone: phone)
-            #expect(try await phone.answer(push, at: desk).status == 200)
-            desk.clock.advance(by: 200)
-            #expect(try await desk.poll(step).json["tokenId"] != nil)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (step, push) = try await server.waitingLogin(phone: phone)
+            #expect(try await phone.answer(push, at: server).status == 200)
+            server.clock.advance(by: 200)
+            #expect(try await server.poll(step).json["tokenId"] != nil)
         }
     }
 
     @Test("Who has no device cannot log in by push")
     func notRegistered() async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.logIn("PushLogin")
+        try await TestServer.run { server in
+            let reply = try await server.logIn("PushLogin")
             #expect(reply.message == "Login failure")
         }
     }
@@ -248,20 +250,20 @@ struct PushLoginTests {
         "The message says what AM's says",
         arguments: [("PushLogin", "default"), ("PushNumberLogin", "challenge"), ("PushBiometricLogin", "biometric")])
     func message(journey: String, kind: String) async throws {
-        try await TestDesk.run(
+        try await TestServer.run(
             .sample {
                 $0.issuer = "Harbor Bank"
                 $0.pushTimeout = 90
             }
-        ) { desk in
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(journey, phone: phone)
+        ) { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(journey, phone: phone)
             let message = try SealedPushMessage(push.sealed).open(with: phone.secret)
             #expect(push.messageID.hasPrefix("AUTHENTICATE:"))
             #expect(message.mechanismUID == phone.uid)
             #expect(message.challenge.count == 32)
             #expect(message.timeToLive == 90)
-            #expect(message.sentAt == desk.clock.now)
+            #expect(message.sentAt == server.clock.now)
             #expect(message.text == "Login attempt from mira at Harbor Bank")
             #expect(message.loadBalancerCookie == "amlbcookie=01")
             #expect(message.kind.wireName == kind)
@@ -271,15 +273,15 @@ struct PushLoginTests {
 
     @Test("The message names the browser that is logging in")
     func contextInfo() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            var step = try await desk.send(
-                .post, "\(TestDesk.authenticate)?authIndexValue=PushLogin", headers: ["User-Agent": "Browser \"1\""]
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            var step = try await server.send(
+                .post, "\(TestServer.authenticate)?authIndexValue=PushLogin", headers: ["User-Agent": "Browser \"1\""]
             ).step
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(TestDesk.password))
-            _ = try await desk.next(step)
-            let push = try #require(try await desk.mailbox(phone.uid).last)
+            step.fill("PasswordCallback", .string(TestServer.password))
+            _ = try await server.next(step)
+            let push = try #require(try await server.mailbox(phone.uid).last)
             let message = try SealedPushMessage(push.sealed).open(with: phone.secret)
             #expect(message.contextInfo == "{\"userAgent\":\"Browser \\\"1\\\"\"}")
         }
@@ -287,14 +289,14 @@ struct PushLoginTests {
 
     @Test("No more messages wait for one device than its mailbox holds, and none is lost for a new one")
     func fullMailbox() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            for _ in 0..<PushLedger.mailboxSize { #expect(try await desk.logIn("PushLogin").status == 200) }
-            let first = try #require(try await desk.mailbox(phone.uid).first)
-            #expect(try await desk.logIn("PushLogin").status == 401)
-            #expect(try await desk.mailbox(phone.uid).count == PushLedger.mailboxSize)
-            #expect(try await phone.answer(first, at: desk).status == 200)
-            #expect(try await desk.logIn("PushLogin").status == 200)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            for _ in 0..<PushMessageStore.mailboxSize { #expect(try await server.logIn("PushLogin").status == 200) }
+            let first = try #require(try await server.mailbox(phone.uid).first)
+            #expect(try await server.logIn("PushLogin").status == 401)
+            #expect(try await server.mailbox(phone.uid).count == PushMessageStore.mailboxSize)
+            #expect(try await phone.answer(first, at: server).status == 200)
+            #expect(try await server.logIn("PushLogin").status == 200)
         }
     }
 }
@@ -323,28 +325,28 @@ struct PollingTests {
         "Three early polls are answered with the same wait, the fourth ends the login",
         arguments: ["PushLogin", "PushRegistration"])
     func spam(journey: String) async throws {
-        try await TestDesk.run(.sample { $0.pollInterval = nil }) { desk in
-            _ = try await desk.registeredPhone()
-            var step = try await desk.logIn(journey).step
+        try await TestServer.run(.sample { $0.pollInterval = nil }) { server in
+            _ = try await server.registeredPhone()
+            var step = try await server.logIn(journey).step
             for _ in 0..<3 {
                 #expect(step.waitMilliseconds == 5000)
-                step = try await desk.next(step).step
+                step = try await server.next(step).step
             }
-            #expect(try await desk.next(step).message == "Login failure")
+            #expect(try await server.next(step).message == "Login failure")
         }
     }
 
     @Test("The strikes of one wait do not count in the next")
     func newWait() async throws {
-        try await TestDesk.run(.sample { $0.pollInterval = nil }) { desk in
-            let phone = try await desk.registeredPhone()
-            var (step, push) = try await desk.waitingLogin(phone: phone)
+        try await TestServer.run(.sample { $0.pollInterval = nil }) { server in
+            let phone = try await server.registeredPhone()
+            var (step, push) = try await server.waitingLogin(phone: phone)
             for _ in 0..<4 {
-                for _ in 0..<3 { step = try await desk.next(step).step }
-                step = try await desk.poll(step).step
+                for _ in 0..<3 { step = try await server.next(step).step }
+                step = try await server.poll(step).step
             }
-            #expect(try await phone.answer(push, at: desk).status == 200)
-            #expect(try await desk.poll(step).json["tokenId"] != nil)
+            #expect(try await phone.answer(push, at: server).status == 200)
+            #expect(try await server.poll(step).json["tokenId"] != nil)
         }
     }
 }

@@ -23,24 +23,24 @@ struct RegistrationTests {
 
     @Test("Who fills in the page is a user, with claims and a question")
     func registration() async throws {
-        try await TestDesk.run { desk in
-            let page = try await desk.start("Registration").step
+        try await TestServer.run { server in
+            let page = try await server.start("Registration").step
             #expect(page.stage == "Registration")
             #expect(page.header == "Sign Up")
-            let reply = try await desk.next(try filled(page))
+            let reply = try await server.next(try filled(page))
             let session = try #require(reply.json["tokenId"]?.string)
-            let tokens = try Tokens(try await desk.exchange(try await desk.code(session, ["scope": "openid email"])))
-            #expect(try await desk.userInfo(tokens.access).json["email"] == "new@example.test")
-            #expect(try await desk.logIn("Login", name: "newcomer", password: "Passw0rd!").json["tokenId"] != nil)
+            let tokens = try Tokens(try await server.exchange(try await server.code(session, ["scope": "openid email"])))
+            #expect(try await server.userInfo(tokens.access).json["email"] == "new@example.test")
+            #expect(try await server.logIn("Login", name: "newcomer", password: "Passw0rd!").json["tokenId"] != nil)
 
-            var step = try await desk.start("QuestionLogin").step
+            var step = try await server.start("QuestionLogin").step
             step.fill("NameCallback", "newcomer")
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             #expect(step.callbacks[0].output("prompt") == "What was your first pet?")
             step.fill("PasswordCallback", "Tom")
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             step.fill("PasswordCallback", "REX")
-            #expect(try await desk.next(step).json["tokenId"] != nil)
+            #expect(try await server.next(step).json["tokenId"] != nil)
         }
     }
 
@@ -48,26 +48,26 @@ struct RegistrationTests {
         "A blank security answer is asked for again, so that none is stored",
         arguments: ["", " ", "\t \n", "\u{A0}", "\u{3000}", "\u{200B}\u{2060}", "\0"])
     func blankSecurityAnswer(answer: String) async throws {
-        try await TestDesk.run { desk in
-            var step = try filled(try await desk.start("Registration").step)
+        try await TestServer.run { server in
+            var step = try filled(try await server.start("Registration").step)
             try step.fill("KbaCreateCallback", "answer", .string(answer))
-            let again = try await desk.next(step).step
+            let again = try await server.next(step).step
             #expect(again.callback("KbaCreateCallback") != nil)
-            #expect(try await desk.next(try filled(again)).json["tokenId"] != nil)
-            var login = try await desk.start("QuestionLogin").step
+            #expect(try await server.next(try filled(again)).json["tokenId"] != nil)
+            var login = try await server.start("QuestionLogin").step
             login.fill("NameCallback", "newcomer")
-            login = try await desk.next(login).step
+            login = try await server.next(login).step
             login.fill("PasswordCallback", .string(answer))
-            #expect(try await desk.next(login).json["tokenId"] == nil)
+            #expect(try await server.next(login).json["tokenId"] == nil)
         }
     }
 
     @Test("What does not comply is named, in JSON within JSON, and all else is kept")
     func failedPolicies() async throws {
-        try await TestDesk.run { desk in
-            var step = try filled(try await desk.start("Registration").step, name: "mira", mail: "no address")
+        try await TestServer.run { server in
+            var step = try filled(try await server.start("Registration").step, name: "mira", mail: "no address")
             try step.fill("ValidatedCreatePasswordCallback", "", "short")
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             let name = try #require(step.callback("ValidatedCreateUsernameCallback"))
             #expect(name.output("failedPolicies") == .array(["{\"policyRequirement\":\"UNIQUE\"}"]))
             #expect(name.output("value") == "mira")
@@ -85,34 +85,34 @@ struct RegistrationTests {
             let mail = try #require(mailCallback)
             #expect(mail.output("failedPolicies") == .array(["{\"policyRequirement\":\"VALID_EMAIL_ADDRESS_FORMAT\"}"]))
             #expect(mail.output("required") == .bool(true))
-            #expect(try await desk.next(try filled(step)).json["tokenId"] != nil)
+            #expect(try await server.next(try filled(step)).json["tokenId"] != nil)
         }
     }
 
     @Test("With validateOnly nothing is taken, however right it is", arguments: [JSONValue.bool(true), "true"])
     func validateOnly(flag: JSONValue) async throws {
-        try await TestDesk.run { desk in
-            var step = try filled(try await desk.start("Registration").step)
+        try await TestServer.run { server in
+            var step = try filled(try await server.start("Registration").step)
             try step.fill("ValidatedCreateUsernameCallback", "validateOnly", flag)
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             let name = try #require(step.callback("ValidatedCreateUsernameCallback"))
             #expect(name.output("failedPolicies") == .array([]))
             #expect(name.output("validateOnly") == .bool(true))
-            let isTaken = try await desk.server.desk.transact { state, _ in
+            let isTaken = try await server.devServer.context.transact { state, _ in
                 state.directory.contains(UserKey(realm: .root, name: "newcomer"))
             }
             #expect(!isTaken)
             step = try filled(step)
             try step.fill("ValidatedCreateUsernameCallback", "validateOnly", .bool(false))
-            #expect(try await desk.next(step).json["tokenId"] != nil)
+            #expect(try await server.next(step).json["tokenId"] != nil)
         }
     }
 
     @Test("Of many who want one name at the same instant one gets it")
     func race() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let replies = try await TokenTests.many(20) {
-                try await desk.next(try filled(try await desk.start("Registration").step))
+                try await server.next(try filled(try await server.start("Registration").step))
             }
             let granted = replies.filter { $0.json["tokenId"] != nil }
             #expect(granted.count == 1)
@@ -123,18 +123,18 @@ struct RegistrationTests {
 
     @Test("A name that was taken since it was looked at is a policy failure")
     func taken() {
-        var desk = DeskState(users: ServerConfiguration.sample().users, trees: [])
+        var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret("x".utf8)
-        let action = CreateUserNode().process(NodeVisit(answers: nil, moment: .sample()), &journey, &desk)
+        let action = CreateUserNode().process(NodeInput(answers: nil, moment: .sample()), &journey, &server)
         guard case .refuse(let refusal) = action else {
             Issue.record("\(action)")
             return
         }
         #expect(refusal == .policyFailure("userName", [.unique]))
         #expect(journey.password == nil)
-        let isUnchanged = desk.directory.accepts(Secret(TestDesk.password.utf8), of: UserKey(realm: .root, name: "mira"))
+        let isUnchanged = server.directory.accepts(Secret(TestServer.password.utf8), of: UserKey(realm: .root, name: "mira"))
         #expect(isUnchanged)
     }
 
@@ -149,10 +149,10 @@ struct RegistrationTests {
             ("BooleanAttributeInputCallback", .null, "VALID_TYPE"),
         ])
     func attributes(type: String, value: JSONValue, failure: String) async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.logIn(type).step
+        try await TestServer.run { server in
+            var step = try await server.logIn(type).step
             step.fill(type, value)
-            step = try await desk.next(step).step
+            step = try await server.next(step).step
             let failures = try #require(step.callback(type)?.output("failedPolicies")?.array)
             #expect(failures.count == 1)
             let failed = try JSON.value(of: try #require(failures.first?.string).utf8)
@@ -162,10 +162,10 @@ struct RegistrationTests {
 
     @Test("A number may be spelled as text", arguments: [JSONValue.integer(18), .number(42.5), "42", "42.0"])
     func numbers(value: JSONValue) async throws {
-        try await TestDesk.run { desk in
-            var step = try await desk.logIn("NumberAttributeInputCallback").step
+        try await TestServer.run { server in
+            var step = try await server.logIn("NumberAttributeInputCallback").step
             step.fill("NumberAttributeInputCallback", value)
-            let reply = try await desk.next(step)
+            let reply = try await server.next(step)
             #expect(reply.json["tokenId"] != nil)
         }
     }
@@ -180,15 +180,15 @@ struct RegistrationTests {
                 \(isCompared ? "compare: {type: DataStoreDecisionNode, outcomes: {true: failure, false: save}}" : "")
                 save: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
+        try await TestServer.run(journeys: journeys) { server in
             for (name, isThere) in [("mira", true), ("nobody", false)] {
-                var step = try await desk.start("J").step
+                var step = try await server.start("J").step
                 step.fill("NameCallback", .string(name))
-                step = try await desk.next(step).step
+                step = try await server.next(step).step
                 step.fill("PasswordCallback", "new horse")
-                #expect(try await desk.next(step).isLoggedIn == isThere)
-                #expect(try await desk.logIn("Login", name: name, password: "new horse").isLoggedIn == (isThere && !isCompared))
-                #expect(try await desk.logIn("Login", name: name).isLoggedIn == (isThere && isCompared))
+                #expect(try await server.next(step).isLoggedIn == isThere)
+                #expect(try await server.logIn("Login", name: name, password: "new horse").isLoggedIn == (isThere && !isCompared))
+                #expect(try await server.logIn("Login", name: name).isLoggedIn == (isThere && isCompared))
             }
         }
     }

@@ -15,14 +15,14 @@ struct AuthorizeTests {
             ["iPlanetDirectoryPro": "stale", "Cookie": "iPlanetDirectoryPro=TOKEN"],
         ])
     func code(headers: [String: String]) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let shown = headers.mapValues { $0.replacingOccurrences(of: "TOKEN", with: session) }
-            let reply = try await desk.authorize(nil, headers: shown)
+            let reply = try await server.authorize(nil, headers: shown)
             #expect(reply.status == 302)
             #expect(reply.text.isEmpty)
             #expect(reply.header("Content-Type") == nil)
-            #expect(try #require(reply.header("Location")).hasPrefix("\(TestDesk.redirectURI)?code="))
+            #expect(try #require(reply.header("Location")).hasPrefix("\(TestServer.redirectURI)?code="))
             let answer = try reply.location
             #expect(Set(answer.keys) == ["code", "iss", "state", "client_id"])
             #expect(answer["state"] == "st/&te")
@@ -33,8 +33,8 @@ struct AuthorizeTests {
 
     @Test("Without a session a browser is sent to log in, and comes back to the same request")
     func login() async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.authorize(nil, ["prompt": "login"])
+        try await TestServer.run { server in
+            let reply = try await server.authorize(nil, ["prompt": "login"])
             #expect(reply.status == 302)
             #expect(try #require(reply.header("Location")).hasPrefix("http://127.0.0.1:8080/am/XUI/?realm=%2F&goto=http"))
             let goto = try #require(try reply.location["goto"])
@@ -48,14 +48,14 @@ struct AuthorizeTests {
         "Who has to log in again has to, whatever way they come back",
         arguments: [["prompt": "login"], ["prompt": "select_account"], ["max_age": "10"], ["max_age": "0"]])
     func freshLogin(changes: [String: String?]) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            desk.clock.advance(by: 11)
+        try await TestServer.run { server in
+            let session = try await server.session()
+            server.clock.advance(by: 11)
             func comesBack(_ goto: String) async throws -> Reply {
                 let path = try #require(goto.firstRange(of: "/am/")?.lowerBound)
-                return try await desk.send(.get, String(goto[path...]), headers: ["iPlanetDirectoryPro": session])
+                return try await server.send(.get, String(goto[path...]), headers: ["iPlanetDirectoryPro": session])
             }
-            let goto = try #require(try await desk.authorize(session, changes).location["goto"])
+            let goto = try #require(try await server.authorize(session, changes).location["goto"])
             // The same request without a login in between is asked for one again, and so is one that forges it.
             let again = try #require(try await comesBack(goto).location["goto"])
             #expect(again == goto)
@@ -66,16 +66,16 @@ struct AuthorizeTests {
                 let answer = try await comesBack(changed).location
                 #expect(changed != goto && answer["code"] == nil && answer["goto"] != nil)
             }
-            #expect(try await desk.logInAgain(session) == session)
+            #expect(try await server.logInAgain(session) == session)
             #expect(try await comesBack(goto).location["code"] != nil)
             // Who kept that address logs in again when a journey's time is over.
             let known = try await comesBack(goto).location["code"]
-            desk.clock.advance(by: Double(desk.server.desk.configuration.journeyTimeout) + 1)
+            server.clock.advance(by: Double(server.devServer.context.configuration.journeyTimeout) + 1)
             let late = try await comesBack(goto).location
             #expect(known != nil && late["code"] == nil && late["goto"] != nil)
-            #expect(try await desk.logInAgain(session) == session)
+            #expect(try await server.logInAgain(session) == session)
             // For another request it is no use.
-            desk.clock.advance(by: 11)
+            server.clock.advance(by: 11)
             let other = goto.replacing("state=st", with: "state=other")
             let answer = try await comesBack(other).location
             #expect(other != goto && answer["code"] == nil && answer["goto"] != nil)
@@ -89,29 +89,30 @@ struct AuthorizeTests {
             ("ChoiceCallback", "ChoiceCallback", nil), ("nothing ChoiceCallback Failure", "ChoiceCallback", nil),
         ] as [(String, String?, String?)])
     func contextClass(values: String, asked: String?, told: String?) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let answer = try await desk.authorize(session, ["acr_values": values]).location
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let answer = try await server.authorize(session, ["acr_values": values]).location
             #expect(answer["authIndexValue"] == asked && (answer["code"] == nil) == (asked != nil))
-            let silent = try await desk.authorize(session, ["acr_values": values, "prompt": "none"]).location
+            let silent = try await server.authorize(session, ["acr_values": values, "prompt": "none"]).location
             #expect(silent["error"] == (asked == nil ? nil : "login_required"))
             guard let code = answer["code"] else { return }
-            let token = try #require(try Tokens(try await desk.exchange(code)).id)
-            #expect(try await desk.claims(token)["acr"]?.string == told)
+            let token = try #require(try Tokens(try await server.exchange(code)).id)
+            #expect(try await server.claims(token)["acr"]?.string == told)
         }
     }
 
     @Test("With prompt=none nobody is asked anything")
     func silent() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            #expect(try await desk.authorize(nil, ["prompt": "none"]).location["error"] == "login_required")
-            #expect(try await desk.authorize(session, ["prompt": "none"]).location["code"] != nil)
-            let unasked = try await desk.authorize(session, client: "asking", ["prompt": "none"])
+        try await TestServer.run { server in
+            let session = try await server.session()
+            #expect(try await server.authorize(nil, ["prompt": "none"]).location["error"] == "login_required")
+            #expect(try await server.authorize(session, ["prompt": "none"]).location["code"] != nil)
+            let unasked = try await server.authorize(session, client: "asking", ["prompt": "none"])
             #expect(try unasked.location["error"] == "consent_required")
-            desk.clock.advance(by: 100)
-            #expect(try await desk.authorize(session, ["prompt": "none", "max_age": "101"]).location["code"] != nil)
-            #expect(try await desk.authorize(session, ["prompt": "none", "max_age": "99"]).location["error"] == "login_required")
+            server.clock.advance(by: 100)
+            #expect(try await server.authorize(session, ["prompt": "none", "max_age": "101"]).location["code"] != nil)
+            #expect(
+                try await server.authorize(session, ["prompt": "none", "max_age": "99"]).location["error"] == "login_required")
         }
     }
 
@@ -128,10 +129,10 @@ struct AuthorizeTests {
             (["request": "eyJ"], "request_not_supported"), (["request_uri": "urn:x"], "request_uri_not_supported"),
         ] as [([String: String?], String)])
     func refused(changes: [String: String?], error: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.authorize(try await desk.session(), changes)
+        try await TestServer.run { server in
+            let reply = try await server.authorize(try await server.session(), changes)
             #expect(reply.status == 302)
-            #expect(try #require(reply.header("Location")).hasPrefix(TestDesk.redirectURI))
+            #expect(try #require(reply.header("Location")).hasPrefix(TestServer.redirectURI))
             let answer = try reply.location
             #expect(answer["error"] == error)
             #expect(answer["error_description"]?.isEmpty == false)
@@ -144,8 +145,8 @@ struct AuthorizeTests {
         "Nobody is sent to an address that is not certain",
         arguments: [
             (["redirect_uri": "https://evil.example.test/"], "redirect_uri_mismatch"),
-            (["redirect_uri": TestDesk.redirectURI + "/more"], "redirect_uri_mismatch"),
-            (["redirect_uri": TestDesk.redirectURI + "#x"], "redirect_uri_mismatch"),
+            (["redirect_uri": TestServer.redirectURI + "/more"], "redirect_uri_mismatch"),
+            (["redirect_uri": TestServer.redirectURI + "#x"], "redirect_uri_mismatch"),
             (["redirect_uri": "http://127.0.0.1:9/other"], "redirect_uri_mismatch"),
             (["redirect_uri": "http://127.0.0.1:99999/callback"], "redirect_uri_mismatch"),
             (["redirect_uri": "http://127.0.0.1.evil.test/callback"], "redirect_uri_mismatch"),
@@ -154,8 +155,8 @@ struct AuthorizeTests {
             (["client_id": nil], "invalid_request"),
         ] as [([String: String?], String)])
     func uncertain(changes: [String: String?], error: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.authorize(try await desk.session(), changes)
+        try await TestServer.run { server in
+            let reply = try await server.authorize(try await server.session(), changes)
             #expect(reply.status == 400)
             #expect(reply.header("Location") == nil)
             #expect(reply.error == error)
@@ -164,8 +165,8 @@ struct AuthorizeTests {
 
     @Test("A parameter that comes twice is refused")
     func twice() async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(.get, "\(TestDesk.oauth)/authorize?client_id=app&client_id=other", headers: [:])
+        try await TestServer.run { server in
+            let reply = try await server.send(.get, "\(TestServer.oauth)/authorize?client_id=app&client_id=other", headers: [:])
             #expect(reply.status == 400)
             #expect(reply.error == "invalid_request")
         }
@@ -173,20 +174,20 @@ struct AuthorizeTests {
 
     @Test("Of a loopback address any port will do", arguments: ["http://127.0.0.1:49152/callback", "http://127.0.0.1/callback"])
     func loopback(address: String) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let code = try await desk.code(session, ["redirect_uri": address])
-            #expect(try await desk.exchange(code, ["redirect_uri": address]).status == 200)
-            let other = try await desk.code(session, ["redirect_uri": address])
-            #expect(try await desk.exchange(other, ["redirect_uri": "http://127.0.0.1:1/callback"]).error == "invalid_grant")
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let code = try await server.code(session, ["redirect_uri": address])
+            #expect(try await server.exchange(code, ["redirect_uri": address]).status == 200)
+            let other = try await server.code(session, ["redirect_uri": address])
+            #expect(try await server.exchange(other, ["redirect_uri": "http://127.0.0.1:1/callback"]).error == "invalid_grant")
         }
     }
 
     @Test("A redirect address that has a query keeps it, and the only one need not be named")
     func query() async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.authorize(
-                try await desk.session(), client: "web",
+        try await TestServer.run { server in
+            let reply = try await server.authorize(
+                try await server.session(), client: "web",
                 ["redirect_uri": nil, "code_challenge": nil, "code_challenge_method": nil, "state": nil])
             #expect(try #require(reply.header("Location")).hasPrefix("https://web.example.test/cb?x=1&code="))
             #expect(try reply.location["state"] == nil)
@@ -195,58 +196,58 @@ struct AuthorizeTests {
 
     @Test("A session of one realm is none in another")
     func realms() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let alpha = "/am/oauth2/realms/root/realms/alpha"
-            #expect(try await desk.authorize(session, ["prompt": "none"], at: alpha).location["error"] == "login_required")
-            let own = try await desk.session(password: "other", at: "/am/json/realms/root/realms/alpha/authenticate")
+            #expect(try await server.authorize(session, ["prompt": "none"], at: alpha).location["error"] == "login_required")
+            let own = try await server.session(password: "other", at: "/am/json/realms/root/realms/alpha/authenticate")
             for path in [alpha, "/am/oauth2/alpha", "/am/oauth2/realms/alpha"] {
-                let answer = try await desk.authorize(own, at: path).location
+                let answer = try await server.authorize(own, at: path).location
                 #expect(answer["iss"] == "http://127.0.0.1:8080/am/oauth2/realms/root/realms/alpha")
                 #expect(answer["code"] != nil)
             }
-            #expect(try await desk.authorize(own, client: "other", at: alpha).error == "invalid_client")
+            #expect(try await server.authorize(own, client: "other", at: alpha).error == "invalid_client")
         }
     }
 
     @Test("A client that must ask asks, and gets what the person says")
     func consent() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let page = try await desk.authorize(session, client: "asking")
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let page = try await server.authorize(session, client: "asking")
             #expect(page.status == 200)
             #expect(page.header("Content-Type") == "text/html; charset=UTF-8")
             let csrf = try #require(page.text.firstMatch(of: #/name="csrf" value="([^"]+)"/#)?.output.1)
             #expect(csrf != session[...])
             func decide(_ decision: [String: String?]) async throws -> Reply {
-                let query = try #require(desk.requestURI(client: "asking"))
-                return try await desk.send(
+                let query = try #require(server.requestURI(client: "asking"))
+                return try await server.send(
                     .post, query,
                     headers: ["iPlanetDirectoryPro": session, "Content-Type": "application/x-www-form-urlencoded"],
-                    body: TestDesk.form(decision))
+                    body: TestServer.form(decision))
             }
             #expect(try await decide(["decision": "deny", "csrf": String(csrf)]).location["error"] == "access_denied")
             #expect(try await decide(["decision": "allow"]).status == 200)
             #expect(try await decide(["decision": "allow", "csrf": "wrong"]).status == 200)
             #expect(try await decide(["decision": "allow", "csrf": session]).location["code"] != nil)
-            #expect(try await desk.authorize(session, client: "asking").status == 200)
+            #expect(try await server.authorize(session, client: "asking").status == 200)
             let saved = try await decide(["decision": "allow", "csrf": String(csrf), "save_consent": "on"])
             #expect(try saved.location["code"] != nil)
-            #expect(try await desk.authorize(session, client: "asking").location["code"] != nil)
-            #expect(try await desk.authorize(session, client: "asking", ["scope": "openid email"]).status == 200)
-            #expect(try await desk.authorize(session, client: "asking", ["prompt": "consent"]).status == 200)
+            #expect(try await server.authorize(session, client: "asking").location["code"] != nil)
+            #expect(try await server.authorize(session, client: "asking", ["scope": "openid email"]).status == 200)
+            #expect(try await server.authorize(session, client: "asking", ["prompt": "consent"]).status == 200)
         }
     }
 
     @Test("The form to consent with carries the request, the scopes that will be given and a box, however the request came")
     func consentForm() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let uri = try #require(desk.requestURI(client: "asking"))
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let uri = try #require(server.requestURI(client: "asking"))
             let parts = uri.split(separator: "?", maxSplits: 1)
             let request = String(parts[1]).replacing("&scope=openid%20profile", with: "")
             let headers = ["iPlanetDirectoryPro": session, "Content-Type": "application/x-www-form-urlencoded"]
-            let page = try await desk.send(.post, String(parts[0]), headers: headers, body: request)
+            let page = try await server.send(.post, String(parts[0]), headers: headers, body: request)
             #expect(page.status == 200)
             for scope in ["(openid)", "(profile)", "(email)"] { #expect(page.text.contains(scope)) }
             #expect(page.text.contains("type=\"checkbox\" name=\"save_consent\""))
@@ -255,16 +256,16 @@ struct AuthorizeTests {
             for field in page.text.matches(of: #/<input type="hidden" name="([^"]+)" value="([^"]*)">/#) {
                 form[String(field.output.1)] = String(field.output.2)
             }
-            let reply = try await desk.send(.post, String(parts[0]), headers: headers, body: TestDesk.form(form))
+            let reply = try await server.send(.post, String(parts[0]), headers: headers, body: TestServer.form(form))
             #expect(try reply.location["code"] != nil)
-            #expect(try await desk.send(.get, uri, headers: headers).location["code"] != nil)
+            #expect(try await server.send(.get, uri, headers: headers).location["code"] != nil)
         }
     }
 
     @Test("Any method but GET and POST is refused", arguments: [HTTPRequest.Method.put, .delete])
     func method(method: HTTPRequest.Method) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(method, "\(TestDesk.oauth)/authorize", headers: [:])
+        try await TestServer.run { server in
+            let reply = try await server.send(method, "\(TestServer.oauth)/authorize", headers: [:])
             #expect(reply.status == 405)
         }
     }
@@ -286,8 +287,8 @@ struct AuthorizeTests {
             $0.signingKey = Secret("not a key".utf8)
             $0.largestBody = 100
         }
-        try await TestDesk.run(configuration) { desk in
-            let reply = try await desk.send(
+        try await TestServer.run(configuration) { server in
+            let reply = try await server.send(
                 method, "/am/oauth2\(path)", headers: ["Content-Type": "application/x-www-form-urlencoded"],
                 body: method == .post ? String(repeating: "a", count: 200) : nil)
             #expect(reply.status == status && reply.error == error && reply.header("Allow") == allowed)
@@ -296,7 +297,7 @@ struct AuthorizeTests {
     }
 }
 
-extension TestDesk {
+extension TestServer {
     /// Logs in though there is a session, which goes on.
     fileprivate func logInAgain(_ session: String) async throws -> String? {
         let headers = ["Content-Type": "application/json", "iPlanetDirectoryPro": session]

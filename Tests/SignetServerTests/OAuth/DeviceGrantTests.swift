@@ -7,13 +7,14 @@ import Testing
 
 @Suite("Devices without a browser")
 struct DeviceGrantTests {
-    private func begin(_ desk: TestDesk, client: String = "app", _ changes: [String: String?] = [:]) async throws -> Reply {
+    private func begin(_ server: TestServer, client: String = "app", _ changes: [String: String?] = [:]) async throws -> Reply {
         let parameters: [String: String?] = ["client_id": client, "scope": "openid"]
-        return try await desk.postForm("device/code", parameters.merging(changes) { $1 })
+        return try await server.postForm("device/code", parameters.merging(changes) { $1 })
     }
 
-    private func poll(_ desk: TestDesk, _ code: String, client: String = "app", verifier: String? = nil) async throws -> Reply {
-        try await desk.postForm(
+    private func poll(_ server: TestServer, _ code: String, client: String = "app", verifier: String? = nil) async throws -> Reply
+    {
+        try await server.postForm(
             "access_token",
             [
                 "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code, "client_id": client,
@@ -22,17 +23,17 @@ struct DeviceGrantTests {
     }
 
     private func decide(
-        _ desk: TestDesk, _ userCode: String, _ decision: String = "allow", session: String, csrf: String? = nil
+        _ server: TestServer, _ userCode: String, _ decision: String = "allow", session: String, csrf: String? = nil
     ) async throws -> Reply {
-        try await desk.postForm(
+        try await server.postForm(
             "device/user", ["user_code": userCode, "decision": decision, "csrf": csrf ?? session],
             headers: ["iPlanetDirectoryPro": session])
     }
 
     @Test("A device gets its tokens when a person has allowed it, and once")
     func allowed() async throws {
-        try await TestDesk.run { desk in
-            let started = try await begin(desk)
+        try await TestServer.run { server in
+            let started = try await begin(server)
             let code = try #require(started.json["device_code"]?.string)
             let userCode = try #require(started.json["user_code"]?.string)
             #expect(userCode.wholeMatch(of: #/[B-Z]{4}-[B-Z]{4}/#) != nil)
@@ -40,111 +41,111 @@ struct DeviceGrantTests {
             #expect(started.json["verification_uri_complete"]?.string?.hasSuffix("?user_code=\(userCode)") == true)
             #expect(started.json["expires_in"] == .integer(300))
             #expect(started.json["interval"] == .integer(5))
-            let pending = try await poll(desk, code)
+            let pending = try await poll(server, code)
             #expect(pending.status == 400)
             #expect(pending.error == "authorization_pending")
 
-            let session = try await desk.session()
+            let session = try await server.session()
             let typed = userCode.lowercased().replacingOccurrences(of: "-", with: " ")
-            #expect(try await decide(desk, typed, session: session).status == 200)
-            desk.clock.advance(by: 5)
-            let tokens = try Tokens(try await poll(desk, code))
+            #expect(try await decide(server, typed, session: session).status == 200)
+            server.clock.advance(by: 5)
+            let tokens = try Tokens(try await poll(server, code))
             #expect(tokens.json["scope"] == "openid")
-            #expect(try await desk.userInfo(tokens.access).json["sub"] == "mira")
+            #expect(try await server.userInfo(tokens.access).json["sub"] == "mira")
             #expect(tokens.refresh != nil && tokens.id != nil)
-            desk.clock.advance(by: 5)
-            #expect(try await poll(desk, code).error == "invalid_grant")
-            #expect(try await decide(desk, userCode, session: session).error == "not_found")
+            server.clock.advance(by: 5)
+            #expect(try await poll(server, code).error == "invalid_grant")
+            #expect(try await decide(server, userCode, session: session).error == "not_found")
         }
     }
 
     @Test("A device that asks too often is slowed down each time")
     func slowDown() async throws {
-        try await TestDesk.run { desk in
-            let code = try #require(try await begin(desk).json["device_code"]?.string)
-            #expect(try await poll(desk, code).error == "authorization_pending")
-            desk.clock.advance(by: 4)
-            #expect(try await poll(desk, code).error == "slow_down")
-            desk.clock.advance(by: 9)
-            #expect(try await poll(desk, code).error == "slow_down")
-            desk.clock.advance(by: 15)
-            #expect(try await poll(desk, code).error == "authorization_pending")
+        try await TestServer.run { server in
+            let code = try #require(try await begin(server).json["device_code"]?.string)
+            #expect(try await poll(server, code).error == "authorization_pending")
+            server.clock.advance(by: 4)
+            #expect(try await poll(server, code).error == "slow_down")
+            server.clock.advance(by: 9)
+            #expect(try await poll(server, code).error == "slow_down")
+            server.clock.advance(by: 15)
+            #expect(try await poll(server, code).error == "authorization_pending")
         }
     }
 
     @Test("A denial, the end of the time, and a code that never was are told apart")
     func ends() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let denied = try await begin(desk).json
-            #expect(try await decide(desk, try #require(denied["user_code"]?.string), "deny", session: session).status == 200)
-            #expect(try await poll(desk, try #require(denied["device_code"]?.string)).error == "access_denied")
-            #expect(try await poll(desk, "never was").error == "invalid_grant")
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let denied = try await begin(server).json
+            #expect(try await decide(server, try #require(denied["user_code"]?.string), "deny", session: session).status == 200)
+            #expect(try await poll(server, try #require(denied["device_code"]?.string)).error == "access_denied")
+            #expect(try await poll(server, "never was").error == "invalid_grant")
 
-            let late = try await begin(desk, client: "short").json
+            let late = try await begin(server, client: "short").json
             let code = try #require(late["device_code"]?.string)
-            #expect(try await poll(desk, code).error == "invalid_grant")
-            desk.clock.advance(by: 20)
-            #expect(try await decide(desk, try #require(late["user_code"]?.string), session: session).error == "not_found")
-            #expect(try await poll(desk, code, client: "short").error == "expired_token")
+            #expect(try await poll(server, code).error == "invalid_grant")
+            server.clock.advance(by: 20)
+            #expect(try await decide(server, try #require(late["user_code"]?.string), session: session).error == "not_found")
+            #expect(try await poll(server, code, client: "short").error == "expired_token")
         }
     }
 
     @Test("A page shows what is asked before anybody allows it, and only its own form counts")
     func page() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let userCode = try #require(try await begin(desk).json["user_code"]?.string)
-            let path = "\(TestDesk.oauth)/device/user"
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let userCode = try #require(try await begin(server).json["user_code"]?.string)
+            let path = "\(TestServer.oauth)/device/user"
             let header = ["iPlanetDirectoryPro": session]
-            let stranger = try await desk.send(.get, "\(path)?user_code=\(userCode)", headers: [:])
+            let stranger = try await server.send(.get, "\(path)?user_code=\(userCode)", headers: [:])
             #expect(stranger.status == 302)
             #expect(try stranger.location["goto"]?.hasSuffix("/device/user?user_code=\(userCode)") == true)
-            let question = try await desk.send(.get, "\(path)?user_code=\(userCode)", headers: header)
+            let question = try await server.send(.get, "\(path)?user_code=\(userCode)", headers: header)
             #expect(question.text.contains(userCode) && question.text.contains("app"))
             #expect(!question.text.contains(session))
-            let unknown = try await desk.send(.get, "\(path)?user_code=%3Cscript%3E", headers: header)
+            let unknown = try await server.send(.get, "\(path)?user_code=%3Cscript%3E", headers: header)
             #expect(unknown.status == 200)
             #expect(!unknown.text.contains("<script>"))
-            #expect(try await desk.send(.get, path, headers: header).text.contains("name=\"user_code\""))
-            let forged = try await decide(desk, userCode, session: session, csrf: "wrong")
+            #expect(try await server.send(.get, path, headers: header).text.contains("name=\"user_code\""))
+            let forged = try await decide(server, userCode, session: session, csrf: "wrong")
             #expect(forged.status == 403)
-            #expect(try await decide(desk, userCode, session: "nobody's").status == 302)
+            #expect(try await decide(server, userCode, session: "nobody's").status == 302)
         }
     }
 
     @Test("A verifier that nobody asked for is refused: who took the challenge away is no friend")
     func downgrade() async throws {
-        try await TestDesk.run { desk in
-            let started = try await begin(desk).json
+        try await TestServer.run { server in
+            let started = try await begin(server).json
             let code = try #require(started["device_code"]?.string)
-            let session = try await desk.session()
-            #expect(try await decide(desk, try #require(started["user_code"]?.string), session: session).status == 200)
-            #expect(try await poll(desk, code, verifier: TestDesk.verifier).error == "invalid_grant")
+            let session = try await server.session()
+            #expect(try await decide(server, try #require(started["user_code"]?.string), session: session).status == 200)
+            #expect(try await poll(server, code, verifier: TestServer.verifier).error == "invalid_grant")
         }
     }
 
     @Test("A verifier that was promised must come")
     func proofKey() async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let started = try await begin(
-                desk, ["code_challenge": ProofKey.challenge(for: TestDesk.verifier), "code_challenge_method": "S256"]
+                server, ["code_challenge": ProofKey.challenge(for: TestServer.verifier), "code_challenge_method": "S256"]
             ).json
             let code = try #require(started["device_code"]?.string)
             #expect(
-                try await decide(desk, try #require(started["user_code"]?.string), session: try await desk.session()).status
+                try await decide(server, try #require(started["user_code"]?.string), session: try await server.session()).status
                     == 200)
-            #expect(try await poll(desk, code).error == "invalid_grant")
-            #expect(try await poll(desk, code, verifier: "wrong").error == "invalid_grant")
-            #expect(try await poll(desk, code, verifier: TestDesk.verifier).status == 200)
-            let challenge = ProofKey.challenge(for: TestDesk.verifier)
+            #expect(try await poll(server, code).error == "invalid_grant")
+            #expect(try await poll(server, code, verifier: "wrong").error == "invalid_grant")
+            #expect(try await poll(server, code, verifier: TestServer.verifier).status == 200)
+            let challenge = ProofKey.challenge(for: TestServer.verifier)
             for wrong in [
                 ["code_challenge": challenge], ["code_challenge_method": "S256"],
                 ["code_challenge": challenge, "code_challenge_method": "plain"],
                 ["code_challenge": "x", "code_challenge_method": "S256"],
-            ] { #expect(try await begin(desk, wrong).error == "invalid_request") }
-            #expect(try await begin(desk, ["scope": "admin"]).error == "invalid_scope")
-            #expect(try await begin(desk, client: "nobody").status == 401)
+            ] { #expect(try await begin(server, wrong).error == "invalid_request") }
+            #expect(try await begin(server, ["scope": "admin"]).error == "invalid_scope")
+            #expect(try await begin(server, client: "nobody").status == 401)
         }
     }
 }

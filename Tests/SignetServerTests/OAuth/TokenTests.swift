@@ -9,17 +9,17 @@ import Testing
 struct TokenTests {
     @Test("A code is exchanged for tokens that say what they are")
     func exchange() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            desk.clock.advance(by: 30)
-            let reply = try await desk.exchange(try await desk.code(session, ["nonce": "n-1"]))
+        try await TestServer.run { server in
+            let session = try await server.session()
+            server.clock.advance(by: 30)
+            let reply = try await server.exchange(try await server.code(session, ["nonce": "n-1"]))
             let tokens = try Tokens(reply)
             #expect(reply.header("Cache-Control") == "no-store")
             #expect(tokens.json["token_type"] == "Bearer")
             #expect(tokens.json["expires_in"] == .integer(3600))
             #expect(tokens.json["scope"] == "openid profile")
             #expect(tokens.refresh != nil)
-            let claims = try await desk.claims(try #require(tokens.id))
+            let claims = try await server.claims(try #require(tokens.id))
             #expect(claims["iss"] == "http://127.0.0.1:8080/am/oauth2")
             #expect(claims["aud"] == "app")
             #expect(claims["sub"] == "mira")
@@ -41,15 +41,15 @@ struct TokenTests {
     @Test("The challenge of a verifier is that of the specification's example")
     func challenge() {
         // RFC 7636, appendix B.
-        #expect(ProofKey.challenge(for: TestDesk.verifier) == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+        #expect(ProofKey.challenge(for: TestServer.verifier) == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
     @Test("Without the scope openid there is no id_token")
     func noIDToken() async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens(["scope": "profile"])
+        try await TestServer.run { server in
+            let tokens = try await server.tokens(["scope": "profile"])
             #expect(tokens.id == nil)
-            #expect(try await desk.userInfo(tokens.access).error == "insufficient_scope")
+            #expect(try await server.userInfo(tokens.access).error == "insufficient_scope")
         }
     }
 
@@ -60,12 +60,12 @@ struct TokenTests {
             (["redirect_uri": "http://127.0.0.1/callback"], "invalid_grant"), (["redirect_uri": nil], "invalid_grant"),
         ] as [([String: String?], String)])
     func mismatch(changes: [String: String?], error: String) async throws {
-        try await TestDesk.run { desk in
-            let code = try await desk.code(try await desk.session())
-            let reply = try await desk.exchange(code, changes)
+        try await TestServer.run { server in
+            let code = try await server.code(try await server.session())
+            let reply = try await server.exchange(code, changes)
             #expect(reply.status == 400)
             #expect(reply.error == error)
-            #expect(try await desk.exchange(code).error == "invalid_grant")
+            #expect(try await server.exchange(code).error == "invalid_grant")
         }
     }
 
@@ -78,8 +78,8 @@ struct TokenTests {
             (["client_id": "web"], 401, "invalid_client"), (["code": "unknown"], 400, "invalid_grant"),
         ] as [([String: String?], Int, String)])
     func malformed(changes: [String: String?], status: Int, error: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.exchange(try await desk.code(try await desk.session()), changes)
+        try await TestServer.run { server in
+            let reply = try await server.exchange(try await server.code(try await server.session()), changes)
             #expect(reply.status == status)
             #expect(reply.error == error)
             #expect(reply.json["error_description"]?.string?.isEmpty == false)
@@ -93,60 +93,61 @@ struct TokenTests {
             ("grant_type=a&grant_type=b", "application/x-www-form-urlencoded"),
         ])
     func body(body: String, type: String) async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             for path in ["access_token", "token/revoke", "introspect", "device/code"] {
-                let reply = try await desk.send(.post, "\(TestDesk.oauth)/\(path)", headers: ["Content-Type": type], body: body)
+                let reply = try await server.send(
+                    .post, "\(TestServer.oauth)/\(path)", headers: ["Content-Type": type], body: body)
                 #expect(reply.status == 400)
                 #expect(reply.error == "invalid_request")
-                #expect(try await desk.send(.get, "\(TestDesk.oauth)/\(path)", headers: [:]).status == 405)
+                #expect(try await server.send(.get, "\(TestServer.oauth)/\(path)", headers: [:]).status == 405)
             }
         }
     }
 
     @Test("The second use of a code revokes what the first one got")
     func replay() async throws {
-        try await TestDesk.run { desk in
-            let code = try await desk.code(try await desk.session())
-            let tokens = try Tokens(try await desk.exchange(code))
-            #expect(try await desk.userInfo(tokens.access).status == 200)
-            desk.clock.advance(by: 1000)
-            #expect(try await desk.exchange(code).error == "invalid_grant")
-            #expect(try await desk.userInfo(tokens.access).status == 401)
-            #expect(try await desk.refresh(try #require(tokens.refresh)).error == "invalid_grant")
+        try await TestServer.run { server in
+            let code = try await server.code(try await server.session())
+            let tokens = try Tokens(try await server.exchange(code))
+            #expect(try await server.userInfo(tokens.access).status == 200)
+            server.clock.advance(by: 1000)
+            #expect(try await server.exchange(code).error == "invalid_grant")
+            #expect(try await server.userInfo(tokens.access).status == 401)
+            #expect(try await server.refresh(try #require(tokens.refresh)).error == "invalid_grant")
         }
     }
 
     @Test("A code is remembered for as long as anything that came of it lives, however often that was renewed")
     func lateReplay() async throws {
-        try await TestDesk.run { desk in
-            let code = try await desk.code(try await desk.session())
-            var tokens = try Tokens(try await desk.exchange(code))
+        try await TestServer.run { server in
+            let code = try await server.code(try await server.session())
+            var tokens = try Tokens(try await server.exchange(code))
             for _ in 0..<3 {
-                desk.clock.advance(by: 6 * 86_400)
-                tokens = try Tokens(try await desk.refresh(try #require(tokens.refresh)))
+                server.clock.advance(by: 6 * 86_400)
+                tokens = try Tokens(try await server.refresh(try #require(tokens.refresh)))
             }
-            #expect(try await desk.exchange(code, client: "other").error == "invalid_grant")
-            #expect(try await desk.userInfo(tokens.access).status == 200)
-            #expect(try await desk.exchange(code).error == "invalid_grant")
-            #expect(try await desk.userInfo(tokens.access).status == 401)
+            #expect(try await server.exchange(code, client: "other").error == "invalid_grant")
+            #expect(try await server.userInfo(tokens.access).status == 200)
+            #expect(try await server.exchange(code).error == "invalid_grant")
+            #expect(try await server.userInfo(tokens.access).status == 401)
         }
     }
 
     @Test("A code of one client is nothing to another, who cannot spoil it either")
     func foreign() async throws {
-        try await TestDesk.run { desk in
-            let code = try await desk.code(try await desk.session())
-            #expect(try await desk.exchange(code, client: "other").error == "invalid_grant")
-            #expect(try await desk.exchange(code, at: "/am/oauth2/alpha").error == "invalid_grant")
-            #expect(try await desk.exchange(code).status == 200)
+        try await TestServer.run { server in
+            let code = try await server.code(try await server.session())
+            #expect(try await server.exchange(code, client: "other").error == "invalid_grant")
+            #expect(try await server.exchange(code, at: "/am/oauth2/alpha").error == "invalid_grant")
+            #expect(try await server.exchange(code).status == 200)
         }
     }
 
     @Test("Of many exchanges of one code at the same instant one is answered with tokens")
     func concurrentCodes() async throws {
-        try await TestDesk.run { desk in
-            let code = try await desk.code(try await desk.session())
-            let replies = try await Self.many(100) { try await desk.exchange(code) }
+        try await TestServer.run { server in
+            let code = try await server.code(try await server.session())
+            let replies = try await Self.many(100) { try await server.exchange(code) }
             let grantedCount = replies.count { $0.status == 200 }
             let refusedCount = replies.count { $0.error == "invalid_grant" }
             #expect(grantedCount == 1)
@@ -156,26 +157,26 @@ struct TokenTests {
 
     @Test("What a client was given lasts as long as is configured")
     func lifetimes() async throws {
-        try await TestDesk.run { desk in
-            let late = try await desk.code(try await desk.session(), client: "short")
-            desk.clock.advance(by: 10)
-            #expect(try await desk.exchange(late, client: "short").error == "invalid_grant")
+        try await TestServer.run { server in
+            let late = try await server.code(try await server.session(), client: "short")
+            server.clock.advance(by: 10)
+            #expect(try await server.exchange(late, client: "short").error == "invalid_grant")
 
-            let tokens = try await desk.tokens(client: "short")
+            let tokens = try await server.tokens(client: "short")
             #expect(tokens.json["expires_in"] == .integer(60))
-            let claims = try await desk.claims(try #require(tokens.id))
+            let claims = try await server.claims(try #require(tokens.id))
             let expectedEnd = claims["iat"]?.wholeNumber.map { $0 + 30 }
             #expect(claims["exp"]?.wholeNumber == expectedEnd)
-            desk.clock.advance(by: 59)
-            #expect(try await desk.userInfo(tokens.access).status == 200)
-            desk.clock.advance(by: 1)
-            #expect(try await desk.userInfo(tokens.access).status == 401)
-            desk.clock.advance(by: 539)
-            let renewed = try Tokens(try await desk.refresh(try #require(tokens.refresh), client: "short"))
-            desk.clock.advance(by: 599)
-            let again = try Tokens(try await desk.refresh(try #require(renewed.refresh), client: "short"))
-            desk.clock.advance(by: 600)
-            #expect(try await desk.refresh(try #require(again.refresh), client: "short").error == "invalid_grant")
+            server.clock.advance(by: 59)
+            #expect(try await server.userInfo(tokens.access).status == 200)
+            server.clock.advance(by: 1)
+            #expect(try await server.userInfo(tokens.access).status == 401)
+            server.clock.advance(by: 539)
+            let renewed = try Tokens(try await server.refresh(try #require(tokens.refresh), client: "short"))
+            server.clock.advance(by: 599)
+            let again = try Tokens(try await server.refresh(try #require(renewed.refresh), client: "short"))
+            server.clock.advance(by: 600)
+            #expect(try await server.refresh(try #require(again.refresh), client: "short").error == "invalid_grant")
         }
     }
 
@@ -192,14 +193,14 @@ struct TokenTests {
             (basic("web", "s3cret: +%"), ["client_id": "web"], 200),
         ] as [(String?, [String: String?], Int)])
     func secrets(authorization: String?, parameters: [String: String?], status: Int) async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let uri = "https://web.example.test/cb?x=1"
             let challenge: [String: String?] = [
                 "redirect_uri": uri, "code_challenge": nil, "code_challenge_method": nil,
             ]
-            let code = try await desk.code(try await desk.session(), client: "web", challenge)
+            let code = try await server.code(try await server.session(), client: "web", challenge)
             let changes: [String: String?] = ["client_id": nil, "code_verifier": nil, "redirect_uri": uri]
-            let reply = try await desk.exchange(
+            let reply = try await server.exchange(
                 code, changes.merging(parameters) { $1 }, headers: authorization.map { ["Authorization": $0] } ?? [:])
             #expect(reply.status == status)
             if status == 401 { #expect((reply.header("WWW-Authenticate") != nil) == (authorization != nil)) }
@@ -224,124 +225,124 @@ struct TokenTests {
 struct RefreshTests {
     @Test("A renewal in each SDK's words gives new tokens", arguments: ["", "token", "code"])
     func renewal(responseType: String) async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens()
+        try await TestServer.run { server in
+            let tokens = try await server.tokens()
             let old = try #require(tokens.refresh)
-            desk.clock.advance(by: 10)
+            server.clock.advance(by: 10)
             let renewed = try Tokens(
-                try await desk.refresh(
+                try await server.refresh(
                     old, responseType.isEmpty ? [:] : ["scope": "openid profile", "response_type": responseType]))
             #expect(renewed.access != tokens.access)
             #expect(renewed.refresh != nil && renewed.refresh != old)
-            let claims = try await desk.claims(try #require(renewed.id))
+            let claims = try await server.claims(try #require(renewed.id))
             #expect(claims["auth_time"] == .integer(1_735_689_600))
             #expect(claims["nonce"] == nil)
             #expect(claims["at_hash"] == .string(TokenSigner.hash(ofAccessToken: renewed.access)))
-            #expect(try await desk.userInfo(renewed.access).status == 200)
+            #expect(try await server.userInfo(renewed.access).status == 200)
         }
     }
 
     @Test("A client that keeps its token gets no other, and may use it again and again")
     func kept() async throws {
-        try await TestDesk.run { desk in
-            let token = try #require(try await desk.tokens(client: "keeper").refresh)
+        try await TestServer.run { server in
+            let token = try #require(try await server.tokens(client: "keeper").refresh)
             for _ in 0..<3 {
-                let renewed = try Tokens(try await desk.refresh(token, client: "keeper"))
+                let renewed = try Tokens(try await server.refresh(token, client: "keeper"))
                 #expect(renewed.refresh == nil)
-                #expect(try await desk.userInfo(renewed.access).status == 200)
+                #expect(try await server.userInfo(renewed.access).status == 200)
             }
-            let replies = try await TokenTests.many(100) { try await desk.refresh(token, client: "keeper") }
+            let replies = try await TokenTests.many(100) { try await server.refresh(token, client: "keeper") }
             let areAllGranted = replies.allSatisfy { $0.status == 200 }
             #expect(areAllGranted)
             // Its end was set when it was given.
-            desk.clock.advance(by: 604_799)
-            #expect(try await desk.refresh(token, client: "keeper").status == 200)
-            desk.clock.advance(by: 1)
-            #expect(try await desk.refresh(token, client: "keeper").error == "invalid_grant")
+            server.clock.advance(by: 604_799)
+            #expect(try await server.refresh(token, client: "keeper").status == 200)
+            server.clock.advance(by: 1)
+            #expect(try await server.refresh(token, client: "keeper").error == "invalid_grant")
         }
     }
 
     @Test("A client can be one that gets none")
     func none() async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens(client: "fleeting")
+        try await TestServer.run { server in
+            let tokens = try await server.tokens(client: "fleeting")
             #expect(tokens.refresh == nil)
         }
     }
 
     @Test("Scopes may become fewer for a while, and never more")
     func scopes() async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens()
-            let fewer = try Tokens(try await desk.refresh(try #require(tokens.refresh), ["scope": "openid"]))
+        try await TestServer.run { server in
+            let tokens = try await server.tokens()
+            let fewer = try Tokens(try await server.refresh(try #require(tokens.refresh), ["scope": "openid"]))
             #expect(fewer.json["scope"] == "openid")
-            let again = try await desk.refresh(try #require(fewer.refresh), ["scope": "openid profile email"])
+            let again = try await server.refresh(try #require(fewer.refresh), ["scope": "openid profile email"])
             #expect(again.error == "invalid_scope")
-            let all = try Tokens(try await desk.refresh(try #require(fewer.refresh)))
+            let all = try Tokens(try await server.refresh(try #require(fewer.refresh)))
             #expect(all.json["scope"] == "openid profile")
         }
     }
 
     @Test("A token that was spent and comes again ends everything that came of its login")
     func reuse() async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens()
+        try await TestServer.run { server in
+            let tokens = try await server.tokens()
             let old = try #require(tokens.refresh)
-            let renewed = try Tokens(try await desk.refresh(old))
-            let reply = try await desk.refresh(old)
+            let renewed = try Tokens(try await server.refresh(old))
+            let reply = try await server.refresh(old)
             #expect(reply.status == 400)
             #expect(reply.error == "invalid_grant")
-            #expect(try await desk.refresh(try #require(renewed.refresh)).error == "invalid_grant")
-            for token in [tokens.access, renewed.access] { #expect(try await desk.userInfo(token).status == 401) }
+            #expect(try await server.refresh(try #require(renewed.refresh)).error == "invalid_grant")
+            for token in [tokens.access, renewed.access] { #expect(try await server.userInfo(token).status == 401) }
         }
     }
 
     @Test("A spent token ends its login also when it asks for more than was granted")
     func greedyReuse() async throws {
-        try await TestDesk.run { desk in
-            let old = try #require(try await desk.tokens().refresh)
-            let renewed = try Tokens(try await desk.refresh(old))
-            #expect(try await desk.refresh(old, ["scope": "openid profile email"]).error == "invalid_grant")
-            #expect(try await desk.userInfo(renewed.access).status == 401)
+        try await TestServer.run { server in
+            let old = try #require(try await server.tokens().refresh)
+            let renewed = try Tokens(try await server.refresh(old))
+            #expect(try await server.refresh(old, ["scope": "openid profile email"]).error == "invalid_grant")
+            #expect(try await server.userInfo(renewed.access).status == 401)
         }
     }
 
     @Test("Within its time of grace a spent token is good for another set")
     func grace() async throws {
-        try await TestDesk.run { desk in
-            let old = try #require(try await desk.tokens(client: "patient").refresh)
-            let first = try Tokens(try await desk.refresh(old, client: "patient"))
-            desk.clock.advance(by: 9)
-            let second = try Tokens(try await desk.refresh(old, client: "patient"))
+        try await TestServer.run { server in
+            let old = try #require(try await server.tokens(client: "patient").refresh)
+            let first = try Tokens(try await server.refresh(old, client: "patient"))
+            server.clock.advance(by: 9)
+            let second = try Tokens(try await server.refresh(old, client: "patient"))
             #expect(first.refresh != second.refresh)
-            #expect(try await desk.refresh(try #require(first.refresh), client: "patient").status == 200)
-            desk.clock.advance(by: 1)
-            #expect(try await desk.refresh(old, client: "patient").error == "invalid_grant")
-            #expect(try await desk.refresh(try #require(second.refresh), client: "patient").error == "invalid_grant")
+            #expect(try await server.refresh(try #require(first.refresh), client: "patient").status == 200)
+            server.clock.advance(by: 1)
+            #expect(try await server.refresh(old, client: "patient").error == "invalid_grant")
+            #expect(try await server.refresh(try #require(second.refresh), client: "patient").error == "invalid_grant")
         }
     }
 
     @Test("Of a hundred renewals with one token at the same instant one wins, and its prize is taken away")
     func concurrent() async throws {
-        try await TestDesk.run { desk in
-            let token = try #require(try await desk.tokens().refresh)
-            let replies = try await TokenTests.many(100) { try await desk.refresh(token) }
+        try await TestServer.run { server in
+            let token = try #require(try await server.tokens().refresh)
+            let replies = try await TokenTests.many(100) { try await server.refresh(token) }
             let winners = replies.filter { $0.status == 200 }
             #expect(winners.count == 1)
             let refusedCount = replies.count { $0.error == "invalid_grant" }
             #expect(refusedCount == 99)
             let prize = try Tokens(try #require(winners.first))
-            #expect(try await desk.userInfo(prize.access).status == 401)
+            #expect(try await server.userInfo(prize.access).status == 401)
         }
     }
 
     @Test("A token is its client's alone")
     func foreign() async throws {
-        try await TestDesk.run { desk in
-            let token = try #require(try await desk.tokens().refresh)
-            #expect(try await desk.refresh(token, client: "other").error == "invalid_grant")
-            #expect(try await desk.refresh("unknown").error == "invalid_grant")
-            #expect(try await desk.refresh(token).status == 200)
+        try await TestServer.run { server in
+            let token = try #require(try await server.tokens().refresh)
+            #expect(try await server.refresh(token, client: "other").error == "invalid_grant")
+            #expect(try await server.refresh("unknown").error == "invalid_grant")
+            #expect(try await server.refresh(token).status == 200)
         }
     }
 }

@@ -9,14 +9,14 @@ import Testing
 struct TokenUseTests {
     @Test("userinfo tells what the scopes stand for")
     func userInfo() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session(name: "noa", password: "staple")
+        try await TestServer.run { server in
+            let session = try await server.session(name: "noa", password: "staple")
             for (scope, names) in [
                 ("openid", ["sub", "department"]), ("openid email", ["sub", "department", "email"]),
                 ("openid profile", ["sub", "department", "given_name", "name"]),
             ] as [(String, Set<String>)] {
-                let tokens = try Tokens(try await desk.exchange(try await desk.code(session, ["scope": scope])))
-                let reply = try await desk.userInfo(tokens.access)
+                let tokens = try Tokens(try await server.exchange(try await server.code(session, ["scope": scope])))
+                let reply = try await server.userInfo(tokens.access)
                 #expect(Set(try #require(reply.json.object).keys) == names)
                 #expect(reply.json["sub"] == "noa")
             }
@@ -27,13 +27,13 @@ struct TokenUseTests {
         "A token may come by any spelling of the scheme, and in the form of a POST",
         arguments: ["Bearer", "bearer", "BEARER", "form"])
     func schemes(scheme: String) async throws {
-        try await TestDesk.run { desk in
-            let token = try await desk.tokens().access
+        try await TestServer.run { server in
+            let token = try await server.tokens().access
             let reply =
                 if scheme == "form" {
-                    try await desk.postForm("userinfo", ["access_token": token])
+                    try await server.postForm("userinfo", ["access_token": token])
                 } else {
-                    try await desk.send(.post, "\(TestDesk.oauth)/userinfo", headers: ["Authorization": "\(scheme) \(token)"])
+                    try await server.send(.post, "\(TestServer.oauth)/userinfo", headers: ["Authorization": "\(scheme) \(token)"])
                 }
             #expect(reply.json["sub"] == "mira")
         }
@@ -45,9 +45,9 @@ struct TokenUseTests {
             (nil, "Bearer"), ("Basic eDp5", "Bearer"), ("Bearer x", "Bearer error=\"invalid_token\""), ("Bearer", "Bearer"),
         ] as [(String?, String)])
     func noToken(authorization: String?, challenge: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(
-                .get, "\(TestDesk.oauth)/userinfo", headers: authorization.map { ["Authorization": $0] } ?? [:])
+        try await TestServer.run { server in
+            let reply = try await server.send(
+                .get, "\(TestServer.oauth)/userinfo", headers: authorization.map { ["Authorization": $0] } ?? [:])
             #expect(reply.status == 401)
             #expect(reply.error == "invalid_token")
             #expect(try #require(reply.header("WWW-Authenticate")).hasPrefix(challenge))
@@ -56,11 +56,11 @@ struct TokenUseTests {
 
     @Test("A token of one realm is none in another, and a refresh token is no access token")
     func otherTokens() async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens()
-            #expect(try await desk.userInfo(tokens.access, at: "/am/oauth2/alpha").status == 401)
-            #expect(try await desk.userInfo(try #require(tokens.refresh)).status == 401)
-            #expect(try await desk.userInfo(try #require(tokens.id)).status == 401)
+        try await TestServer.run { server in
+            let tokens = try await server.tokens()
+            #expect(try await server.userInfo(tokens.access, at: "/am/oauth2/alpha").status == 401)
+            #expect(try await server.userInfo(try #require(tokens.refresh)).status == 401)
+            #expect(try await server.userInfo(try #require(tokens.id)).status == 401)
         }
     }
 
@@ -71,50 +71,50 @@ struct TokenUseTests {
             ["Accept-API-Version": "resource=2.1, protocol=1.0"],
         ])
     func revoke(headers: [String: String]) async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens()
+        try await TestServer.run { server in
+            let tokens = try await server.tokens()
             for token in [tokens.access, tokens.access, "never was"] {
-                let reply = try await desk.postForm("token/revoke", ["token": token, "client_id": "app"], headers: headers)
+                let reply = try await server.postForm("token/revoke", ["token": token, "client_id": "app"], headers: headers)
                 #expect(reply.status == 200)
                 #expect(reply.text == "{}")
             }
-            #expect(try await desk.userInfo(tokens.access).status == 401)
-            #expect(try await desk.refresh(try #require(tokens.refresh)).status == 200)
+            #expect(try await server.userInfo(tokens.access).status == 401)
+            #expect(try await server.refresh(try #require(tokens.refresh)).status == 200)
         }
     }
 
     @Test("To revoke a refresh token, also a spent one, ends its access tokens too", arguments: [false, true])
     func revokeRefresh(spent: Bool) async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens()
+        try await TestServer.run { server in
+            let tokens = try await server.tokens()
             let refresh = try #require(tokens.refresh)
-            let renewed = spent ? try Tokens(try await desk.refresh(refresh)) : tokens
-            #expect(try await desk.postForm("token/revoke", ["token": refresh, "client_id": "app"]).text == "{}")
-            #expect(try await desk.userInfo(renewed.access).status == 401)
-            #expect(try await desk.userInfo(tokens.access).status == 401)
-            #expect(try await desk.refresh(try #require(renewed.refresh)).error == "invalid_grant")
+            let renewed = spent ? try Tokens(try await server.refresh(refresh)) : tokens
+            #expect(try await server.postForm("token/revoke", ["token": refresh, "client_id": "app"]).text == "{}")
+            #expect(try await server.userInfo(renewed.access).status == 401)
+            #expect(try await server.userInfo(tokens.access).status == 401)
+            #expect(try await server.refresh(try #require(renewed.refresh)).error == "invalid_grant")
         }
     }
 
     @Test("Nobody revokes another's token, and nobody is told that")
     func revokeForeign() async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens()
+        try await TestServer.run { server in
+            let tokens = try await server.tokens()
             for token in [tokens.access, try #require(tokens.refresh)] {
-                #expect(try await desk.postForm("token/revoke", ["token": token, "client_id": "other"]).text == "{}")
+                #expect(try await server.postForm("token/revoke", ["token": token, "client_id": "other"]).text == "{}")
             }
-            #expect(try await desk.userInfo(tokens.access).status == 200)
-            #expect(try await desk.postForm("token/revoke", ["token": tokens.access, "client_id": "nobody"]).status == 401)
-            #expect(try await desk.postForm("token/revoke", ["client_id": "app"]).error == "invalid_request")
+            #expect(try await server.userInfo(tokens.access).status == 200)
+            #expect(try await server.postForm("token/revoke", ["token": tokens.access, "client_id": "nobody"]).status == 401)
+            #expect(try await server.postForm("token/revoke", ["client_id": "app"]).error == "invalid_request")
         }
     }
 
     @Test("A client with a secret inspects its own tokens, and a resource server all of them")
     func introspect() async throws {
-        try await TestDesk.run { desk in
-            let tokens = try await desk.tokens()
+        try await TestServer.run { server in
+            let tokens = try await server.tokens()
             func inspect(_ token: String, _ client: String, _ secret: String?) async throws -> Reply {
-                try await desk.postForm("introspect", ["token": token, "client_id": client, "client_secret": secret])
+                try await server.postForm("introspect", ["token": token, "client_id": client, "client_secret": secret])
             }
             let reply = try await inspect(tokens.access, "resource-server", "rs")
             #expect(reply.json["active"] == .bool(true))
@@ -127,7 +127,7 @@ struct TokenUseTests {
             #expect(try await inspect(tokens.access, "web", "s3cret: +%").text == "{\"active\":false}")
             #expect(try await inspect("never was", "resource-server", "rs").text == "{\"active\":false}")
             #expect(try await inspect(tokens.access, "app", nil).status == 401)
-            desk.clock.advance(by: 3600)
+            server.clock.advance(by: 3600)
             #expect(try await inspect(tokens.access, "resource-server", "rs").text == "{\"active\":false}")
         }
     }
@@ -143,8 +143,8 @@ struct ProviderTests {
             ("/alpha", "/am/oauth2/realms/root/realms/alpha"), ("/realms/alpha", "/am/oauth2/realms/root/realms/alpha"),
         ])
     func discovery(path: String, issuer: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(.get, "/am/oauth2\(path)/.well-known/openid-configuration", headers: [:])
+        try await TestServer.run { server in
+            let reply = try await server.send(.get, "/am/oauth2\(path)/.well-known/openid-configuration", headers: [:])
             let document = try #require(reply.json.object)
             #expect(document["issuer"] == .string("http://127.0.0.1:8080\(issuer)"))
             let addresses = document.filter { $0.key.hasSuffix("_endpoint") || $0.key == "jwks_uri" }
@@ -154,7 +154,7 @@ struct ProviderTests {
             for (name, address) in addresses {
                 let uri = try #require(address.string).dropFirst("http://127.0.0.1:8080".count)
                 #expect(uri.hasPrefix(issuer + "/"))
-                let reply = try await desk.send(.get, String(uri), headers: [:])
+                let reply = try await server.send(.get, String(uri), headers: [:])
                 #expect(reply.status != 404, "\(name)")
             }
         }
@@ -162,8 +162,8 @@ struct ProviderTests {
 
     @Test("The issuer follows the server's public address")
     func publicURL() async throws {
-        try await TestDesk.run(.sample { $0.publicURL = "https://login.example.test/am" }) { desk in
-            let reply = try await desk.send(.get, "/am/oauth2/.well-known/openid-configuration", headers: [:])
+        try await TestServer.run(.sample { $0.publicURL = "https://login.example.test/am" }) { server in
+            let reply = try await server.send(.get, "/am/oauth2/.well-known/openid-configuration", headers: [:])
             #expect(reply.json["issuer"] == "https://login.example.test/am/oauth2")
             #expect(reply.json["token_endpoint"] == "https://login.example.test/am/oauth2/access_token")
         }
@@ -171,38 +171,38 @@ struct ProviderTests {
 
     @Test("The key set is one key without its private half, the same for as long as the server runs")
     func keySet() async throws {
-        try await TestDesk.run(.sample { $0.signingKey = nil }) { desk in
+        try await TestServer.run(.sample { $0.signingKey = nil }) { server in
             let texts = try await TokenTests.many(5) {
-                try await desk.send(.get, "\(TestDesk.oauth)/connect/jwk_uri", headers: [:]).text
+                try await server.send(.get, "\(TestServer.oauth)/connect/jwk_uri", headers: [:]).text
             }
             #expect(Set(texts).count == 1)
             let keys = try #require(try JSON.value(of: texts[0].utf8)["keys"]?.array)
             #expect(keys.count == 1)
             #expect(Set(try #require(keys.first?.object).keys) == ["kty", "use", "alg", "kid", "n", "e"])
-            #expect(try await desk.claims(try #require(try await desk.tokens().id))["sub"] == "mira")
+            #expect(try await server.claims(try #require(try await server.tokens().id))["sub"] == "mira")
         }
     }
 
     @Test("After a rotation new tokens name the new key, and old ones are good still")
     func rotation() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let old = try #require(try Tokens(try await desk.exchange(try await desk.code(session))).id)
-            try await desk.server.rotateSigningKey()
-            let new = try #require(try Tokens(try await desk.exchange(try await desk.code(session))).id)
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let old = try #require(try Tokens(try await server.exchange(try await server.code(session))).id)
+            try await server.devServer.rotateSigningKey()
+            let new = try #require(try Tokens(try await server.exchange(try await server.code(session))).id)
             let (oldHeader, newHeader) = (old.prefix { $0 != "." }, new.prefix { $0 != "." })
             #expect(oldHeader != newHeader)
-            for token in [old, new] { #expect(try await desk.claims(token)["sub"] == "mira") }
-            let path = "\(TestDesk.oauth)/connect/endSession?id_token_hint=\(old)"
-            #expect(try await desk.send(.get, path, headers: [:]).status == 204)
-            #expect(try await desk.isGood(session) == false)
+            for token in [old, new] { #expect(try await server.claims(token)["sub"] == "mira") }
+            let path = "\(TestServer.oauth)/connect/endSession?id_token_hint=\(old)"
+            #expect(try await server.send(.get, path, headers: [:]).status == 204)
+            #expect(try await server.isGood(session) == false)
         }
     }
 
     @Test("A key that is none is a fault of the server's, and is not told to others")
     func badKey() async throws {
-        try await TestDesk.run(.sample { $0.signingKey = Secret("not a key".utf8) }) { desk in
-            let reply = try await desk.send(.get, "\(TestDesk.oauth)/connect/jwk_uri", headers: [:])
+        try await TestServer.run(.sample { $0.signingKey = Secret("not a key".utf8) }) { server in
+            let reply = try await server.send(.get, "\(TestServer.oauth)/connect/jwk_uri", headers: [:])
             #expect(reply.status == 500)
             #expect(!reply.text.contains("not a key"))
         }
@@ -210,55 +210,55 @@ struct ProviderTests {
 
     @Test("An id_token ends its session, and also one that has expired", arguments: [0.0, 3700])
     func endSession(later: Double) async throws {
-        try await TestDesk.run(.sample { $0.sessionIdleTime = 7200 }) { desk in
-            let session = try await desk.session()
-            let tokens = try Tokens(try await desk.exchange(try await desk.code(session)))
-            desk.clock.advance(by: later)
-            let path = "\(TestDesk.oauth)/connect/endSession?client_id=app&id_token_hint=\(try #require(tokens.id))"
-            let reply = try await desk.send(.get, path, headers: ["Cookie": "iPlanetDirectoryPro=\(session)"])
+        try await TestServer.run(.sample { $0.sessionIdleTime = 7200 }) { server in
+            let session = try await server.session()
+            let tokens = try Tokens(try await server.exchange(try await server.code(session)))
+            server.clock.advance(by: later)
+            let path = "\(TestServer.oauth)/connect/endSession?client_id=app&id_token_hint=\(try #require(tokens.id))"
+            let reply = try await server.send(.get, path, headers: ["Cookie": "iPlanetDirectoryPro=\(session)"])
             #expect(reply.status == 204)
             #expect(reply.text.isEmpty)
             #expect(try #require(reply.cookies.first).hasPrefix("iPlanetDirectoryPro=; Max-Age=0;"))
-            #expect(try await desk.authorize(session, ["prompt": "none"]).location["error"] == "login_required")
-            #expect(try await desk.send(.get, path, headers: [:]).status == 204)
+            #expect(try await server.authorize(session, ["prompt": "none"]).location["error"] == "login_required")
+            #expect(try await server.send(.get, path, headers: [:]).status == 204)
         }
     }
 
     @Test("After a log-out a browser goes back where the client is registered to be, and nowhere else")
     func goingBack() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let token = try #require(try Tokens(try await desk.exchange(try await desk.code(session))).id)
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let token = try #require(try Tokens(try await server.exchange(try await server.code(session))).id)
             func end(_ address: String) async throws -> Reply {
-                let query = TestDesk.form(["id_token_hint": token, "post_logout_redirect_uri": address, "state": "s&1"])
-                return try await desk.send(.get, "\(TestDesk.oauth)/connect/endSession?\(query)", headers: [:])
+                let query = TestServer.form(["id_token_hint": token, "post_logout_redirect_uri": address, "state": "s&1"])
+                return try await server.send(.get, "\(TestServer.oauth)/connect/endSession?\(query)", headers: [:])
             }
             #expect(try await end("https://evil.example.test/").error == "redirect_uri_mismatch")
-            #expect(try await desk.authorize(session).location["code"] != nil)
+            #expect(try await server.authorize(session).location["code"] != nil)
             let reply = try await end("https://app.example.test/bye")
             #expect(reply.status == 302)
             #expect(reply.header("Location") == "https://app.example.test/bye?state=s%261")
-            #expect(try await desk.authorize(session, ["prompt": "none"]).location["error"] == "login_required")
+            #expect(try await server.authorize(session, ["prompt": "none"]).location["error"] == "login_required")
         }
     }
 
     @Test("What is no id_token of the client in the realm ends nothing")
     func badHint() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let token = try #require(try Tokens(try await desk.exchange(try await desk.code(session))).id)
-            let path = "\(TestDesk.oauth)/connect/endSession"
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let token = try #require(try Tokens(try await server.exchange(try await server.code(session))).id)
+            let path = "\(TestServer.oauth)/connect/endSession"
             for query in [
                 "", "?id_token_hint=x", "?id_token_hint=\(token.dropLast(5))AAAAA", "?id_token_hint=\(token)&client_id=other",
             ] {
-                let reply = try await desk.send(.get, path + query, headers: [:])
+                let reply = try await server.send(.get, path + query, headers: [:])
                 #expect(reply.status == 400)
                 #expect(reply.error == "invalid_request")
             }
             #expect(
-                try await desk.send(.get, "/am/oauth2/alpha/connect/endSession?id_token_hint=\(token)", headers: [:]).status
+                try await server.send(.get, "/am/oauth2/alpha/connect/endSession?id_token_hint=\(token)", headers: [:]).status
                     == 400)
-            #expect(try await desk.authorize(session).location["code"] != nil)
+            #expect(try await server.authorize(session).location["code"] != nil)
         }
     }
 }

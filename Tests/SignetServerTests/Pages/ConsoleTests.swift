@@ -9,9 +9,9 @@ import Testing
 @Suite("The console")
 struct ConsoleTests {
     /// A browser that came with the link.
-    private func open(_ desk: TestDesk) async throws -> (PageBrowser, Reply) {
-        let browser = PageBrowser(desk)
-        let link = try await desk.server.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
+    private func open(_ server: TestServer) async throws -> (PageBrowser, Reply) {
+        let browser = PageBrowser(server)
+        let link = try await server.devServer.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
         let page = try await browser.get(link)
         #expect(page.status == 200 && page.heading == "Console")
         return (browser, page)
@@ -19,34 +19,34 @@ struct ConsoleTests {
 
     @Test("A link opens it once; without one it stays closed")
     func link() async throws {
-        try await TestDesk.run { desk in
-            #expect(try await PageBrowser(desk).get("/am/console").status == 403)
-            #expect(try await PageBrowser(desk).get("/am/console/open?token=x").status == 403)
-            let link = try await desk.server.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
-            let opened = try await PageBrowser(desk).send(.get, link)
+        try await TestServer.run { server in
+            #expect(try await PageBrowser(server).get("/am/console").status == 403)
+            #expect(try await PageBrowser(server).get("/am/console/open?token=x").status == 403)
+            let link = try await server.devServer.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
+            let opened = try await PageBrowser(server).send(.get, link)
             #expect(opened.status == 303)
             let hasStrictCookie = opened.cookies.contains { $0.contains("Path=/am/console; HttpOnly; SameSite=Strict") }
             #expect(hasStrictCookie)
-            #expect(try await PageBrowser(desk).get(link).status == 403)
+            #expect(try await PageBrowser(server).get(link).status == 403)
         }
     }
 
     @Test("It shows users, devices, sessions, messages and requests, and no secret")
     func shows() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let session = try await desk.session(name: "noa", password: "staple")
-            let (_, push) = try await desk.waitingLogin("PushNumberLogin", phone: phone)
-            _ = try await desk.send(.post, "/am/json/sessions/\(session)?_action=validate")
-            _ = try await desk.send(.post, "/am/json/s%65ssions/\(session)?_action=validate")
-            let (_, page) = try await open(desk)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let session = try await server.session(name: "noa", password: "staple")
+            let (_, push) = try await server.waitingLogin("PushNumberLogin", phone: phone)
+            _ = try await server.send(.post, "/am/json/sessions/\(session)?_action=validate")
+            _ = try await server.send(.post, "/am/json/s%65ssions/\(session)?_action=validate")
+            let (_, page) = try await open(server)
             for text in [
                 "noa", "push: Test phone", "<td>\(try #require(push.number))</td>", "/am/json/sessions/...", "Everything",
             ] {
                 #expect(page.text.contains(text), "\(text)")
             }
             let phoneSecret = String(decoding: phone.secret.bytes, as: UTF8.self)
-            for secret in [session, TestDesk.password, phoneSecret, push.sealed, "_action"] {
+            for secret in [session, TestServer.password, phoneSecret, push.sealed, "_action"] {
                 #expect(!page.text.contains(secret))
             }
         }
@@ -54,21 +54,21 @@ struct ConsoleTests {
 
     @Test("It moves the clock of everything, and back")
     func clock() async throws {
-        try await TestDesk.run { desk in
-            let (browser, page) = try await open(desk)
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let (browser, page) = try await open(server)
+            let session = try await server.session()
             _ = try await browser.post("/am/console/clock", page.hiddenFields.merging(["seconds": "7201"]) { $1 })
             let valid = "/am/json/sessions?_action=validate&tokenId=\(session)"
-            #expect(try await desk.send(.post, valid).json["valid"] == .bool(false))
-            #expect(desk.server.desk.clock.now.timeIntervalSince(desk.clock.now) == 7201)
+            #expect(try await server.send(.post, valid).json["valid"] == .bool(false))
+            #expect(server.devServer.context.clock.now.timeIntervalSince(server.clock.now) == 7201)
             let again = try await browser.post("/am/console/clock/reset", page.hiddenFields)
             #expect(again.text.contains("the machine&#39;s"))
-            #expect(desk.server.desk.clock.now == desk.clock.now)
+            #expect(server.devServer.context.clock.now == server.clock.now)
             for seconds in ["x", "1e99", "nan", "inf", ""] {
                 let reply = try await browser.post("/am/console/clock", page.hiddenFields.merging(["seconds": seconds]) { $1 })
                 #expect(reply.status == 400)
             }
-            #expect(desk.server.desk.clock.now == desk.clock.now)
+            #expect(server.devServer.context.clock.now == server.clock.now)
         }
     }
 
@@ -77,9 +77,9 @@ struct ConsoleTests {
         let configuration = ServerConfiguration.sample { configuration in
             configuration.users += (1...117).map { User(name: "person-\($0 + 1000)", password: Secret("x".utf8)) }
         }
-        try await TestDesk.run(configuration) { desk in
-            let session = try await desk.session()
-            let (browser, first) = try await open(desk)
+        try await TestServer.run(configuration) { server in
+            let session = try await server.session()
+            let (browser, first) = try await open(server)
             func names(_ page: Reply) -> [String] { page.text.captures("<td>(person-[0-9]+)</td>").map { $0[0] } }
             func address(_ page: Reply, _ label: String) throws -> String {
                 try #require(page.text.captures("<a href=\"([^\"]*)\" aria-label=\"\(label): Users\"").first?[0].unescaped)
@@ -100,7 +100,7 @@ struct ConsoleTests {
             // What is done on a page leads back to it.
             let action = try #require(third.text.captures("action=\"([^\"]*/session[^\"]*)\"").first?[0].unescaped)
             #expect(action == "/am/console/session?users=3")
-            let key = BearerKey(session).text
+            let key = TokenHash(session).text
             let after = try await browser.post(action, third.hiddenFields.merging(["key": key]) { $1 })
             #expect(names(after) == names(third) && !after.text.contains(key))
         }
@@ -108,13 +108,13 @@ struct ConsoleTests {
 
     @Test("Of messages and the journal's entries there are as many as it says, beyond what a page shows")
     func counts() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            for _ in 0..<60 { _ = try await desk.waitingLogin(phone: phone) }
-            for number in 0..<60 { _ = try await desk.send(.get, "/am/nothing/\(number)") }
-            let (browser, page) = try await open(desk)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            for _ in 0..<60 { _ = try await server.waitingLogin(phone: phone) }
+            for number in 0..<60 { _ = try await server.send(.get, "/am/nothing/\(number)") }
+            let (browser, page) = try await open(server)
             #expect(page.text.contains("1 to 50 of 60"))
-            let entries = desk.server.desk.journal.entries.count
+            let entries = server.devServer.context.journal.entries.count
             #expect(page.text.contains("1 to 50 of \(entries)") && page.text.contains("/am/nothing/59"))
             let older = try await browser.get("/am/console?pushes=2&journal=2")
             #expect(older.text.contains("51 to 60 of 60") && older.text.contains("51 to 100 of \(entries)"))
@@ -124,8 +124,8 @@ struct ConsoleTests {
 
     @Test("A journey that is only a part of others is no link")
     func journeys() async throws {
-        try await TestDesk.run { desk in
-            let (_, page) = try await open(desk)
+        try await TestServer.run { server in
+            let (_, page) = try await open(server)
             #expect(page.text.contains("authIndexValue=PushLogin&") || page.text.contains("authIndexValue=PushLogin&amp;"))
             #expect(!page.text.contains("authIndexValue=PushAnswer"))
         }
@@ -139,8 +139,8 @@ struct ConsoleTests {
               nodes:
                 name: {type: UsernameCollectorNode, outcomes: {outcome: success}}
             """
-        try await TestDesk.run(try .sample(journeys: journeys)) { desk in
-            let (browser, page) = try await open(desk)
+        try await TestServer.run(try .sample(journeys: journeys)) { server in
+            let (browser, page) = try await open(server)
             let links = page.text.captures("<a href=\"([^\"]*authIndexValue=[^\"]*)\">").compactMap { $0[0].unescaped }
             let memberLinks = links.filter { $0.contains("Members") }
             #expect(links.count == 3 && memberLinks.count == 1)
@@ -154,15 +154,15 @@ struct ConsoleTests {
         "Who comes through a proxy is not on this machine, wherever the proxy is",
         arguments: ["X-Forwarded-For", "x-forwarded-host", "Forwarded", "Via", "X-Real-IP"])
     func proxy(header: String) async throws {
-        try await TestDesk.run { desk in
-            let (browser, _) = try await open(desk)
+        try await TestServer.run { server in
+            let (browser, _) = try await open(server)
             let cookies = browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-            let link = try await desk.server.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
+            let link = try await server.devServer.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
             for path in ["/am/console", link] {
-                #expect(try await desk.send(.get, path, headers: ["Cookie": cookies, header: "127.0.0.1"]).status == 404)
+                #expect(try await server.send(.get, path, headers: ["Cookie": cookies, header: "127.0.0.1"]).status == 404)
             }
             // The link was not used up.
-            #expect(try await desk.send(.get, link, headers: [:]).status == 303)
+            #expect(try await server.send(.get, link, headers: [:]).status == 303)
         }
     }
 
@@ -173,17 +173,17 @@ struct ConsoleTests {
             ("::ffff:10.0.0.1", false), ("10.0.0.1", false), ("::", false), ("fe80::1", false), ("::127.0.0.1", false),
         ])
     func loopback(address: String, isLocal: Bool) throws {
-        #expect(DeskContext.isLoopback(try SocketAddress(ipAddress: address, port: 1)) == isLocal)
+        #expect(AppRequestContext.isLoopback(try SocketAddress(ipAddress: address, port: 1)) == isLocal)
     }
 
     @Test("At a socket for both families this machine is this machine")
     func bothFamilies() async throws {
-        try await TestDesk.run(.sample { ($0.host, $0.port) = ("::", 0) }) { desk in
-            try await desk.serve { port in
-                let link = try await desk.server.consoleLink()
+        try await TestServer.run(.sample { ($0.host, $0.port) = ("::", 0) }) { server in
+            try await server.serve { port in
+                let link = try await server.devServer.consoleLink()
                 let token = try #require(link.components(separatedBy: "token=").last)
                 for (header, answer) in [("Via: 1.1 proxy\r\n", "HTTP/1.1 404"), ("", "HTTP/1.1 303")] {
-                    let connection = try DeskConnection(port: port)
+                    let connection = try RawHTTPConnection(port: port)
                     connection.send("GET /am/console/open?token=\(token) HTTP/1.1\r\nHost: 127.0.0.1\r\n\(header)\r\n")
                     let reply = await connection.read { $0.contains("\r\n\r\n") }
                     #expect(reply.hasPrefix(answer))
@@ -195,44 +195,44 @@ struct ConsoleTests {
 
     @Test("It ends a session")
     func session() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let (browser, page) = try await open(desk)
-            let key = BearerKey(session).text
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let (browser, page) = try await open(server)
+            let key = TokenHash(session).text
             #expect(page.text.contains(key))
             _ = try await browser.post("/am/console/session", page.hiddenFields.merging(["key": key]) { $1 })
-            let valid = try await desk.send(.post, "/am/json/sessions?_action=validate&tokenId=\(session)")
+            let valid = try await server.send(.post, "/am/json/sessions?_action=validate&tokenId=\(session)")
             #expect(valid.json["valid"] == .bool(false))
         }
     }
 
     @Test("A form of another browser is refused", arguments: ["clock", "clock/reset", "session", "link"])
     func foreignForm(path: String) async throws {
-        try await TestDesk.run { desk in
-            let (browser, _) = try await open(desk)
-            let (_, other) = try await open(desk)
+        try await TestServer.run { server in
+            let (browser, _) = try await open(server)
+            let (_, other) = try await open(server)
             let fields = other.hiddenFields.merging(["seconds": "60"]) { $1 }
             #expect(try await browser.post("/am/console/\(path)", fields).status == 403)
             #expect(try await browser.post("/am/console/\(path)", ["seconds": "60"]).status == 403)
-            #expect(try await PageBrowser(desk).post("/am/console/\(path)", fields).status == 403)
-            #expect(desk.server.desk.clock.offset == 0)
+            #expect(try await PageBrowser(server).post("/am/console/\(path)", fields).status == 403)
+            #expect(server.devServer.context.clock.offset == 0)
         }
     }
 
     @Test("It switches faults on and off, and says what a fault that is none lacks")
     func faults() async throws {
-        try await TestDesk.run { desk in
-            let (browser, page) = try await open(desk)
+        try await TestServer.run { server in
+            let (browser, page) = try await open(server)
             let fault = ["kind": "status", "route": "accessToken", "times": "1", "value": "500"]
             let shown = try await browser.post("/am/console/fault", page.hiddenFields.merging(fault) { $1 })
             #expect(shown.text.contains("<td>accessToken</td>"))
-            #expect(try await desk.exchange("x").status == 500)
-            #expect(try await desk.exchange("x").status == 400)
-            try desk.server.faults.switchOn(FaultRule(.html, name: "portal"))
+            #expect(try await server.exchange("x").status == 500)
+            #expect(try await server.exchange("x").status == 400)
+            try server.devServer.faults.switchOn(FaultRule(.html, name: "portal"))
             let journal = try await browser.get("/am/console")
             #expect(journal.text.contains("portal"))
             _ = try await browser.post("/am/console/fault/off", page.hiddenFields.merging(["name": "portal"]) { $1 })
-            #expect(desk.server.faults.entries.isEmpty)
+            #expect(server.devServer.faults.entries.isEmpty)
             for bad in [
                 ["kind": "x"], ["kind": "status", "value": "200"], ["kind": "status", "times": "x"],
                 ["kind": "html", "route": "x"],
@@ -245,14 +245,14 @@ struct ConsoleTests {
 
     @Test("A second fault of a kind has a name of its own, and both are on")
     func secondFault() async throws {
-        try await TestDesk.run { desk in
-            let (browser, page) = try await open(desk)
+        try await TestServer.run { server in
+            let (browser, page) = try await open(server)
             let routes = ["accessToken", "authenticate", "authenticate", "", "", "/json/authenticate"]
             for route in routes {
                 let fault = ["kind": "status", "route": route, "value": "500"]
                 _ = try await browser.post("/am/console/fault", page.hiddenFields.merging(fault) { $1 })
             }
-            let rules = desk.server.faults.entries.map(\.rule)
+            let rules = server.devServer.faults.entries.map(\.rule)
             #expect(rules.map(\.route.text) == routes)
             #expect(
                 rules.map(\.name)
@@ -262,25 +262,25 @@ struct ConsoleTests {
 
     @Test("It stops the clock and lets it run on")
     func stoppedClock() async throws {
-        try await TestDesk.run { desk in
-            let (browser, page) = try await open(desk)
+        try await TestServer.run { server in
+            let (browser, page) = try await open(server)
             _ = try await browser.post("/am/console/clock/stop", page.hiddenFields)
-            desk.clock.advance(by: 60)
-            #expect(desk.server.clock.isStopped && desk.server.clock.offset == -60)
+            server.clock.advance(by: 60)
+            #expect(server.devServer.clock.isStopped && server.devServer.clock.offset == -60)
             _ = try await browser.post("/am/console/clock/resume", page.hiddenFields)
-            desk.clock.advance(by: 60)
-            #expect(!desk.server.clock.isStopped && desk.server.clock.offset == -60)
+            server.clock.advance(by: 60)
+            #expect(!server.devServer.clock.isStopped && server.devServer.clock.offset == -60)
         }
     }
 
     @Test("It shows the requests, what became of push messages, and which faults were applied")
     func entries() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(phone: phone)
-            try desk.server.faults.switchOn(FaultRule(.html, name: "portal", at: "health"))
-            _ = try await desk.send(.get, "/am/health", headers: [:])
-            let (_, page) = try await open(desk)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            try server.devServer.faults.switchOn(FaultRule(.html, name: "portal", at: "health"))
+            _ = try await server.send(.get, "/am/health", headers: [:])
+            let (_, page) = try await open(server)
             for text in ["push made", push.messageID, "<td>portal</td>", "/am/health"] {
                 #expect(page.text.contains(text), "\(text)")
             }

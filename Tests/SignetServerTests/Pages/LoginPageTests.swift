@@ -11,30 +11,30 @@ struct LoginPageTests {
 
     @Test("A browser without a session is led from authorize through the login page to the app's address")
     func login() async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
-            let page = try await browser.get(try await desk.authorizeAddress())
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            let page = try await browser.get(try await server.authorizeAddress())
             #expect(page.status == 200)
             #expect(page.heading == "Sign In")
             let reply = try await browser.signIn(page)
             #expect(reply.status == 302)
-            #expect(reply.header("Location")?.hasPrefix("\(TestDesk.redirectURI)?code=") == true)
+            #expect(reply.header("Location")?.hasPrefix("\(TestServer.redirectURI)?code=") == true)
             let code = try #require(try reply.location["code"])
-            #expect(try await desk.exchange(code).status == 200)
+            #expect(try await server.exchange(code).status == 200)
         }
     }
 
     @Test("Every page says that nothing is inline, framed, kept or told to others")
     func headers() async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             let login = try await browser.get(Self.xui)
             let session = try await browser.signIn(login)
             let pages = [
                 login, session, try await browser.get("\(Self.xui)&authIndexValue=Nothing&ForceAuth=true"),
                 try await browser.get("/am/XUI/nothing"), try await browser.get("/am/XUI/?realm=/nowhere"),
                 try await browser.get("/am/oauth2/device/user"),
-                try await desk.authorize(browser.cookies["iPlanetDirectoryPro"], client: "asking"),
+                try await server.authorize(browser.cookies["iPlanetDirectoryPro"], client: "asking"),
             ]
             for page in pages {
                 let policy = try #require(page.header("Content-Security-Policy"))
@@ -58,17 +58,17 @@ struct LoginPageTests {
     @Test("Cookies are for this server's pages: HttpOnly and SameSite, Secure where the address is https")
     func cookies() async throws {
         for (publicURL, isSecure) in [(nil, false), ("https://login.example.test/am", true)] {
-            try await TestDesk.run(.sample { $0.publicURL = publicURL }) { desk in
-                let start = try await desk.send(.get, Self.xui, headers: [:])
+            try await TestServer.run(.sample { $0.publicURL = publicURL }) { server in
+                let start = try await server.send(.get, Self.xui, headers: [:])
                 #expect(start.status == 303)
                 let browserCookie = start.cookies.first { $0.hasPrefix("signet-browser=") }
                 let own = try #require(browserCookie)
                 #expect(own.contains("; Path=/am/XUI; HttpOnly; SameSite=Lax") && own.hasSuffix("; Secure") == isSecure)
-                let browser = PageBrowser(desk)
+                let browser = PageBrowser(server)
                 let page = try await browser.get(Self.xui)
                 let answer = try await browser.send(
                     .post, try #require(page.formAction),
-                    TestDesk.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 }))
+                    TestServer.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestServer.password]) { $1 }))
                 #expect(answer.status == 303)
                 let end = try await browser.send(.get, try #require(answer.header("Location")))
                 let sessionCookie = end.cookies.first { $0.hasPrefix("iPlanetDirectoryPro=") }
@@ -85,10 +85,10 @@ struct LoginPageTests {
             ["csrf": "x"], ["csrf": nil], ["walk": "x"], ["walk": nil], ["page": "2"], ["page": "x"], ["page": nil],
         ] as [[String: String?]])
     func foreignForm(changes: [String: String?]) async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             let page = try await browser.get(Self.xui)
-            let fields = page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 }
+            let fields = page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestServer.password]) { $1 }
             let reply = try await browser.post(try #require(page.formAction), fields.merging(changes) { $1 })
             #expect(reply.status == 403)
             #expect(browser.cookies["iPlanetDirectoryPro"] == nil)
@@ -99,14 +99,14 @@ struct LoginPageTests {
 
     @Test("A walk is the browser's that began it")
     func foreignBrowser() async throws {
-        try await TestDesk.run { desk in
-            let (browser, other) = (PageBrowser(desk), PageBrowser(desk))
+        try await TestServer.run { server in
+            let (browser, other) = (PageBrowser(server), PageBrowser(server))
             let page = try await browser.get(Self.xui)
             _ = try await other.get(Self.xui)
             let address = try #require(page.formAction)
             #expect(try await other.get(address).status == 404)
             #expect(try await other.signIn(page).status == 403)
-            #expect(try await desk.send(.get, address, headers: [:]).status == 404)
+            #expect(try await server.send(.get, address, headers: [:]).status == 404)
         }
     }
 
@@ -121,8 +121,8 @@ struct LoginPageTests {
             "/am/oauth2/authorize\r\nX: y", "data:text/html,x",
         ])
     func openRedirect(goto: String) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await PageBrowser(desk).get("\(Self.xui)&goto=\(goto.percentEncoded())")
+        try await TestServer.run { server in
+            let reply = try await PageBrowser(server).get("\(Self.xui)&goto=\(goto.percentEncoded())")
             #expect(reply.status == 400)
             #expect(reply.header("Location") == nil)
         }
@@ -133,16 +133,16 @@ struct LoginPageTests {
         arguments: [
             "http://127.0.0.1:8080/am/oauth2/authorize?client_id=x", "/am/oauth2/realms/root/realms/alpha/authorize?x=y",
             "/am/oauth2/device/user?user_code=AAAA-BBBB", "https://web.example.test/cb?x=1", "https://app.example.test/bye",
-            TestDesk.redirectURI,
+            TestServer.redirectURI,
         ])
     func goodReturn(goto: String) async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             let page = try await browser.get("\(Self.xui)&goto=\(goto.percentEncoded())")
             #expect(page.heading == "Sign In")
             let answer = try await browser.send(
                 .post, try #require(page.formAction),
-                TestDesk.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 }))
+                TestServer.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestServer.password]) { $1 }))
             let end = try await browser.send(.get, try #require(answer.header("Location")))
             #expect(end.header("Location") == goto.replacingOccurrences(of: "http://127.0.0.1:8080", with: ""))
         }
@@ -152,15 +152,15 @@ struct LoginPageTests {
     func escaping() async throws {
         let name = "\"><script>alert('1')</script>&amp;"
         let configuration = ServerConfiguration.sample {
-            $0.users.append(User(name: name, password: Secret(TestDesk.password.utf8)))
-            $0.clients.append(RegisteredClient(id: name, redirectURIs: [TestDesk.redirectURI]) { $0.asksConsent = true })
+            $0.users.append(User(name: name, password: Secret(TestServer.password.utf8)))
+            $0.clients.append(RegisteredClient(id: name, redirectURIs: [TestServer.redirectURI]) { $0.asksConsent = true })
         }
-        try await TestDesk.run(configuration) { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run(configuration) { server in
+            let browser = PageBrowser(server)
             let session = try await browser.signIn(try await browser.get(Self.xui), name: name)
             #expect(session.heading == "You are signed in")
             #expect(session.text.contains("&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;"))
-            let consent = try await desk.authorize(browser.cookies["iPlanetDirectoryPro"], client: name)
+            let consent = try await server.authorize(browser.cookies["iPlanetDirectoryPro"], client: name)
             let query = "\"'><svg onload=alert(1)>"
             let odd = try await browser.get("\(Self.xui)&authIndexValue=\(query.percentEncoded())&x=\(query)&ForceAuth=true")
             for page in [session, consent, odd] {
@@ -171,8 +171,8 @@ struct LoginPageTests {
 
     @Test("An answer that comes twice, or to a page that is gone, changes nothing and leads to the present page")
     func twice() async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             let page = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=ChoiceCallback")
             let choice = try await browser.signIn(page)
             let again = try await browser.signIn(page, password: "wrong")
@@ -184,17 +184,17 @@ struct LoginPageTests {
 
     @Test("Two answers at once: one is taken, and both see what follows")
     func concurrently() async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             let page = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=ChoiceCallback")
-            let body = TestDesk.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestDesk.password]) { $1 })
+            let body = TestServer.form(page.hiddenFields.merging(["IDToken1": "mira", "IDToken2": TestServer.password]) { $1 })
             let address = try #require(page.formAction)
             let headers = [
                 "Cookie": browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; "),
                 "Content-Type": "application/x-www-form-urlencoded",
             ]
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<8 { group.addTask { try await desk.send(.post, address, headers: headers, body: body).status } }
+                for _ in 0..<8 { group.addTask { try await server.send(.post, address, headers: headers, body: body).status } }
                 return try await group.reduce(into: [Int]()) { $0.append($1) }
             }
             #expect(statuses == Array(repeating: 303, count: 8))
@@ -204,12 +204,12 @@ struct LoginPageTests {
 
     @Test("A wait goes on by being looked at, when its time has come and not before")
     func waiting() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let browser = PageBrowser(server)
             let start = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=PushNumberLogin")
             let page = try await browser.signIn(start)
-            let push = try #require(try await desk.mailbox(phone.uid).last)
+            let push = try #require(try await server.mailbox(phone.uid).last)
             let number = try #require(push.number)
             #expect(page.text.contains("<p class=\"number\">\(number)</p>"))
             #expect(page.text.contains("<noscript><meta http-equiv=\"refresh\" content=\"1\"></noscript>"))
@@ -218,10 +218,10 @@ struct LoginPageTests {
             // However often a page is asked for too early, the login does not fail for it.
             for _ in 0..<10 { #expect(try await browser.get(address).heading == page.heading) }
             #expect(try await browser.get(poll).json["wait"] == .integer(1000))
-            desk.clock.advance(by: 1)
+            server.clock.advance(by: 1)
             #expect(try await browser.get(poll).json == .object(["page": .integer(2), "wait": .integer(1000)]))
-            #expect(try await phone.answer(push, ["challengeResponse": .string(String(number))], at: desk).status == 200)
-            desk.clock.advance(by: 1)
+            #expect(try await phone.answer(push, ["challengeResponse": .string(String(number))], at: server).status == 200)
+            server.clock.advance(by: 1)
             #expect(try await browser.get(poll).json == .object(["page": .integer(3)]))
             #expect(try await browser.get(address).heading == "You are signed in")
         }
@@ -229,8 +229,8 @@ struct LoginPageTests {
 
     @Test("What went wrong has a page with its status, and a way to another try")
     func failures() async throws {
-        try await TestDesk.run(.sample { $0.users[0].isLocked = true }) { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run(.sample { $0.users[0].isLocked = true }) { server in
+            let browser = PageBrowser(server)
             let wrong = try await browser.signIn(
                 try await browser.get("\(Self.xui)&goto=%2Fam%2Foauth2%2Fauthorize"), password: "x")
             #expect(wrong.status == 401 && wrong.heading == "Not signed in")
@@ -239,7 +239,7 @@ struct LoginPageTests {
             let locked = try await browser.signIn(try await browser.get(again))
             #expect(locked.status == 401 && locked.heading == "Locked")
             let late = try await browser.get(Self.xui)
-            desk.clock.advance(by: 301)
+            server.clock.advance(by: 301)
             let timedOut = try await browser.signIn(late)
             #expect(timedOut.status == 401 && timedOut.heading == "Time is up")
             let unknown = try await browser.get("\(Self.xui)&authIndexValue=Nothing")
@@ -252,14 +252,14 @@ struct LoginPageTests {
 
     @Test("prompt=login asks again though there is a session, once")
     func prompt() async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             _ = try await browser.signIn(try await browser.get(Self.xui))
-            let address = try await desk.authorizeAddress(["prompt": "login"])
+            let address = try await server.authorizeAddress(["prompt": "login"])
             let page = try await browser.get(address)
             #expect(page.heading == "Sign In")
-            desk.clock.advance(by: 10)
-            #expect(try await browser.signIn(page).header("Location")?.hasPrefix(TestDesk.redirectURI) == true)
+            server.clock.advance(by: 10)
+            #expect(try await browser.signIn(page).header("Location")?.hasPrefix(TestServer.redirectURI) == true)
         }
     }
 
@@ -274,8 +274,8 @@ struct LoginPageTests {
                   imgUrl: https://example.test/\(String(repeating: "x", count: length)).png
                   outcomes: {successOutcome: success, failureOutcome: failure}
             """
-        try await TestDesk.run(journeys: journeys) { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run(journeys: journeys) { server in
+            let browser = PageBrowser(server)
             let page = try await browser.signIn(try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=J"))
             #expect(page.text.contains("<svg") == (length == 10))
             #expect(page.text.contains("longer than a QR code holds") == (length == 3000))
@@ -285,8 +285,8 @@ struct LoginPageTests {
 
     @Test("Signing out takes a form of the session")
     func logOut() async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             let session = try await browser.signIn(try await browser.get(Self.xui))
             let action = try #require(session.formAction)
             #expect(try await browser.post(action, ["csrf": "x"]).status == 403)
@@ -301,8 +301,8 @@ struct LoginPageTests {
         "A journey that opens no session says so",
         arguments: ["&authIndexType=service&authIndexValue=PassThrough", "&noSession=true"])
     func noSession(query: String) async throws {
-        try await TestDesk.run { desk in
-            let browser = PageBrowser(desk)
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
             let page = try await browser.signIn(try await browser.get("\(Self.xui)\(query)"))
             #expect(page.heading == "Done")
             #expect(browser.cookies["iPlanetDirectoryPro"] == nil)
@@ -315,10 +315,10 @@ struct LoginPageTests {
             ("app", "org.example.app:"), ("web", "https://web.example.test"),
         ])
     func formTargets(client: String, target: String) async throws {
-        try await TestDesk.run { desk in
-            let uri = client == "web" ? "https://web.example.test/cb?x=1" : TestDesk.redirectURI
-            let page = try await PageBrowser(desk).get(
-                try await desk.authorizeAddress(["client_id": client, "redirect_uri": uri]))
+        try await TestServer.run { server in
+            let uri = client == "web" ? "https://web.example.test/cb?x=1" : TestServer.redirectURI
+            let page = try await PageBrowser(server).get(
+                try await server.authorizeAddress(["client_id": client, "redirect_uri": uri]))
             #expect(page.header("Content-Security-Policy")?.contains("form-action 'self' \(target);") == true)
         }
     }
@@ -327,10 +327,10 @@ struct LoginPageTests {
         "What the pages load is kept by the browser under an address that changes with it",
         arguments: ["face.css", "face.js", "face.svg"])
     func assets(name: String) async throws {
-        try await TestDesk.run { desk in
-            let page = try await PageBrowser(desk).get(Self.xui)
+        try await TestServer.run { server in
+            let page = try await PageBrowser(server).get(Self.xui)
             let address = try #require(page.text.captures("\"(/am/XUI/\(name)\\?v=[^\"]+)\"").first?[0])
-            let asset = try await desk.send(.get, address, headers: [:])
+            let asset = try await server.send(.get, address, headers: [:])
             #expect(asset.status == 200 && !asset.text.isEmpty)
             #expect(asset.header("Cache-Control") == "public, max-age=31536000, immutable")
             #expect(asset.header("X-Content-Type-Options") == "nosniff")
@@ -338,7 +338,7 @@ struct LoginPageTests {
     }
 }
 
-extension TestDesk {
+extension TestServer {
     /// The address of an authorization request, with what `changes` say.
     func authorizeAddress(_ changes: [String: String?] = [:]) async throws -> String {
         var parameters: [String: String?] = [

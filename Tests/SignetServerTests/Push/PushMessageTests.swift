@@ -26,8 +26,8 @@ struct PushMessageResourceTests {
             (.post, "?_action=create", 501),
         ])
     func form(method: HTTPRequest.Method, query: String, status: Int) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(method, "/am/json/push/sns/message\(query)", body: "{}")
+        try await TestServer.run { server in
+            let reply = try await server.send(method, "/am/json/push/sns/message\(query)", body: "{}")
             #expect(reply.status == status)
             #expect(reply.json["code"] == .integer(Int64(status)))
         }
@@ -37,8 +37,8 @@ struct PushMessageResourceTests {
         "Only JSON in UTF-8 is read",
         arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"] as [String?])
     func mediaType(type: String?) async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(
+        try await TestServer.run { server in
+            let reply = try await server.send(
                 .post, Self.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:],
                 body: "{\"messageId\":\"x\",\"jwt\":\"a.b.c\"}")
             expectBadRequest(reply)
@@ -49,12 +49,12 @@ struct PushMessageResourceTests {
         "The charset may be named",
         arguments: ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;charset=\"UTF-8\""])
     func charset(type: String) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(phone: phone)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
             let jwt = CompactJWS.sign(try JSON.encode(["response": try phone.response(to: push)]), with: phone.secret)
             let body = try JSON.encode(["messageId": push.messageID, "jwt": jwt, "userId": "mira"])
-            let reply = try await desk.send(
+            let reply = try await server.send(
                 .post, Self.authenticate, headers: ["Content-Type": type, "Cookie": "amlbcookie=01"],
                 body: String(decoding: body, as: UTF8.self))
             #expect(reply.status == 200)
@@ -73,31 +73,31 @@ struct PushMessageResourceTests {
             "<html></html>", "{\"messageId\":\"x\",\"jwt\":\"a.b.c\"",
         ], ["register", "authenticate"])
     func badBody(body: String, action: String) async throws {
-        try await TestDesk.run { desk in
-            expectBadRequest(try await desk.send(.post, "/am/json/push/sns/message?_action=\(action)", body: body))
+        try await TestServer.run { server in
+            expectBadRequest(try await server.send(.post, "/am/json/push/sns/message?_action=\(action)", body: body))
             let headers = ["Content-Type": "application/json", "If-Match": "*"]
-            #expect(try await desk.send(.post, Self.authenticate, headers: headers, body: body).status == 412)
+            #expect(try await server.send(.post, Self.authenticate, headers: headers, body: body).status == 412)
         }
     }
 
     @Test("A body that is too large is not read")
     func largeBody() async throws {
-        try await TestDesk.run { desk in
-            let reply = try await desk.send(.post, Self.authenticate, body: String(repeating: "x", count: 300_000))
+        try await TestServer.run { server in
+            let reply = try await server.send(.post, Self.authenticate, body: String(repeating: "x", count: 300_000))
             #expect(reply.status == 413)
         }
     }
 
     @Test("A JWT that is malformed or not the device's is refused, and the login still waits", arguments: BadJWT.allCases)
     func badJWT(how: BadJWT) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (step, push) = try await desk.waitingLogin(phone: phone)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (step, push) = try await server.waitingLogin(phone: phone)
             let jwt = try how.make(right: ["response": try phone.response(to: push)], secret: phone.secret)
-            for _ in 0..<3 { expectBadRequest(try await phone.send(push.messageID, jwt, at: desk)) }
-            let waiting = try await desk.poll(step).step
-            #expect(try await phone.answer(push, at: desk).status == 200)
-            #expect(try await desk.poll(waiting).json["tokenId"] != nil)
+            for _ in 0..<3 { expectBadRequest(try await phone.send(push.messageID, jwt, at: server)) }
+            let waiting = try await server.poll(step).step
+            #expect(try await phone.answer(push, at: server).status == 200)
+            #expect(try await server.poll(waiting).json["tokenId"] != nil)
         }
     }
 
@@ -134,26 +134,26 @@ struct PushMessageResourceTests {
             ["deny": .bool(false)], ["deny": "true"], ["deny": .integer(1)], ["deny": .null], ["deny": .array([])],
         ] as [[String: JSONValue?]])
     func badClaims(changes: [String: JSONValue?]) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (step, push) = try await desk.waitingLogin(phone: phone)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (step, push) = try await server.waitingLogin(phone: phone)
             var claims = ["response": try phone.response(to: push)]
             for (name, value) in changes { claims[name] = value }
             let jwt = CompactJWS.sign(try JSON.encode(claims), with: phone.secret)
-            expectBadRequest(try await phone.send(push.messageID, jwt, at: desk))
-            let waiting = try await desk.poll(step).step
-            #expect(try await phone.answer(push, at: desk).status == 200)
-            #expect(try await desk.poll(waiting).json["tokenId"] != nil)
+            expectBadRequest(try await phone.send(push.messageID, jwt, at: server))
+            let waiting = try await server.poll(step).step
+            #expect(try await phone.answer(push, at: server).status == 200)
+            #expect(try await server.poll(waiting).json["tokenId"] != nil)
         }
     }
 
     @Test("A denial needs the right response too")
     func forgedDenial() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(phone: phone)
-            expectBadRequest(try await phone.answer(push, ["deny": .bool(true), "response": "AAAA"], at: desk))
-            #expect(try await phone.answer(push, ["deny": .bool(true), "challengeResponse": .null], at: desk).status == 200)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            expectBadRequest(try await phone.answer(push, ["deny": .bool(true), "response": "AAAA"], at: server))
+            #expect(try await phone.answer(push, ["deny": .bool(true), "challengeResponse": .null], at: server).status == 200)
         }
     }
 
@@ -161,28 +161,28 @@ struct PushMessageResourceTests {
         "An answer counts once: no second one is taken, whatever it says",
         arguments: [[:], ["deny": .bool(true)]] as [[String: JSONValue]], [false, true])
     func once(first: [String: JSONValue], afterThePoll: Bool) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (step, push) = try await desk.waitingLogin(phone: phone)
-            #expect(try await phone.answer(push, first, at: desk).status == 200)
-            let end = afterThePoll ? try await desk.poll(step) : nil
-            expectBadRequest(try await phone.answer(push, at: desk))
-            expectBadRequest(try await phone.answer(push, ["deny": .bool(true)], at: desk))
-            let last = try await desk.poll(step)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (step, push) = try await server.waitingLogin(phone: phone)
+            #expect(try await phone.answer(push, first, at: server).status == 200)
+            let end = afterThePoll ? try await server.poll(step) : nil
+            expectBadRequest(try await phone.answer(push, at: server))
+            expectBadRequest(try await phone.answer(push, ["deny": .bool(true)], at: server))
+            let last = try await server.poll(step)
             #expect((end ?? last).status == (first.isEmpty ? 200 : 401))
         }
     }
 
     @Test("Of a hundred answers at the same instant one is taken", arguments: [false, true])
     func concurrency(mixed: Bool) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (step, push) = try await desk.waitingLogin(phone: phone)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (step, push) = try await server.waitingLogin(phone: phone)
             let replies = try await withThrowingTaskGroup(of: (Bool, Int).self) { group in
                 for index in 0..<100 {
                     let denies = mixed && index.isMultiple(of: 2)
                     group.addTask {
-                        (denies, try await phone.answer(push, denies ? ["deny": .bool(true)] : [:], at: desk).status)
+                        (denies, try await phone.answer(push, denies ? ["deny": .bool(true)] : [:], at: server).status)
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -191,17 +191,17 @@ struct PushMessageResourceTests {
             #expect(winners.count == 1)
             let refusedCount = replies.count { $0.1 == 400 }
             #expect(refusedCount == 99)
-            #expect(try await desk.poll(step).status == (winners.first?.0 == true ? 401 : 200))
+            #expect(try await server.poll(step).status == (winners.first?.0 == true ? 401 : 200))
         }
     }
 
     @Test("An answer after the time is over is refused", arguments: [(119.9, 200), (120, 400), (10_000, 400)])
     func expiry(seconds: Double, status: Int) async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(phone: phone)
-            desk.clock.advance(by: seconds)
-            #expect(try await phone.answer(push, at: desk).status == status)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            server.clock.advance(by: seconds)
+            #expect(try await phone.answer(push, at: server).status == status)
         }
     }
 
@@ -215,41 +215,41 @@ struct PushMessageResourceTests {
 
     @Test("One message's answer does not fit another, another realm, or another action")
     func elsewhere() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (_, first) = try await desk.waitingLogin(phone: phone)
-            let (_, second) = try await desk.waitingLogin(phone: phone)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (_, first) = try await server.waitingLogin(phone: phone)
+            let (_, second) = try await server.waitingLogin(phone: phone)
             let jwt = CompactJWS.sign(try JSON.encode(["response": try phone.response(to: first)]), with: phone.secret)
-            expectBadRequest(try await phone.send(second.messageID, jwt, at: desk))
+            expectBadRequest(try await phone.send(second.messageID, jwt, at: server))
             let body = PushRequestBody(messageId: first.messageID, jwt: jwt)
-            expectBadRequest(try await desk.post("/am/json/alpha/push/sns/message?_action=authenticate", body))
-            expectBadRequest(try await desk.post("/am/json/push/sns/message?_action=register", body))
-            #expect(try await desk.post("/am/json/beta/push/sns/message?_action=authenticate", body).status == 404)
-            #expect(try await desk.post("/am/json/realms/root/push/sns/message?_action=authenticate", body).status == 200)
+            expectBadRequest(try await server.post("/am/json/alpha/push/sns/message?_action=authenticate", body))
+            expectBadRequest(try await server.post("/am/json/push/sns/message?_action=register", body))
+            #expect(try await server.post("/am/json/beta/push/sns/message?_action=authenticate", body).status == 404)
+            #expect(try await server.post("/am/json/realms/root/push/sns/message?_action=authenticate", body).status == 200)
         }
     }
 
     @Test("Answers may come in any order")
     func order() async throws {
-        try await TestDesk.run { desk in
-            let phone = try await desk.registeredPhone()
-            let (olderStep, older) = try await desk.waitingLogin(phone: phone)
-            let (newerStep, newer) = try await desk.waitingLogin(phone: phone)
-            #expect(try await phone.answer(newer, at: desk).status == 200)
-            #expect(try await phone.answer(older, ["deny": .bool(true)], at: desk).status == 200)
-            #expect(try await desk.poll(newerStep).status == 200)
-            #expect(try await desk.poll(olderStep).status == 401)
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (olderStep, older) = try await server.waitingLogin(phone: phone)
+            let (newerStep, newer) = try await server.waitingLogin(phone: phone)
+            #expect(try await phone.answer(newer, at: server).status == 200)
+            #expect(try await phone.answer(older, ["deny": .bool(true)], at: server).status == 200)
+            #expect(try await server.poll(newerStep).status == 200)
+            #expect(try await server.poll(olderStep).status == 401)
         }
     }
 }
 
 @Suite("The number challenge")
 struct NumberChallengeTests {
-    private func waitingLogin(_ desk: TestDesk) async throws -> (
+    private func waitingLogin(_ server: TestServer) async throws -> (
         phone: Phone, step: JourneyStep, push: PendingPush, right: Int, wrong: Int
     ) {
-        let phone = try await desk.registeredPhone()
-        let (step, push) = try await desk.waitingLogin("PushNumberLogin", phone: phone)
+        let phone = try await server.registeredPhone()
+        let (step, push) = try await server.waitingLogin("PushNumberLogin", phone: phone)
         guard case .number(let choices) = try SealedPushMessage(push.sealed).open(with: phone.secret).kind else {
             throw NoNumber()
         }
@@ -262,8 +262,8 @@ struct NumberChallengeTests {
 
     @Test("The page shows one of the three numbers that the device is given")
     func page() async throws {
-        try await TestDesk.run { desk in
-            let (phone, step, push, right, _) = try await waitingLogin(desk)
+        try await TestServer.run { server in
+            let (phone, step, push, right, _) = try await waitingLogin(server)
             #expect(step.callbacks.map(\.type) == ["PollingWaitCallback", "HiddenValueCallback"])
             #expect(step.hiddenValue("pushChallengeNumber") == String(right))
             #expect(step.callbacks[0].output("message")?.string?.contains(String(right)) == true)
@@ -279,28 +279,28 @@ struct NumberChallengeTests {
 
     @Test("The right number logs in, also after one slip", arguments: [0, 1])
     func right(slips: Int) async throws {
-        try await TestDesk.run { desk in
-            let (phone, step, push, right, wrong) = try await waitingLogin(desk)
+        try await TestServer.run { server in
+            let (phone, step, push, right, wrong) = try await waitingLogin(server)
             for _ in 0..<slips {
-                #expect(try await phone.answer(push, ["challengeResponse": .string("\(wrong)")], at: desk).status == 400)
+                #expect(try await phone.answer(push, ["challengeResponse": .string("\(wrong)")], at: server).status == 400)
             }
-            let waiting = try await desk.poll(step).step
+            let waiting = try await server.poll(step).step
             #expect(waiting.hiddenValue("pushChallengeNumber") == String(right))
-            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 200)
-            #expect(try await desk.poll(waiting).json["tokenId"] != nil)
+            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: server).status == 200)
+            #expect(try await server.poll(waiting).json["tokenId"] != nil)
         }
     }
 
     @Test("The second wrong number ends the login, and the right one comes too late")
     func guessing() async throws {
-        try await TestDesk.run { desk in
-            let (phone, step, push, right, wrong) = try await waitingLogin(desk)
+        try await TestServer.run { server in
+            let (phone, step, push, right, wrong) = try await waitingLogin(server)
             for _ in 0..<2 {
-                #expect(try await phone.answer(push, ["challengeResponse": .string("\(wrong)")], at: desk).status == 400)
+                #expect(try await phone.answer(push, ["challengeResponse": .string("\(wrong)")], at: server).status == 400)
             }
-            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 400)
-            #expect(try await desk.mailbox(phone.uid).isEmpty)
-            #expect(try await desk.poll(step).message == "Login failure")
+            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: server).status == 400)
+            #expect(try await server.mailbox(phone.uid).isEmpty)
+            #expect(try await server.poll(step).message == "Login failure")
         }
     }
 
@@ -308,35 +308,35 @@ struct NumberChallengeTests {
         "No number, or one that is no text, is refused but is no guess",
         arguments: [nil, .null, .integer(42), .array([]), .bool(true)] as [JSONValue?])
     func missing(claim: JSONValue?) async throws {
-        try await TestDesk.run { desk in
-            let (phone, _, push, right, _) = try await waitingLogin(desk)
+        try await TestServer.run { server in
+            let (phone, _, push, right, _) = try await waitingLogin(server)
             var claims: [String: JSONValue] = [:]
             claims["challengeResponse"] = claim
-            for _ in 0..<3 { #expect(try await phone.answer(push, claims, at: desk).status == 400) }
-            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 200)
+            for _ in 0..<3 { #expect(try await phone.answer(push, claims, at: server).status == 400) }
+            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: server).status == 200)
         }
     }
 
     @Test("A wrong number of somebody without the secret is no guess either")
     func stranger() async throws {
-        try await TestDesk.run { desk in
-            let (phone, _, push, right, wrong) = try await waitingLogin(desk)
+        try await TestServer.run { server in
+            let (phone, _, push, right, wrong) = try await waitingLogin(server)
             let claims: [String: JSONValue] = [
                 "response": try phone.response(to: push), "challengeResponse": .string("\(wrong)"),
             ]
             let forged = CompactJWS.sign(try JSON.encode(claims), with: Secret([9]))
-            for _ in 0..<5 { #expect(try await phone.send(push.messageID, forged, at: desk).status == 400) }
-            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: desk).status == 200)
+            for _ in 0..<5 { #expect(try await phone.send(push.messageID, forged, at: server).status == 400) }
+            #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: server).status == 200)
         }
     }
 
     @Test("A denial needs no number")
     func denial() async throws {
-        try await TestDesk.run { desk in
-            let (phone, step, push, _, wrong) = try await waitingLogin(desk)
+        try await TestServer.run { server in
+            let (phone, step, push, _, wrong) = try await waitingLogin(server)
             let claims: [String: JSONValue] = ["deny": .bool(true), "challengeResponse": .string("\(wrong)")]
-            #expect(try await phone.answer(push, claims, at: desk).status == 200)
-            #expect(try await desk.poll(step).message == "Login failure")
+            #expect(try await phone.answer(push, claims, at: server).status == 200)
+            #expect(try await server.poll(step).message == "Login failure")
         }
     }
 }

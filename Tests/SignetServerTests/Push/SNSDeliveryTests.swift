@@ -10,9 +10,9 @@ import Testing
 @Suite("Push through SNS")
 struct SNSDeliveryTests {
     private func run(
-        _ sns: StandInSNS, apple: String? = StandInSNS.apple, _ body: @Sendable (TestDesk) async throws -> Void
+        _ sns: StandInSNS, apple: String? = StandInSNS.apple, _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
-        try await TestDesk.run(
+        try await TestServer.run(
             .sample {
                 var configuration = sns.configuration
                 configuration.appleEndpoint = apple
@@ -23,10 +23,10 @@ struct SNSDeliveryTests {
     @Test("A phone registers with its token at its platform's application, and has no desk")
     func registration() async throws {
         let sns = try StandInSNS()
-        try await run(sns) { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await run(sns) { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
-            let reply = try await phone.register(at: desk)
+            let reply = try await phone.register(at: server)
             #expect(reply.status == 200 && reply.header("Link") == nil)
             let request = try #require(sns.requests.first)
             #expect(sns.actions == ["CreatePlatformEndpoint"])
@@ -42,33 +42,33 @@ struct SNSDeliveryTests {
         arguments: ["apns", "gcm", "APNS", "other"])
     func platforms(type: String) async throws {
         let sns = try StandInSNS()
-        try await run(sns) { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await run(sns) { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             let claims = phone.registration.merging(["communicationType": .string(type)]) { $1 }
-            #expect(try await phone.register(at: desk, claims: claims).status == 200)
+            #expect(try await phone.register(at: server, claims: claims).status == 200)
             #expect(
                 sns.requests[0].fields["PlatformApplicationArn"] == (type == "apns" ? StandInSNS.apple : StandInSNS.application))
         }
     }
 
     @Test("A device that says that it comes to the desk is at the desk")
-    func desk() async throws {
+    func server() async throws {
         let sns = try StandInSNS()
-        try await run(sns) { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await run(sns) { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             let body = PushRequestBody(
                 messageId: phone.invitation.messageID,
                 jwt: CompactJWS.sign(try JSON.encode(phone.registration), with: phone.secret))
-            let reply = try await desk.send(
+            let reply = try await server.send(
                 .post, phone.path(phone.invitation.registrationEndpoint),
                 headers: ["Content-Type": "application/json", "Prefer": "respond-async, Signet-Desk; x=1"],
                 body: JSON.text(of: body))
             #expect(reply.status == 200 && reply.header("Link")?.contains("signet-desk") == true)
-            _ = try await desk.poll(step)
-            _ = try await desk.waitingLogin(phone: phone)
-            #expect(try await desk.settledPush().progress == .atDesk)
+            _ = try await server.poll(step)
+            _ = try await server.waitingLogin(phone: phone)
+            #expect(try await server.settledPush().progress == .onStream)
             #expect(sns.actions.isEmpty)
         }
     }
@@ -76,10 +76,10 @@ struct SNSDeliveryTests {
     @Test("A message has AM's envelope, and the login is approved by it")
     func login() async throws {
         let sns = try StandInSNS()
-        try await run(sns) { desk in
-            let phone = try await desk.registeredPhone()
-            let (step, push) = try await desk.waitingLogin(phone: phone)
-            #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
+        try await run(sns) { server in
+            let phone = try await server.registeredPhone()
+            let (step, push) = try await server.waitingLogin(phone: phone)
+            #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
             let request = try #require(sns.requests.last)
             #expect(request.action == "Publish" && request.fields["TargetArn"] == StandInSNS.endpoint)
             #expect(request.fields["MessageStructure"] == "json")
@@ -104,9 +104,9 @@ struct SNSDeliveryTests {
             for platform in ["APNS", "APNS_SANDBOX"] {
                 #expect(try JSON.value(of: try #require(envelope[platform]?.string).utf8) == apple)
             }
-            #expect(try await phone.answer(push, at: desk).status == 200)
-            #expect(try await desk.poll(step).json["tokenId"] != nil)
-            #expect(try await desk.server.pushes(to: "mira").last?.isAnswered == true)
+            #expect(try await phone.answer(push, at: server).status == 200)
+            #expect(try await server.poll(step).json["tokenId"] != nil)
+            #expect(try await server.devServer.pushes(to: "mira").last?.isAnswered == true)
         }
     }
 
@@ -115,35 +115,35 @@ struct SNSDeliveryTests {
         let sns = try StandInSNS { request, before in
             request.action == "Publish" && before > 0 ? .error("InvalidParameter", "no", status: "400 Bad") : .good
         }
-        try await run(sns) { desk in
-            let journal = desk.server.journal
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(phone: phone)
-            let published = try await journal.waitForEntry(matching: JournalFilter { $0.step = .published })
+        try await run(sns) { server in
+            let journal = server.devServer.journal
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            let published = try await journal.waitForEntry(matching: RequestLogFilter { $0.step = .published })
             #expect(published.push?.messageID == push.messageID && published.push?.device == phone.uid)
             #expect(published.push?.reason == nil)
-            let (_, next) = try await desk.waitingLogin(phone: phone)
-            let lost = try await journal.waitForEntry(matching: JournalFilter { $0.step = .undeliverable })
+            let (_, next) = try await server.waitingLogin(phone: phone)
+            let lost = try await journal.waitForEntry(matching: RequestLogFilter { $0.step = .undeliverable })
             #expect(lost.push?.messageID == next.messageID && lost.push?.reason?.contains("InvalidParameter") == true)
-            #expect(lost.at == desk.server.clock.now)
+            #expect(lost.at == server.devServer.clock.now)
 
             #expect(journal.entries.compactMap(\.sns?.action) == sns.actions)
-            let filters: [(JournalFilter, Int)] = [
-                (JournalFilter { $0.kind = .sns }, 3), (JournalFilter { $0.action = "Publish" }, 2),
+            let filters: [(RequestLogFilter, Int)] = [
+                (RequestLogFilter { $0.kind = .sns }, 3), (RequestLogFilter { $0.action = "Publish" }, 2),
                 (
-                    JournalFilter {
+                    RequestLogFilter {
                         $0.kind = .sns
                         $0.status = 400
                     }, 1
                 ),
                 (
-                    JournalFilter {
+                    RequestLogFilter {
                         $0.kind = .request
                         $0.action = "Publish"
                     }, 0
                 ),
                 (
-                    JournalFilter {
+                    RequestLogFilter {
                         $0.kind = .sns
                         $0.client = .device(phone.uid)
                     }, 0
@@ -158,12 +158,12 @@ struct SNSDeliveryTests {
     @Test("An SNS that does not answer is in the journal with the status 0")
     func silentJournal() async throws {
         let sns = try StandInSNS { _, _ in .cut }
-        try await run(sns) { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await run(sns) { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
-            #expect(try await phone.register(at: desk).status == 503)
-            let ofSNS = JournalFilter { $0.kind = .sns }
-            let entry = try #require(desk.server.journal(matching: ofSNS).first)
+            #expect(try await phone.register(at: server).status == 503)
+            let ofSNS = RequestLogFilter { $0.kind = .sns }
+            let entry = try #require(server.devServer.journal(matching: ofSNS).first)
             #expect(entry.sns?.action == "CreatePlatformEndpoint" && entry.sns?.status == 0)
             #expect(AdminJSON.entry(entry)["kind"] == "sns" && AdminJSON.entry(entry)["status"] == .integer(0))
         }
@@ -178,10 +178,10 @@ struct SNSDeliveryTests {
         ])
     func passing(fault: StandInSNS.Answer) async throws {
         let sns = try StandInSNS { request, before in request.action == "Publish" && before < 2 ? fault : .good }
-        try await run(sns) { desk in
-            let phone = try await desk.registeredPhone()
-            _ = try await desk.waitingLogin(phone: phone)
-            #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
+        try await run(sns) { server in
+            let phone = try await server.registeredPhone()
+            _ = try await server.waitingLogin(phone: phone)
+            #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
             let publishes = sns.actions.filter { $0 == "Publish" }
             #expect(publishes.count == 3)
         }
@@ -190,18 +190,18 @@ struct SNSDeliveryTests {
     @Test("A login does not hang on an SNS that says nothing; that it cannot be delivered is to be seen")
     func silence() async throws {
         let sns = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
-        try await run(sns) { desk in
-            let phone = try await desk.registeredPhone()
-            let (step, push) = try await desk.waitingLogin(phone: phone)
+        try await run(sns) { server in
+            let phone = try await server.registeredPhone()
+            let (step, push) = try await server.waitingLogin(phone: phone)
             // The answer to the login was there before SNS said anything, and the login goes on waiting.
-            #expect(try await desk.server.pushes(to: "mira").last?.progress == .onItsWay)
-            #expect(try await desk.poll(step).step.waitMilliseconds != nil)
-            guard case .undeliverable(let reason) = try await desk.settledPush().progress else {
+            #expect(try await server.devServer.pushes(to: "mira").last?.progress == .onItsWay)
+            #expect(try await server.poll(step).step.waitMilliseconds != nil)
+            guard case .undeliverable(let reason) = try await server.settledPush().progress else {
                 Issue.record("it was delivered")
                 return
             }
             #expect(reason.contains("no answer in time"))
-            let console = try await ConsoleFacts(desk.server.desk, at: ConsolePlace())
+            let console = try await ConsoleFacts(server.devServer.context, at: ConsoleQuery())
             let row = console.pushes.rows.first { $0.push.messageID == push.messageID }
             #expect(row?.progress == .undeliverable(reason: reason))
             let own = console.entries.rows.compactMap(\.sns)
@@ -225,10 +225,10 @@ struct SNSDeliveryTests {
     func permanent(fault: StandInSNS.Answer, words: String) async throws {
         let sns = try StandInSNS { request, _ in request.action == "Publish" ? fault : .good }
         let log = RecordingLog()
-        try await TestDesk.run(.sample { $0.sns = sns.configuration }, logger: log.logger) { desk in
-            let phone = try await desk.registeredPhone()
-            let (_, push) = try await desk.waitingLogin(phone: phone)
-            guard case .undeliverable(let reason) = try await desk.settledPush().progress else {
+        try await TestServer.run(.sample { $0.sns = sns.configuration }, logger: log.logger) { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            guard case .undeliverable(let reason) = try await server.settledPush().progress else {
                 Issue.record("it was delivered")
                 return
             }
@@ -245,18 +245,18 @@ struct SNSDeliveryTests {
     func disabled() async throws {
         let gone = StandInSNS.Answer.error("EndpointDisabled", "Endpoint is disabled", status: "400 No")
         let sns = try StandInSNS { request, before in request.action == "Publish" && before == 0 ? gone : .good }
-        try await run(sns) { desk in
-            let phone = try await desk.registeredPhone()
-            _ = try await desk.waitingLogin(phone: phone)
-            #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
+        try await run(sns) { server in
+            let phone = try await server.registeredPhone()
+            _ = try await server.waitingLogin(phone: phone)
+            #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
             #expect(sns.actions == ["CreatePlatformEndpoint", "Publish", "SetEndpointAttributes", "Publish"])
             #expect(sns.requests[2].attribute("Enabled") == "true" && sns.requests[2].attribute("Token") == "token")
         }
         let still = try StandInSNS { request, _ in request.action == "Publish" ? gone : .good }
-        try await run(still) { desk in
-            let phone = try await desk.registeredPhone()
-            _ = try await desk.waitingLogin(phone: phone)
-            #expect(try await desk.settledPush().progress == .undeliverable(reason: "EndpointDisabled: Endpoint is disabled"))
+        try await run(still) { server in
+            let phone = try await server.registeredPhone()
+            _ = try await server.waitingLogin(phone: phone)
+            #expect(try await server.settledPush().progress == .undeliverable(reason: "EndpointDisabled: Endpoint is disabled"))
             let publishes = still.actions.filter { $0 == "Publish" }
             #expect(publishes.count == 2)
         }
@@ -271,15 +271,15 @@ struct SNSDeliveryTests {
         let sns = try StandInSNS { request, _ in
             request.action == "CreatePlatformEndpoint" && request.attribute("Enabled") == "true" ? exists : .good
         }
-        try await run(sns) { desk in
-            _ = try await desk.registeredPhone()
+        try await run(sns) { server in
+            _ = try await server.registeredPhone()
             #expect(sns.actions == ["CreatePlatformEndpoint", "CreatePlatformEndpoint", "SetEndpointAttributes"])
             #expect(sns.requests[2].fields["EndpointArn"] == StandInSNS.endpoint)
         }
         // Somebody has given it data of their own: then neither fits, and what is said names it.
         let foreign = try StandInSNS { request, _ in request.action == "CreatePlatformEndpoint" ? exists : .good }
-        try await run(foreign) { desk in
-            _ = try await desk.registeredPhone()
+        try await run(foreign) { server in
+            _ = try await server.registeredPhone()
             #expect(foreign.requests.last?.action == "SetEndpointAttributes")
             #expect(foreign.requests.last?.fields["EndpointArn"] == StandInSNS.endpoint)
         }
@@ -293,32 +293,34 @@ struct SNSDeliveryTests {
         ])
     func refused(fault: StandInSNS.Answer, status: Int) async throws {
         let sns = try StandInSNS { _, before in before < 2 ? fault : .good }
-        try await run(sns) { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await run(sns) { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
-            #expect(try await phone.register(at: desk).status == status)
-            let device = try await desk.server.desk.transact { state, _ in state.devices.pushDevice(mechanismUID: "phone-1") }
+            #expect(try await phone.register(at: server).status == status)
+            let device = try await server.devServer.context.transact { state, _ in
+                state.devices.pushDevice(mechanismUID: "phone-1")
+            }
             #expect(device == nil)
             // The invitation stays: the device can try again.
-            while sns.requests.count < 2 { _ = try await phone.register(at: desk) }
-            #expect(try await phone.register(at: desk).status == 200)
+            while sns.requests.count < 2 { _ = try await phone.register(at: server) }
+            #expect(try await phone.register(at: server).status == 200)
         }
     }
 
     @Test("Without an application for its kind a device cannot register; nobody who may not register reaches SNS")
     func uninvited() async throws {
         let sns = try StandInSNS()
-        try await run(sns, apple: nil) { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await run(sns, apple: nil) { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             let apple = phone.registration.merging(["communicationType": "apns"]) { $1 }
-            #expect(try await phone.register(at: desk, claims: apple).status == 400)
+            #expect(try await phone.register(at: server, claims: apple).status == 400)
             let wrong = phone.registration.merging(["response": "AAAA"]) { $1 }
-            #expect(try await phone.register(at: desk, claims: wrong).status == 400)
+            #expect(try await phone.register(at: server, claims: wrong).status == 400)
             #expect(sns.actions.isEmpty)
-            #expect(try await phone.register(at: desk).status == 200)
+            #expect(try await phone.register(at: server).status == 200)
             // Registered is registered: a second time is refused before SNS is asked.
-            #expect(try await phone.register(at: desk).status == 400)
+            #expect(try await phone.register(at: server).status == 400)
             #expect(sns.actions == ["CreatePlatformEndpoint"])
         }
     }
@@ -326,11 +328,11 @@ struct SNSDeliveryTests {
     @Test("Two devices that register with one invitation at once: one of them is registered")
     func race() async throws {
         let sns = try StandInSNS()
-        try await run(sns) { desk in
-            let step = try await desk.logIn("PushRegistration").step
+        try await run(sns) { server in
+            let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<8 { group.addTask { try await phone.register(at: desk).status } }
+                for _ in 0..<8 { group.addTask { try await phone.register(at: server).status } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let grantedCount = statuses.count { $0 == 200 }

@@ -24,29 +24,29 @@ struct SNSMotoTests {
     func login() async throws {
         try await Moto.with { moto in
             // The server's clock stands in the past, and Moto does not mind only because signatures go by the machine's.
-            let server = DeskServer(
+            let devServer = DevServer(
                 configuration: .sample { $0.sns = Self.configuration(moto) }, clock: SystemWallClock(),
                 logger: RecordingLog().logger)
-            try await server.application().test(.router) { client in
-                server.moveClock(by: .seconds(86_400))
-                let desk = TestDesk(server: server, clock: StillClock(), client: client)
-                let step = try await desk.logIn("PushRegistration").step
+            try await devServer.application().test(.router) { client in
+                devServer.moveClock(by: .seconds(86_400))
+                let server = TestServer(devServer: devServer, clock: StillClock(), client: client)
+                let step = try await server.logIn("PushRegistration").step
                 let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
-                #expect(try await phone.register(at: desk).status == 200)
-                let step2 = try await desk.logIn("PushLogin").step
+                #expect(try await phone.register(at: server).status == 200)
+                let step2 = try await server.logIn("PushLogin").step
                 #expect(step2.waitMilliseconds != nil)
-                guard case .sent = try await desk.settledPush().progress else {
-                    Issue.record("\(try await server.pushes(to: "mira"))")
+                guard case .sent = try await server.settledPush().progress else {
+                    Issue.record("\(try await devServer.pushes(to: "mira"))")
                     return
                 }
-                let push = try #require(try await desk.mailbox(phone.uid).last)
+                let push = try #require(try await server.mailbox(phone.uid).last)
                 let endpoint = try #require(try await moto.endpoints().first)
                 #expect(endpoint.token == "token" && endpoint.arn.contains(":endpoint/GCM/desk/"))
                 let message = try #require(endpoint.messages.first)
                 #expect(
                     SNSEnvelope.unwrap(message, for: .google)
                         == PushDelivery(messageId: push.messageID, message: push.sealed))
-                #expect(try await phone.answer(push, at: desk).status == 200)
+                #expect(try await phone.answer(push, at: server).status == 200)
             }
         }
     }
@@ -119,12 +119,12 @@ struct SNSMotoTests {
 struct AmazonClientTests {
     private static let key = AWSCredentials(accessKey: "AKIDFRONT", secret: Secret("the front's secret/+=".utf8))
 
-    private func run(_ body: @Sendable (_ server: DeskServer, _ url: String, _ address: String) async throws -> Void) async throws
+    private func run(_ body: @Sendable (_ server: DevServer, _ url: String, _ address: String) async throws -> Void) async throws
     {
-        let server = DeskServer(
+        let server = DevServer(
             configuration: .sample {
                 $0.port = 0
-                $0.pushFront = PushFrontConfiguration(keys: [Self.key])
+                $0.pushFront = PushGatewayConfiguration(keys: [Self.key])
             }, logger: RecordingLog().logger)
         let address = try PushMailbox(of: Secret.random(byteCount: 32)).address
         try await server.serve { _ in try await body(server, try #require(server.pushFrontURL), address) }
@@ -173,7 +173,7 @@ struct AmazonClientTests {
                 """
             let id = try await AmazonClient.run(program, [address], at: url, Self.key.accessKey, Self.key.secret)
             #expect(!id.isEmpty)
-            let waiting = try await server.desk.transact { state, moment in
+            let waiting = try await server.context.transact { state, moment in
                 state.front.retained(for: address, after: nil, at: moment.now)
             }
             #expect(waiting.map(\.messageID) == ["+ %20&ü"] && waiting.map(\.message) == ["a.b.c"])

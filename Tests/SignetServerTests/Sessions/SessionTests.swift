@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetServer
 
-extension TestDesk {
+extension TestServer {
     static let sessions = "/am/json/realms/root/sessions"
 
     func sessionAction(
@@ -26,34 +26,34 @@ struct SessionTests {
     static let logouts: [(headers: [String: String], body: String?, path: String)] = [
         (
             ["accept-api-version": "resource=3.1", "Content-Type": "application/json", "iPlanetDirectoryPro": "TOKEN"],
-            "{\"tokenId\":\"TOKEN\"}", TestDesk.sessions
+            "{\"tokenId\":\"TOKEN\"}", TestServer.sessions
         ),
         (
             [
                 "Accept-API-Version": "resource=3.1, protocol=1.0", "Content-Type": "application/json",
                 "iPlanetDirectoryPro": "TOKEN",
-            ], "", TestDesk.sessions
+            ], "", TestServer.sessions
         ),
         (
             [
                 "Accept-API-Version": "resource=3.1, protocol=1.0", "Content-Type": "application/json",
                 "iPlanetDirectoryPro": "TOKEN",
-            ], "{}", TestDesk.sessions
+            ], "{}", TestServer.sessions
         ),
         (
             ["Accept-API-Version": "protocol=1.0,resource=2.0", "Cookie": "iPlanetDirectoryPro=TOKEN"], nil,
-            TestDesk.sessions + "/"
+            TestServer.sessions + "/"
         ),
     ]
 
     @Test("Each SDK's log-out ends the session and takes the cookie away", arguments: logouts.indices)
     func logOut(index: Int) async throws {
         let request = Self.logouts[index]
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let fill = { (text: String) in text.replacingOccurrences(of: "TOKEN", with: session) }
             func logOut() async throws -> Reply {
-                try await desk.sessionAction(
+                try await server.sessionAction(
                     "logout", request.headers.mapValues(fill), at: request.path, body: request.body.map(fill))
             }
             let reply = try await logOut()
@@ -62,7 +62,7 @@ struct SessionTests {
             #expect(
                 reply.cookies == ["iPlanetDirectoryPro=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/; HttpOnly"])
             #expect(reply.header("Content-API-Version") == (index == 3 ? "resource=2.1" : "resource=3.1"))
-            #expect(try await desk.isGood(session) == false)
+            #expect(try await server.isGood(session) == false)
             let again = try await logOut()
             #expect(again.status == 401)
             #expect(again.text == "{\"code\":401,\"message\":\"Access Denied\",\"reason\":\"Unauthorized\"}")
@@ -71,21 +71,21 @@ struct SessionTests {
 
     @Test("A log-out ends the session, not the tokens that came of it")
     func tokensStay() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let tokens = try Tokens(try await desk.exchange(try await desk.code(session)))
-            #expect(try await desk.sessionAction("logout", ["iPlanetDirectoryPro": session]).status == 200)
-            #expect(try await desk.userInfo(tokens.access).status == 200)
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let tokens = try Tokens(try await server.exchange(try await server.code(session)))
+            #expect(try await server.sessionAction("logout", ["iPlanetDirectoryPro": session]).status == 200)
+            #expect(try await server.userInfo(tokens.access).status == 200)
         }
     }
 
     @Test(
         "What is known of a session is what AM tells", arguments: ["resource=2.0", "resource=2.1", "resource=2.1, protocol=1.0"])
     func information(version: String) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session(password: "other", at: "/am/json/alpha/authenticate")
-            desk.clock.advance(by: 60)
-            let reply = try await desk.sessionAction(
+        try await TestServer.run { server in
+            let session = try await server.session(password: "other", at: "/am/json/alpha/authenticate")
+            server.clock.advance(by: 60)
+            let reply = try await server.sessionAction(
                 "getSessionInfo", ["iPlanetDirectoryPro": session, "Accept-API-Version": version], at: "/am/json/alpha/sessions")
             #expect(reply.status == 200)
             #expect(reply.json["username"] == "mira")
@@ -95,29 +95,29 @@ struct SessionTests {
             #expect(reply.json["maxIdleExpirationTime"] == "2025-01-01T00:30:00Z")
             #expect(reply.json["maxSessionExpirationTime"] == "2025-01-01T02:00:00Z")
             #expect(reply.json["properties"]?["AMCtxId"]?.string != nil)
-            #expect(try await desk.sessionAction("getSessionInfo", ["iPlanetDirectoryPro": session]).status == 401)
-            #expect(try await desk.sessionAction("getSessionInfo", [:]).status == 401)
+            #expect(try await server.sessionAction("getSessionInfo", ["iPlanetDirectoryPro": session]).status == 401)
+            #expect(try await server.sessionAction("getSessionInfo", [:]).status == 401)
         }
     }
 
     @Test("A session is validated by header, cookie, body or path")
     func validate() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let replies = [
-                try await desk.sessionAction("validate", ["iPlanetDirectoryPro": session]),
-                try await desk.sessionAction("validate", ["Cookie": "iPlanetDirectoryPro=\(session)"]),
-                try await desk.sessionAction(
+                try await server.sessionAction("validate", ["iPlanetDirectoryPro": session]),
+                try await server.sessionAction("validate", ["Cookie": "iPlanetDirectoryPro=\(session)"]),
+                try await server.sessionAction(
                     "validate", ["Content-Type": "application/json"], body: "{\"tokenId\":\"\(session)\"}"),
-                try await desk.sessionAction(
-                    "validate", ["Accept-API-Version": "resource=1.2"], at: "\(TestDesk.sessions)/\(session)"),
+                try await server.sessionAction(
+                    "validate", ["Accept-API-Version": "resource=1.2"], at: "\(TestServer.sessions)/\(session)"),
             ]
             for reply in replies {
                 #expect(reply.json["valid"] == .bool(true))
                 #expect(reply.json["uid"] == "mira")
                 #expect(reply.json["realm"] == "/")
             }
-            #expect(try await desk.sessionAction("validate", ["iPlanetDirectoryPro": "x"]).text == "{\"valid\":false}")
+            #expect(try await server.sessionAction("validate", ["iPlanetDirectoryPro": "x"]).text == "{\"valid\":false}")
         }
     }
 
@@ -128,31 +128,31 @@ struct SessionTests {
             ("logout", "resource=3.2", "", 404), ("logout", "resource=3.1", "[1]", 400),
         ])
     func refused(action: String, version: String, body: String, status: Int) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let headers = [
                 "iPlanetDirectoryPro": session, "Accept-API-Version": version, "Content-Type": "application/json",
             ]
-            #expect(try await desk.sessionAction(action, headers, body: body).status == status)
-            #expect(try await desk.send(.get, "\(TestDesk.sessions)?_action=logout", headers: headers).status == 405)
-            #expect(try await desk.isGood(session))
+            #expect(try await server.sessionAction(action, headers, body: body).status == status)
+            #expect(try await server.send(.get, "\(TestServer.sessions)?_action=logout", headers: headers).status == 405)
+            #expect(try await server.isGood(session))
         }
     }
 
     @Test("A session that is left alone ends, and one that is used lasts to the maximum", arguments: [false, true])
     func times(isUsed: Bool) async throws {
-        try await TestDesk.run(
+        try await TestServer.run(
             .sample {
                 $0.sessionIdleTime = 100
                 $0.sessionMaximumTime = 250
             }
-        ) { desk in
-            let session = try await desk.session()
+        ) { server in
+            let session = try await server.session()
             var lifetime = 0
-            while try await desk.isGood(session), lifetime < 1000 {
-                desk.clock.advance(by: 10)
+            while try await server.isGood(session), lifetime < 1000 {
+                server.clock.advance(by: 10)
                 lifetime += 10
-                if isUsed { _ = try await desk.authorize(session) }
+                if isUsed { _ = try await server.authorize(session) }
             }
             #expect(lifetime == (isUsed ? 250 : 100))
         }
@@ -160,18 +160,18 @@ struct SessionTests {
 
     @Test("The cookie goes where the configuration sends it")
     func cookieForms() async throws {
-        try await TestDesk.run(
+        try await TestServer.run(
             .sample {
                 $0.cookieDomain = "example.test"
                 $0.cookieIsHTTPOnly = false
                 $0.publicURL = "https://login.example.test/am"
                 $0.loadBalancerCookie = nil
             }
-        ) { desk in
-            let reply = try await desk.logIn("Login")
+        ) { server in
+            let reply = try await server.logIn("Login")
             let token = try #require(reply.json["tokenId"]?.string)
             #expect(reply.cookies == ["iPlanetDirectoryPro=\(token); Path=/; Domain=example.test; Secure"])
-            let end = try await desk.sessionAction("logout", ["Cookie": "iPlanetDirectoryPro=\(token)"])
+            let end = try await server.sessionAction("logout", ["Cookie": "iPlanetDirectoryPro=\(token)"])
             #expect(try #require(end.cookies.first).hasSuffix("; Path=/; Domain=example.test; Secure"))
         }
     }
@@ -180,20 +180,20 @@ struct SessionTests {
 @Suite("Journeys with a session in hand")
 struct UpgradeTests {
     private func start(
-        _ desk: TestDesk, _ journey: String?, _ headers: [String: String], query: String = "",
-        at path: String = TestDesk.authenticate
+        _ server: TestServer, _ journey: String?, _ headers: [String: String], query: String = "",
+        at path: String = TestServer.authenticate
     ) async throws -> Reply {
         let index = journey.map { "authIndexType=service&authIndexValue=\($0)" } ?? ""
-        return try await desk.send(.post, "\(path)?\(index)\(query)", headers: headers)
+        return try await server.send(.post, "\(path)?\(index)\(query)", headers: headers)
     }
 
-    private func finish(_ desk: TestDesk, _ reply: Reply, name: String = "mira", password: String = TestDesk.password)
+    private func finish(_ server: TestServer, _ reply: Reply, name: String = "mira", password: String = TestServer.password)
         async throws -> Reply
     {
         var step = try reply.step
         step.fill("NameCallback", .string(name))
         step.fill("PasswordCallback", .string(password))
-        return try await desk.next(step)
+        return try await server.next(step)
     }
 
     @Test(
@@ -203,10 +203,10 @@ struct UpgradeTests {
             ("Login", ["iPlanetDirectoryPro": "TOKEN"], "&noSession=false&ForceAuth=false"),
         ] as [(String?, [String: String], String)])
     func satisfied(journey: String?, headers: [String: String], query: String) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let shown = headers.mapValues { $0.replacingOccurrences(of: "TOKEN", with: session) }
-            let reply = try await start(desk, journey, shown, query: query)
+            let reply = try await start(server, journey, shown, query: query)
             #expect(reply.json["tokenId"] == .string(session))
             #expect(reply.json["realm"] == "/")
         }
@@ -214,43 +214,43 @@ struct UpgradeTests {
 
     @Test("With ForceAuth it is walked again, and the same person keeps the token")
     func forced() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
-            let reply = try await start(desk, "Login", ["iPlanetDirectoryPro": session], query: "&ForceAuth=true")
-            #expect(try await finish(desk, reply).json["tokenId"] == .string(session))
-            let other = try await start(desk, "Login", ["iPlanetDirectoryPro": session], query: "&ForceAuth=true")
-            let token = try await finish(desk, other, name: "noa", password: "staple").json["tokenId"]?.string
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let reply = try await start(server, "Login", ["iPlanetDirectoryPro": session], query: "&ForceAuth=true")
+            #expect(try await finish(server, reply).json["tokenId"] == .string(session))
+            let other = try await start(server, "Login", ["iPlanetDirectoryPro": session], query: "&ForceAuth=true")
+            let token = try await finish(server, other, name: "noa", password: "staple").json["tokenId"]?.string
             #expect(token != nil && token != session)
-            #expect(try await desk.isGood(session))
+            #expect(try await server.isGood(session))
         }
     }
 
     @Test("Another journey is walked, and then counts for the same session")
     func another() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let header = ["iPlanetDirectoryPro": session]
-            let phone = try await desk.registeredPhone()
-            var step = try await start(desk, "PushLogin", header).step
+            let phone = try await server.registeredPhone()
+            var step = try await start(server, "PushLogin", header).step
             step.fill("NameCallback", "mira")
-            step.fill("PasswordCallback", .string(TestDesk.password))
-            let waiting = try await desk.next(step).step
-            _ = try await phone.answer(try #require(try await desk.mailbox(phone.uid).last), at: desk)
-            #expect(try await desk.poll(waiting).json["tokenId"] == .string(session))
-            #expect(try await start(desk, "PushLogin", header).json["tokenId"] == .string(session))
+            step.fill("PasswordCallback", .string(TestServer.password))
+            let waiting = try await server.next(step).step
+            _ = try await phone.answer(try #require(try await server.mailbox(phone.uid).last), at: server)
+            #expect(try await server.poll(waiting).json["tokenId"] == .string(session))
+            #expect(try await start(server, "PushLogin", header).json["tokenId"] == .string(session))
         }
     }
 
     @Test("A token of another realm, of nobody, or of the past is none")
     func noSession() async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let alpha = try await start(
-                desk, "Login", ["iPlanetDirectoryPro": session], at: "/am/json/realms/root/realms/alpha/authenticate")
+                server, "Login", ["iPlanetDirectoryPro": session], at: "/am/json/realms/root/realms/alpha/authenticate")
             #expect(alpha.json["authId"] != nil)
-            #expect(try await start(desk, "Login", ["iPlanetDirectoryPro": "x"]).json["authId"] != nil)
-            desk.clock.advance(by: 7200)
-            #expect(try await start(desk, "Login", ["iPlanetDirectoryPro": session]).json["authId"] != nil)
+            #expect(try await start(server, "Login", ["iPlanetDirectoryPro": "x"]).json["authId"] != nil)
+            server.clock.advance(by: 7200)
+            #expect(try await start(server, "Login", ["iPlanetDirectoryPro": session]).json["authId"] != nil)
         }
     }
 
@@ -261,14 +261,14 @@ struct UpgradeTests {
             ("TransactionConditionAdvice", "9dae2c80-fe7a-4a36-b57b-4fb1271b0687", false),
         ])
     func advice(type: String, value: String, isSatisfied: Bool) async throws {
-        try await TestDesk.run { desk in
-            let session = try await desk.session()
+        try await TestServer.run { server in
+            let session = try await server.session()
             let advice =
                 "<Advices><AttributeValuePair><Attribute name=\"\(type)\"/><Value>\(value)</Value></AttributeValuePair></Advices>"
             let query = "&authIndexType=composite_advice&authIndexValue=\(advice.percentEncoded())"
-            let reply = try await start(desk, nil, ["Cookie": "iPlanetDirectoryPro=\(session)"], query: query)
+            let reply = try await start(server, nil, ["Cookie": "iPlanetDirectoryPro=\(session)"], query: query)
             #expect((reply.json["tokenId"] == .string(session)) == isSatisfied)
-            if !isSatisfied { #expect(try await finish(desk, reply).json["tokenId"] == .string(session)) }
+            if !isSatisfied { #expect(try await finish(server, reply).json["tokenId"] == .string(session)) }
         }
     }
 
@@ -281,7 +281,7 @@ struct UpgradeTests {
             "<Advices><AttributeValuePair><Attribute name=\"TransactionConditionAdvice\"/><Value>x</Value></AttributeValuePair></Advices>more",
         ])
     func badAdvice(advice: String) throws {
-        #expect(throws: Refusal.self) { try PolicyAdvice(advice) }
+        #expect(throws: APIError.self) { try PolicyAdvice(advice) }
     }
 
     @Test("Advice may be written over several lines, and carry XML's references")
@@ -300,12 +300,12 @@ struct UpgradeTests {
 
     @Test("Advice about another realm is not followed", arguments: [("Login", 200), ("/:Login", 200), ("/alpha:Login", 400)])
     func foreignAdvice(value: String, status: Int) async throws {
-        try await TestDesk.run { desk in
+        try await TestServer.run { server in
             let advice =
                 "<Advices><AttributeValuePair><Attribute name=\"AuthenticateToServiceConditionAdvice\"/>"
                 + "<Value>\(value)</Value></AttributeValuePair></Advices>"
             let query = "authIndexType=composite_advice&authIndexValue=\(advice.percentEncoded())"
-            let reply = try await desk.send(.post, "\(TestDesk.authenticate)?\(query)", body: "{}")
+            let reply = try await server.send(.post, "\(TestServer.authenticate)?\(query)", body: "{}")
             #expect(reply.status == status)
         }
     }
@@ -313,14 +313,14 @@ struct UpgradeTests {
     @Test("A locked user is told so, after the right password only")
     func locked() async throws {
         let user = User(name: "lou", password: Secret("pin".utf8), isLocked: true)
-        try await TestDesk.run(.sample { $0.users.append(user) }) { desk in
-            let right = try await desk.logIn("Login", name: "lou", password: "pin")
+        try await TestServer.run(.sample { $0.users.append(user) }) { server in
+            let right = try await server.logIn("Login", name: "lou", password: "pin")
             #expect(right.status == 401)
             #expect(right.message == "User Locked Out.")
-            #expect(try await desk.logIn("Login", name: "lou", password: "x").message == "Login failure")
+            #expect(try await server.logIn("Login", name: "lou", password: "x").message == "Login failure")
             // Nothing is registered, and nothing sent, on the way to that.
             for journey in ["PushRegistration", "OATHRegistration", "DeviceBinding", "WebAuthnRegistration", "PushLogin"] {
-                #expect(try await desk.logIn(journey, name: "lou", password: "pin").message == "User Locked Out.")
+                #expect(try await server.logIn(journey, name: "lou", password: "pin").message == "User Locked Out.")
             }
         }
     }

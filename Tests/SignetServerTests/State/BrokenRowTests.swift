@@ -28,29 +28,29 @@ struct BrokenRowTests {
     /// A server of a file of its own, twice. Between `first` and `then` rows of the kinds break: those that `first` names, or all.
     private func run(
         _ damage: Damage, _ kinds: Set<String>, log: RecordingLog = RecordingLog(),
-        first: @Sendable (TestDesk) async throws -> Set<String>, then: @Sendable (TestDesk) async throws -> Void
+        first: @Sendable (TestServer) async throws -> Set<String>, then: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let configuration = ServerConfiguration.sample {
             $0.adminToken = Secret(AdminTests.token.utf8)
-            $0.state = .file(directory.file("state/server.sqlite"), key: StatePlace.key)
+            $0.state = .file(directory.file("state/server.sqlite"), key: StateLocation.key)
         }
         let clock = StillClock()
         let names = Mutex<Set<String>>([])
-        try await TestDesk.run(configuration, clock: clock) { desk in
-            let meant = try await first(desk)
+        try await TestServer.run(configuration, clock: clock) { server in
+            let meant = try await first(server)
             names.withLock { $0 = meant }
         }
-        let store = try SignetServer.StatePlace.open(configuration.state).0
+        let store = try SignetServer.StateLocation.open(configuration.state).0
         let meant = names.withLock { $0 }
         try Self.damage(store, damage) { kinds.contains($0.kind) && (meant.isEmpty || meant.contains($0.name)) }
         store.close()
-        try await TestDesk.run(configuration, logger: log.logger, clock: clock, then)
+        try await TestServer.run(configuration, logger: log.logger, clock: clock, then)
     }
 
     private static func damage(_ store: any RowStore, _ damage: Damage, _ isMeant: (RowKey) -> Bool) throws {
-        let coder = RowCoder(Sealing.derive("signet server rows", from: StatePlace.key))
+        let coder = RowCoder(Sealing.derive("signet server rows", from: StateLocation.key))
         let rows = try FrozenRows.all(in: store).filter { isMeant($0.key) }
         #expect(!rows.isEmpty)
         try store.transact { _ throws(StoreError) in
@@ -70,8 +70,8 @@ struct BrokenRowTests {
     }
 
     /// What the administration says of rows that cannot be read.
-    private func broken(_ desk: TestDesk) async throws -> [JSONValue] {
-        let reply = try await desk.admin(.get, "")
+    private func broken(_ server: TestServer) async throws -> [JSONValue] {
+        let reply = try await server.admin(.get, "")
         return try #require(reply.json["brokenRows"]?.array)
     }
 
@@ -80,50 +80,50 @@ struct BrokenRowTests {
         arguments: Damage.allCases)
     func session(damage: Damage) async throws {
         let (kept, log) = (Kept(), RecordingLog())
-        try await run(damage, ["session"], log: log) { desk in
-            let (bad, good) = (try await desk.session(), try await desk.session())
+        try await run(damage, ["session"], log: log) { server in
+            let (bad, good) = (try await server.session(), try await server.session())
             await kept.set("bad", bad)
             await kept.set("good", good)
-            return [BearerKey(bad).text]
-        } then: { desk in
+            return [TokenHash(bad).text]
+        } then: { server in
             let (bad, good) = (await kept["bad"], await kept["good"])
-            let key = BearerKey(bad).text
-            #expect(try await broken(desk).isEmpty)
+            let key = TokenHash(bad).text
+            #expect(try await broken(server).isEmpty)
             // Who shows it is told that the server cannot say.
-            #expect(try await desk.sessionAction("validate", ["iPlanetDirectoryPro": bad]).status == 503)
-            #expect(try await desk.isGood(good))
+            #expect(try await server.sessionAction("validate", ["iPlanetDirectoryPro": bad]).status == 503)
+            #expect(try await server.isGood(good))
             for _ in 0..<2 {
-                let all = try await desk.admin(.get, "sessions?user=mira").json["sessions"]?.array
+                let all = try await server.admin(.get, "sessions?user=mira").json["sessions"]?.array
                 let keys = all?.map { $0["key"]?.string }
-                #expect(keys == [BearerKey(good).text])
+                #expect(keys == [TokenHash(good).text])
             }
-            #expect(try await desk.admin(.get, "sessions").json["sessions"]?.array?.count == 1)
-            let told = try await broken(desk)
+            #expect(try await server.admin(.get, "sessions").json["sessions"]?.array?.count == 1)
+            let told = try await broken(server)
             #expect(told.count == 1 && told[0]["kind"] == "session" && told[0]["name"]?.string == key)
             #expect(told[0]["reason"]?.string?.isEmpty == false)
             #expect(log.lines.ranges(of: "a row of the state cannot be read").count == 1)
             // It was left as it is.
-            let row = try await desk.server.desk.engine.exclusively { (reader, _) throws(StoreError) in
+            let row = try await server.devServer.context.engine.exclusively { (reader, _) throws(StoreError) in
                 (try reader.row(RowKey(kind: "session", name: key)), RowChanges())
             }
             #expect(row != nil)
 
-            let ended = try await desk.admin(.delete, "sessions/\(key)")
+            let ended = try await server.admin(.delete, "sessions/\(key)")
             #expect(ended.status == 200 && ended.json["broken"] == .bool(true) && ended.json["key"]?.string == key)
-            #expect(try await desk.admin(.delete, "sessions/\(key)").status == 404)
-            #expect(try await broken(desk).isEmpty)
-            #expect(try await desk.sessionAction("validate", ["iPlanetDirectoryPro": bad]).json["valid"] == .bool(false))
-            #expect(try await desk.isGood(good))
+            #expect(try await server.admin(.delete, "sessions/\(key)").status == 404)
+            #expect(try await broken(server).isEmpty)
+            #expect(try await server.sessionAction("validate", ["iPlanetDirectoryPro": bad]).json["valid"] == .bool(false))
+            #expect(try await server.isGood(good))
         }
     }
 
     @Test("All of a user's sessions end, also those that cannot be read", arguments: ["sessions?user=mira", "sessions"])
     func allSessions(path: String) async throws {
-        try await run(.newer, ["session"]) { desk in
-            for _ in 0..<3 { _ = try await desk.session() }
+        try await run(.newer, ["session"]) { server in
+            for _ in 0..<3 { _ = try await server.session() }
             return []
-        } then: { desk in
-            let (first, second) = (try await desk.admin(.delete, path), try await desk.admin(.delete, path))
+        } then: { server in
+            let (first, second) = (try await server.admin(.delete, path), try await server.admin(.delete, path))
             #expect(first.json["ended"]?.wholeNumber == 3 && second.json["ended"]?.wholeNumber == 0)
         }
     }
@@ -131,27 +131,28 @@ struct BrokenRowTests {
     @Test("A push message that cannot be read holds up no other, and goes with its device", arguments: Damage.allCases)
     func push(damage: Damage) async throws {
         let kept = Kept()
-        try await run(damage, ["push"]) { desk in
-            let phone = try await desk.registeredPhone()
-            let bad = try await desk.waitingLogin(phone: phone).push
-            let good = try await desk.waitingLogin(phone: phone).push
+        try await run(damage, ["push"]) { server in
+            let phone = try await server.registeredPhone()
+            let bad = try await server.waitingLogin(phone: phone).push
+            let good = try await server.waitingLogin(phone: phone).push
             await kept.set("good", good.messageID)
             return [bad.messageID]
-        } then: { desk in
+        } then: { server in
             let good = await kept["good"]
-            #expect(try await desk.mailbox("phone-1").map(\.messageID) == [good])
+            #expect(try await server.mailbox("phone-1").map(\.messageID) == [good])
             // Another login has room, and is not held up either.
-            #expect(try await desk.logIn("PushLogin").step.waitMilliseconds != nil)
-            #expect(try await desk.mailbox("phone-1").count == 2)
+            #expect(try await server.logIn("PushLogin").step.waitMilliseconds != nil)
+            #expect(try await server.mailbox("phone-1").count == 2)
             // The mailbox goes on naming it: a later version may know what it says.
-            let named = try await desk.server.desk.transact { state, moment in state.pushes.named(for: "phone-1", at: moment.now)
+            let named = try await server.devServer.context.transact { state, moment in
+                state.pushes.named(for: "phone-1", at: moment.now)
             }
             #expect(named.count == 3)
-            let brokenKinds = try await broken(desk).map { $0["kind"] }
+            let brokenKinds = try await broken(server).map { $0["kind"] }
             #expect(brokenKinds == ["push"])
-            #expect(try await desk.admin(.get, "pushes").json["pushes"]?.array?.count == 2)
-            #expect(try await desk.admin(.delete, "users/mira/devices").status == 200)
-            #expect(try await broken(desk).isEmpty)
+            #expect(try await server.admin(.get, "pushes").json["pushes"]?.array?.count == 2)
+            #expect(try await server.admin(.delete, "users/mira/devices").status == 200)
+            #expect(try await broken(server).isEmpty)
         }
     }
 
@@ -159,24 +160,24 @@ struct BrokenRowTests {
         "A device that cannot be read hides no user, is 503 to its owner, and goes with all of the user's",
         arguments: Damage.allCases)
     func device(damage: Damage) async throws {
-        try await run(damage, ["push-device"]) { desk in
-            _ = try await desk.registeredPhone("CombinedRegistration")
+        try await run(damage, ["push-device"]) { server in
+            _ = try await server.registeredPhone("CombinedRegistration")
             return []
-        } then: { desk in
-            let users = try await desk.admin(.get, "users?realm=/").json["users"]?.array
+        } then: { server in
+            let users = try await server.admin(.get, "users?realm=/").json["users"]?.array
             let names = users?.map { $0["name"]?.string }
             #expect(names == ["mira", "noa"])
-            let session = try await desk.session()
-            let own = try await desk.send(
+            let session = try await server.session()
+            let own = try await server.send(
                 .get, "/am/json/realms/root/users/mira/devices/2fa/push?_queryFilter=true",
                 headers: ["iPlanetDirectoryPro": session])
             #expect(own.status == 503)
-            let brokenKinds = try await broken(desk).map { $0["kind"] }
+            let brokenKinds = try await broken(server).map { $0["kind"] }
             #expect(brokenKinds == ["push-device"])
-            let left = try await desk.admin(.delete, "users/mira/devices")
+            let left = try await server.admin(.delete, "users/mira/devices")
             #expect(left.status == 200 && left.json["devices"]?.array == [])
-            #expect(try await broken(desk).isEmpty)
-            _ = try await desk.registeredPhone(uid: "phone-2")
+            #expect(try await broken(server).isEmpty)
+            _ = try await server.registeredPhone(uid: "phone-2")
         }
     }
 
@@ -184,8 +185,8 @@ struct BrokenRowTests {
     func front() async throws {
         let address = "signet-mailbox-x"
         let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/desk"
-        try await run(.changed, ["front-message"]) { desk in
-            try await desk.server.desk.transact { state, moment in
+        try await run(.changed, ["front-message"]) { server in
+            try await server.devServer.context.transact { state, moment in
                 let application = try #require(SNSResource(arn))
                 _ = try state.front.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)
                 for id in ["1", "2"] {
@@ -193,35 +194,35 @@ struct BrokenRowTests {
                 }
             }
             return ["\(address) 1"]
-        } then: { desk in
-            let server = desk.server.desk
-            let waiting = try await server.transact { state, moment in
+        } then: { server in
+            let context = server.devServer.context
+            let waiting = try await context.transact { state, moment in
                 state.front.retained(for: address, after: nil, at: moment.now).map(\.messageID)
             }
             #expect(waiting == ["2"])
-            let brokenKinds = try await broken(desk).map { $0["kind"] }
+            let brokenKinds = try await broken(server).map { $0["kind"] }
             #expect(brokenKinds == ["front-message"])
-            let endpoint = try await server.transact { state, moment in
+            let endpoint = try await context.transact { state, moment in
                 let application = try #require(SNSResource(arn))
                 return try state.front.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)
             }
-            let released = try await server.transact { state, moment in state.front.delete(endpoint.arn, at: moment.now) }
+            let released = try await context.transact { state, moment in state.front.delete(endpoint.arn, at: moment.now) }
             #expect(released == address)
-            #expect(try await broken(desk).isEmpty)
+            #expect(try await broken(server).isEmpty)
         }
     }
 
     @Test("Starting again removes what cannot be read, too")
     func startAgain() async throws {
-        try await run(.newer, ["session", "push-device"]) { desk in
-            _ = try await desk.registeredPhone()
+        try await run(.newer, ["session", "push-device"]) { server in
+            _ = try await server.registeredPhone()
             return []
-        } then: { desk in
-            _ = try await desk.admin(.get, "users")
-            #expect(try await broken(desk).isEmpty == false)
-            #expect(try await desk.admin(.post, "reset").status == 200)
-            #expect(try await broken(desk).isEmpty)
-            _ = try await desk.registeredPhone()
+        } then: { server in
+            _ = try await server.admin(.get, "users")
+            #expect(try await broken(server).isEmpty == false)
+            #expect(try await server.admin(.post, "reset").status == 200)
+            #expect(try await broken(server).isEmpty)
+            _ = try await server.registeredPhone()
         }
     }
 }

@@ -17,7 +17,7 @@ struct FrozenRowTests {
             #expect(!FrozenRows.names(version).isEmpty, "version \(version.rawValue)")
         }
         let newest = try FrozenRows.names(.newest).flatMap { try FrozenRows($0, of: .newest).rows.map(\.key.kind) }
-        for kind in TableKind.all.map(\.name) + [StateEngine.serverKind] {
+        for kind in TableKind.all.map(\.name) + [TransactionQueue.serverKind] {
             #expect(newest.contains(kind), "no row of the kind \(kind) is frozen: see FrozenRows")
         }
     }
@@ -27,7 +27,7 @@ struct FrozenRowTests {
         for (key, row) in try FrozenRows(name, of: version).rows {
             #expect(row.bytes.first == version.rawValue)
             guard let kind = TableKind.all.first(where: { $0.name == key.kind }) else {
-                #expect(key.kind == StateEngine.serverKind)
+                #expect(key.kind == TransactionQueue.serverKind)
                 continue
             }
             let plain = try JSON.value(of: try Self.coder.plain(row.bytes, key))
@@ -47,36 +47,36 @@ struct FrozenRowTests {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let place = ServerState.file(directory.file("state/server.sqlite"), key: FrozenRows.key)
-        let store = try SignetServer.StatePlace.open(place).0
+        let store = try SignetServer.StateLocation.open(place).0
         try frozen.put(into: store)
         store.close()
         let configuration = ServerConfiguration.sample {
             $0.signingKey = nil
             $0.state = place
         }
-        try await TestDesk.run(configuration) { desk in
+        try await TestServer.run(configuration) { server in
             let known = frozen.known
-            #expect(try await desk.isGood(known.session))
-            #expect(desk.server.clock.offset == 7)
-            #expect(try await desk.userInfo(known.access).json["sub"] == "mira")
-            let refreshed = try await desk.refresh(known.refresh)
+            #expect(try await server.isGood(known.session))
+            #expect(server.devServer.clock.offset == 7)
+            #expect(try await server.userInfo(known.access).json["sub"] == "mira")
+            let refreshed = try await server.refresh(known.refresh)
             #expect(refreshed.status == 200)
-            #expect(try await desk.claims(try #require(refreshed.json["id_token"]?.string))["sub"] == "mira")
-            #expect(try await desk.exchange(known.code).status == 200)
-            #expect(try await desk.logIn("Login", name: "kim", password: "frozen").isLoggedIn)
-            let pushes = try await desk.mailbox(known.device)
+            #expect(try await server.claims(try #require(refreshed.json["id_token"]?.string))["sub"] == "mira")
+            #expect(try await server.exchange(known.code).status == 200)
+            #expect(try await server.logIn("Login", name: "kim", password: "frozen").isLoggedIn)
+            let pushes = try await server.mailbox(known.device)
             #expect(pushes.count == 1 && pushes.first?.state == .waiting)
-            #expect(try await desk.server.letters(to: "noa").count == 1)
+            #expect(try await server.devServer.letters(to: "noa").count == 1)
             let user = UserKey(realm: .root, name: "mira")
-            let devices = try await desk.server.desk.transact { state, _ in
+            let devices = try await server.devServer.context.transact { state, _ in
                 DeviceKind.allCases.flatMap { state.devices.descriptions($0, of: user) }.count
             }
             #expect(devices == 3)
             // And everything that is kept can be put aside and brought back.
-            let snapshot = try await desk.server.snapshot()
-            try await desk.server.restore(snapshot)
-            #expect(try await desk.isGood(known.session))
-            #expect(try await desk.server.desk.engine.broken.entries.isEmpty)
+            let snapshot = try await server.devServer.snapshot()
+            try await server.devServer.restore(snapshot)
+            #expect(try await server.isGood(known.session))
+            #expect(try await server.devServer.context.engine.broken.entries.isEmpty)
         }
     }
 
@@ -106,8 +106,8 @@ struct FrozenRowTests {
             $0.state = .file(directory.file("state/server.sqlite"), key: FrozenRows.key)
         }
         let made = Made()
-        try await TestDesk.run(configuration) { desk in await made.set(try await FrozenRows.made(by: desk)) }
-        let store = try SignetServer.StatePlace.open(configuration.state).0
+        try await TestServer.run(configuration) { server in await made.set(try await FrozenRows.made(by: server)) }
+        let store = try SignetServer.StateLocation.open(configuration.state).0
         defer { store.close() }
         let frozen = try FrozenRows.names(.newest).flatMap { try FrozenRows($0, of: .newest).rows.map(\.key.kind) }
         let rows = try FrozenRows.all(in: store).filter { !frozen.contains($0.key.kind) }

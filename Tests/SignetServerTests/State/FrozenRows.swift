@@ -90,7 +90,7 @@ struct FrozenRows: Sendable {
     static func all(in store: any RowStore) throws -> [(key: RowKey, row: StoredRow)] {
         try store.transact { reader throws(StoreError) in
             var rows: [(key: RowKey, row: StoredRow)] = []
-            for kind in TableKind.all.map(\.name) + [StateEngine.serverKind] {
+            for kind in TableKind.all.map(\.name) + [TransactionQueue.serverKind] {
                 rows += try reader.rows(kind, .after(nil), at: .min, limit: 1000).map {
                     (RowKey(kind: kind, name: $0.name), $0.row)
                 }
@@ -102,28 +102,28 @@ struct FrozenRows: Sendable {
     // MARK: How they are made
 
     /// A server with something of everything.
-    static func made(by desk: TestDesk) async throws -> Known {
-        let session = try await desk.session()
-        let tokens = try Tokens(try await desk.exchange(try await desk.code(session)))
-        let code = try await desk.code(session)
-        let phone = try await desk.registeredPhone()
-        _ = try await desk.waitingLogin(phone: phone)
-        _ = try await desk.server.consoleLink()
-        _ = try await desk.postForm("device/code", ["client_id": "app", "scope": "openid"])
-        _ = try await desk.start("Login")
-        _ = try await desk.logIn("PushRegistration", name: "noa", password: "staple")
-        var email = try await desk.start("EmailLogin").step
+    static func made(by server: TestServer) async throws -> Known {
+        let session = try await server.session()
+        let tokens = try Tokens(try await server.exchange(try await server.code(session)))
+        let code = try await server.code(session)
+        let phone = try await server.registeredPhone()
+        _ = try await server.waitingLogin(phone: phone)
+        _ = try await server.devServer.consoleLink()
+        _ = try await server.postForm("device/code", ["client_id": "app", "scope": "openid"])
+        _ = try await server.start("Login")
+        _ = try await server.logIn("PushRegistration", name: "noa", password: "staple")
+        var email = try await server.start("EmailLogin").step
         email.fill("NameCallback", "noa")
-        _ = try await desk.next(email)
-        _ = try await desk.send(.get, "/am/XUI/?realm=/&authIndexType=service&authIndexValue=Login", headers: [:])
-        try await desk.server.desk.change(clock: .move(7))
-        try await desk.server.desk.transact { state, moment in try fill(&state, moment) }
+        _ = try await server.next(email)
+        _ = try await server.send(.get, "/am/XUI/?realm=/&authIndexType=service&authIndexValue=Login", headers: [:])
+        try await server.devServer.context.change(clock: .move(7))
+        try await server.devServer.context.transact { state, moment in try fill(&state, moment) }
         return Known(
             session: session, code: code, access: tokens.access, refresh: try #require(tokens.refresh), device: phone.uid)
     }
 
     /// What takes many requests, or another server.
-    private static func fill(_ state: inout DeskState, _ moment: Moment) throws {
+    private static func fill(_ state: inout ServerTransaction, _ moment: RequestTime) throws {
         let (mira, noa) = (UserKey(realm: .root, name: "mira"), UserKey(realm: .root, name: "noa"))
         let kim = UserKey(realm: .root, name: "kim")
         if !state.directory.contains(kim) {

@@ -23,57 +23,57 @@ struct KeptRowTests {
 
     @Test("is as before after a restart, and so are the clock and the keys of id_tokens", arguments: StateKind.lasting)
     func restart(kind: StateKind) async throws {
-        try await StatePlace.with(kind) { place in
+        try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let checks = Checks()
-            try await place.desk(clock: clock, Self.configure) { desk in
-                desk.server.moveClock(by: .seconds(7))
-                await checks.set(try await Self.makeAll(at: desk))
+            try await place.server(clock: clock, Self.configure) { server in
+                server.devServer.moveClock(by: .seconds(7))
+                await checks.set(try await Self.makeAll(at: server))
             }
-            try await place.desk(clock: clock, Self.configure) { desk in
-                #expect(desk.server.desk.clock.offset == 0, "it is read when the state is opened")
-                for (row, check) in await checks.all { try await Self.report(row) { try await check(desk) } }
-                #expect(desk.server.desk.clock.offset == 7)
+            try await place.server(clock: clock, Self.configure) { server in
+                #expect(server.devServer.context.clock.offset == 0, "it is read when the state is opened")
+                for (row, check) in await checks.all { try await Self.report(row) { try await check(server) } }
+                #expect(server.devServer.context.clock.offset == 7)
             }
         }
     }
 
     @Test("comes back with a snapshot, but for who has the console open, which stays", arguments: StateKind.here)
     func snapshot(kind: StateKind) async throws {
-        try await StatePlace.with(kind) { place in
-            try await place.desk({ Self.configure(&$0) }) { desk in
-                let checks = try await Self.makeAll(at: desk)
-                let snapshot = try await desk.server.snapshot()
-                try await desk.server.startAgain()
+        try await StateLocation.with(kind) { place in
+            try await place.server({ Self.configure(&$0) }) { server in
+                let checks = try await Self.makeAll(at: server)
+                let snapshot = try await server.devServer.snapshot()
+                try await server.devServer.startAgain()
                 // Nothing of it is left but the keys of id_tokens and the console's door.
-                #expect(try await desk.server.snapshot().rows.map(\.key) == [SigningKeys.row])
-                for row in KeptRow.all { #expect(try await Self.count(row.kind, at: desk) == (row.kind == .console ? 1 : 0)) }
-                try await desk.server.restore(snapshot)
-                for (row, check) in checks { try await Self.report(row) { try await check(desk) } }
+                #expect(try await server.devServer.snapshot().rows.map(\.key) == [SigningKeys.row])
+                for row in KeptRow.all { #expect(try await Self.count(row.kind, at: server) == (row.kind == .console ? 1 : 0)) }
+                try await server.devServer.restore(snapshot)
+                for (row, check) in checks { try await Self.report(row) { try await check(server) } }
             }
         }
     }
 
     private static func configure(_ configuration: inout ServerConfiguration) {
         configuration.signingKey = nil
-        configuration.pushFront = PushFrontConfiguration(keys: [Sender.key])
-        configuration.users += KeptRow.all.map { User(name: $0.user.name, password: Secret(TestDesk.password.utf8)) }
+        configuration.pushFront = PushGatewayConfiguration(keys: [Sender.key])
+        configuration.users += KeptRow.all.map { User(name: $0.user.name, password: Secret(TestServer.password.utf8)) }
     }
 
     /// Makes a row of every kind; what is to be asked later of each.
-    private static func makeAll(at desk: TestDesk) async throws -> [(KeptRow, KeptRow.Check)] {
+    private static func makeAll(at server: TestServer) async throws -> [(KeptRow, KeptRow.Check)] {
         var checks: [(KeptRow, KeptRow.Check)] = []
         for row in KeptRow.all {
             try await report(row) {
-                checks.append((row, try await row.make(desk, row.user)))
-                #expect(try await count(row.kind, at: desk) > 0)
+                checks.append((row, try await row.make(server, row.user)))
+                #expect(try await count(row.kind, at: server) > 0)
             }
         }
         return checks
     }
 
-    private static func count(_ kind: TableKind, at desk: TestDesk) async throws -> Int {
-        try await desk.server.desk.engine.exclusively { (reader, _) throws(StoreError) in
+    private static func count(_ kind: TableKind, at server: TestServer) async throws -> Int {
+        try await server.devServer.context.engine.exclusively { (reader, _) throws(StoreError) in
             (try reader.count(kind.name, at: .min, limit: 1000), RowChanges())
         }
     }

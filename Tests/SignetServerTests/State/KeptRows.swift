@@ -8,12 +8,12 @@ import Testing
 /// A kind of row: what makes one, and what shows afterwards, at another server of the same state, that it is still there and means the same.
 /// Each has a person of its own, called after the kind.
 struct KeptRow: Sendable {
-    typealias Check = @Sendable (TestDesk) async throws -> Void
+    typealias Check = @Sendable (TestServer) async throws -> Void
 
     let kind: TableKind
-    let make: @Sendable (TestDesk, _ user: UserKey) async throws -> Check
+    let make: @Sendable (TestServer, _ user: UserKey) async throws -> Check
 
-    init(_ kind: TableKind, _ make: @escaping @Sendable (TestDesk, UserKey) async throws -> Check) {
+    init(_ kind: TableKind, _ make: @escaping @Sendable (TestServer, UserKey) async throws -> Check) {
         (self.kind, self.make) = (kind, make)
     }
 
@@ -24,131 +24,132 @@ struct KeptRow: Sendable {
     // MARK: Kinds
 
     private static let people = [
-        KeptRow(.person) { desk, _ in
-            var step = try await desk.start("Registration").step
+        KeptRow(.person) { server, _ in
+            var step = try await server.start("Registration").step
             try step.fillRegistration("newcomer", password: "Staple42!")
-            #expect(try await desk.next(step).isLoggedIn)
-            return { desk async throws in
-                #expect(try await desk.logIn("Login", name: "newcomer", password: "Staple42!").isLoggedIn)
-                #expect(try await desk.logIn("Login", name: "newcomer", password: "wrong").status == 401)
+            #expect(try await server.next(step).isLoggedIn)
+            return { server async throws in
+                #expect(try await server.logIn("Login", name: "newcomer", password: "Staple42!").isLoggedIn)
+                #expect(try await server.logIn("Login", name: "newcomer", password: "wrong").status == 401)
             }
         },
-        KeptRow(.changedPerson) { desk, user async throws in
-            #expect(try await desk.server.setLocked(true, user.name))
-            return { desk async throws in #expect(try await desk.logIn("Login", name: user.name).status == 401) }
+        KeptRow(.changedPerson) { server, user async throws in
+            #expect(try await server.devServer.setLocked(true, user.name))
+            return { server async throws in #expect(try await server.logIn("Login", name: user.name).status == 401) }
         },
-        KeptRow(.letters) { desk, user in
-            let link = try await desk.letter(to: user)
-            return { desk in
-                let links = try await desk.server.letters(to: user.name)
+        KeptRow(.letters) { server, user in
+            let link = try await server.letter(to: user)
+            return { server in
+                let links = try await server.devServer.letters(to: user.name)
                 #expect(links == [link])
             }
         },
     ]
 
     private static let logins = [
-        KeptRow(.session) { desk, user in
-            let session = try await desk.session(name: user.name)
-            return { desk async throws in
-                let info = try await desk.send(
+        KeptRow(.session) { server, user in
+            let session = try await server.session(name: user.name)
+            return { server async throws in
+                let info = try await server.send(
                     .post, "/am/json/realms/root/sessions?_action=getSessionInfo",
                     headers: ["iPlanetDirectoryPro": session, "Content-Type": "application/json"], body: "{}")
                 #expect(info.json["username"] == .string(user.name))
             }
         },
-        KeptRow(.journey) { desk, user in
-            var step = try await desk.start("Login").step
+        KeptRow(.journey) { server, user in
+            var step = try await server.start("Login").step
             step.fill("NameCallback", .string(user.name))
-            step.fill("PasswordCallback", .string(TestDesk.password))
-            return { [step] desk async throws in
-                #expect(try await desk.next(step).isLoggedIn)
-                #expect(try await !desk.next(step).isLoggedIn, "a handle is good once")
+            step.fill("PasswordCallback", .string(TestServer.password))
+            return { [step] server async throws in
+                #expect(try await server.next(step).isLoggedIn)
+                #expect(try await !server.next(step).isLoggedIn, "a handle is good once")
             }
         },
-        KeptRow(.suspendedJourney) { desk, user in
-            let token = try #require(try await desk.letter(to: user).split(separator: "suspendedId=").last)
-            return { desk async throws in
-                #expect(try await desk.send(.post, "\(TestDesk.authenticate)?suspendedId=\(token)").isLoggedIn)
+        KeptRow(.suspendedJourney) { server, user in
+            let token = try #require(try await server.letter(to: user).split(separator: "suspendedId=").last)
+            return { server async throws in
+                #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(token)").isLoggedIn)
             }
         },
-        KeptRow(.walk) { desk, user in
-            let browser = PageBrowser(desk)
+        KeptRow(.walk) { server, user in
+            let browser = PageBrowser(server)
             let page = try await browser.get("/am/XUI/?realm=/")
             let cookies = browser.cookies
-            return { desk async throws in
-                let browser = PageBrowser(desk, cookies: cookies)
+            return { server async throws in
+                let browser = PageBrowser(server, cookies: cookies)
                 _ = try await browser.signIn(page, name: user.name)
-                #expect(try await desk.isSession(browser.cookies["iPlanetDirectoryPro"]))
+                #expect(try await server.isSession(browser.cookies["iPlanetDirectoryPro"]))
             }
         },
-        KeptRow(.console) { desk, _ in
-            let browser = PageBrowser(desk)
-            let link = try await desk.server.consoleLink().replacing("http://127.0.0.1:8080", with: "")
+        KeptRow(.console) { server, _ in
+            let browser = PageBrowser(server)
+            let link = try await server.devServer.consoleLink().replacing("http://127.0.0.1:8080", with: "")
             #expect(try await browser.get(link).heading == "Console")
             let cookies = browser.cookies
-            return { desk async throws in
-                #expect(try await PageBrowser(desk, cookies: cookies).get("/am/console").heading == "Console")
-                #expect(try await PageBrowser(desk).get(link).status == 403, "a link is good once")
+            return { server async throws in
+                #expect(try await PageBrowser(server, cookies: cookies).get("/am/console").heading == "Console")
+                #expect(try await PageBrowser(server).get(link).status == 403, "a link is good once")
             }
         },
     ]
 
     private static let devices = [
-        KeptRow(.pushDevice) { desk, user in
-            let phone = try await desk.phone(of: user)
-            return { desk async throws in
-                #expect(try await desk.logIn("PushLogin", name: user.name).status == 200)
-                let push = try #require(try await desk.mailbox(phone.uid).last)
-                #expect(try await phone.answer(push, at: desk).status == 200)
+        KeptRow(.pushDevice) { server, user in
+            let phone = try await server.phone(of: user)
+            return { server async throws in
+                #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
+                let push = try #require(try await server.mailbox(phone.uid).last)
+                #expect(try await phone.answer(push, at: server).status == 200)
             }
         },
-        KeptRow(.pushOwner) { desk, user in
-            let phone = try await desk.phone(of: user)
-            return { desk async throws in
-                let nonce = try await desk.server.desk.transact { state, moment in try state.nonces.issue(at: moment.now) }
+        KeptRow(.pushOwner) { server, user in
+            let phone = try await server.phone(of: user)
+            return { server async throws in
+                let nonce = try await server.devServer.context.transact { state, moment in try state.nonces.issue(at: moment.now)
+                }
                 let proof = CompactJWS.sign(
-                    JSON.encode(DeskProof(mechanismUid: phone.uid, nonce: nonce)), with: phone.secret)
-                let mechanism = try await desk.server.desk.transact { state, moment in
+                    JSON.encode(PushStreamProof(mechanismUid: phone.uid, nonce: nonce)), with: phone.secret)
+                let mechanism = try await server.devServer.context.transact { state, moment in
                     state.mechanism(provenBy: proof, realm: .root, at: moment.now)
                 }
                 #expect(mechanism == phone.uid)
             }
         },
-        KeptRow(.oathDevice) { desk, user in
-            let step = try await desk.logIn("OATHRegistration", name: user.name).step
+        KeptRow(.oathDevice) { server, user in
+            let step = try await server.logIn("OATHRegistration", name: user.name).step
             let oath = try #require(try EnrollmentURI.parse(try step.registrationURI).oath)
-            var prompt = try await desk.next(step).step
-            let used = oath.code(at: desk.clock.now).digits
+            var prompt = try await server.next(step).step
+            let used = oath.code(at: server.clock.now).digits
             prompt.fill("NameCallback", .string(used))
-            #expect(try await desk.next(prompt).isLoggedIn)
-            return { desk async throws in
-                var step = try await desk.logIn("OATHLogin", name: user.name).step
+            #expect(try await server.next(prompt).isLoggedIn)
+            return { server async throws in
+                var step = try await server.logIn("OATHLogin", name: user.name).step
                 step.fill("NameCallback", .string(used))
-                step = try await desk.next(step).step
+                step = try await server.next(step).step
                 #expect(step.callbacks.map(\.type) == ["NameCallback"], "a code is good once")
-                step.fill("NameCallback", .string(oath.code(at: desk.clock.now.addingTimeInterval(30)).digits))
-                #expect(try await desk.next(step).isLoggedIn)
+                step.fill("NameCallback", .string(oath.code(at: server.clock.now.addingTimeInterval(30)).digits))
+                #expect(try await server.next(step).isLoggedIn)
             }
         },
-        KeptRow(.otherDevices) { desk, user in
+        KeptRow(.otherDevices) { server, user in
             let device = OtherDevice(
-                kind: .binding, resourceID: "r", name: "Laptop", registeredAt: desk.clock.now, lastUsedAt: desk.clock.now,
+                kind: .binding, resourceID: "r", name: "Laptop", registeredAt: server.clock.now, lastUsedAt: server.clock.now,
                 details: ["deviceId": "d"])
-            try await desk.server.desk.transact { state, _ in state.devices.save(device, for: user) }
-            return { desk async throws in
-                let found = try await desk.server.desk.transact { state, _ in state.devices.others(.binding, of: user) }
+            try await server.devServer.context.transact { state, _ in state.devices.save(device, for: user) }
+            return { server async throws in
+                let found = try await server.devServer.context.transact { state, _ in state.devices.others(.binding, of: user) }
                 #expect(found == [device])
             }
         },
-        KeptRow(.recoveryCodes) { desk, user in
+        KeptRow(.recoveryCodes) { server, user in
             let codes = RecoveryCodes.new(for: .oath, "OATH Device")
-            let wasTaken = try await desk.server.desk.transact { state, _ in
+            let wasTaken = try await server.devServer.context.transact { state, _ in
                 state.devices.keep(codes, for: .oath, of: user)
                 return state.devices.redeem(codes.codes[0], for: .oath, of: user)
             }
             #expect(wasTaken)
-            return { desk async throws in
-                let taken = try await desk.server.desk.transact { state, _ in
+            return { server async throws in
+                let taken = try await server.devServer.context.transact { state, _ in
                     codes.codes.map { state.devices.redeem($0, for: .oath, of: user) }
                 }
                 #expect(taken == [false] + [Bool](repeating: true, count: RecoveryCodes.count - 1))
@@ -157,69 +158,69 @@ struct KeptRow: Sendable {
     ]
 
     private static let pushes = [
-        KeptRow(.registration) { desk, user in
-            let step = try await desk.logIn("PushRegistration", name: user.name).step
+        KeptRow(.registration) { server, user in
+            let step = try await server.logIn("PushRegistration", name: user.name).step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone of \(user.name)")
-            return { desk async throws in
-                #expect(try await phone.register(at: desk).status == 200)
-                #expect(try await desk.poll(step).isLoggedIn)
+            return { server async throws in
+                #expect(try await phone.register(at: server).status == 200)
+                #expect(try await server.poll(step).isLoggedIn)
             }
         },
-        KeptRow(.push) { desk, user in
-            let phone = try await desk.phone(of: user)
-            let step = try await desk.logIn("PushLogin", name: user.name).step
-            let push = try #require(try await desk.mailbox(phone.uid).last)
-            return { desk async throws in
-                #expect(try await phone.answer(push, at: desk).status == 200)
-                #expect(try await phone.answer(push, at: desk).status == 400, "an answer counts once")
-                #expect(try await desk.poll(step).isLoggedIn)
+        KeptRow(.push) { server, user in
+            let phone = try await server.phone(of: user)
+            let step = try await server.logIn("PushLogin", name: user.name).step
+            let push = try #require(try await server.mailbox(phone.uid).last)
+            return { server async throws in
+                #expect(try await phone.answer(push, at: server).status == 200)
+                #expect(try await phone.answer(push, at: server).status == 400, "an answer counts once")
+                #expect(try await server.poll(step).isLoggedIn)
             }
         },
-        KeptRow(.mailbox) { desk, user in
-            let phone = try await desk.phone(of: user)
-            #expect(try await desk.logIn("PushLogin", name: user.name).status == 200)
-            let first = try await desk.mailbox(phone.uid).map(\.eventID)
-            return { desk async throws in
-                #expect(try await desk.logIn("PushLogin", name: user.name).status == 200)
-                let both = try await desk.mailbox(phone.uid).map(\.eventID)
+        KeptRow(.mailbox) { server, user in
+            let phone = try await server.phone(of: user)
+            #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
+            let first = try await server.mailbox(phone.uid).map(\.eventID)
+            return { server async throws in
+                #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
+                let both = try await server.mailbox(phone.uid).map(\.eventID)
                 #expect(both.count == 2 && Array(both.prefix(1)) == first && both[1] > both[0])
             }
         },
     ]
 
     private static let front = [
-        KeptRow(.frontEndpoint) { desk, user in
+        KeptRow(.gatewayEndpoint) { server, user in
             let mailbox = try PushMailbox(of: user)
-            let endpoint = try await Sender().endpoint(mailbox.address, at: desk)
-            return { desk async throws in #expect(try await Sender().endpoint(mailbox.address, at: desk) == endpoint) }
+            let endpoint = try await Sender().endpoint(mailbox.address, at: server)
+            return { server async throws in #expect(try await Sender().endpoint(mailbox.address, at: server) == endpoint) }
         },
-        KeptRow(.frontMailbox) { desk, user in
+        KeptRow(.frontMailbox) { server, user in
             let mailbox = try PushMailbox(of: user)
-            let endpoint = try await Sender().endpoint(mailbox.address, at: desk)
-            return { desk async throws in
+            let endpoint = try await Sender().endpoint(mailbox.address, at: server)
+            return { server async throws in
                 let delivery = PushDelivery(messageId: "1", message: "a")
-                #expect(try await Sender().publish(delivery, to: endpoint, at: desk).status == 200)
-                #expect(try await desk.waiting(in: mailbox) == ["1"])
+                #expect(try await Sender().publish(delivery, to: endpoint, at: server).status == 200)
+                #expect(try await server.waiting(in: mailbox) == ["1"])
             }
         },
-        KeptRow(.frontMessage) { desk, user in
+        KeptRow(.frontMessage) { server, user in
             let mailbox = try PushMailbox(of: user)
-            let endpoint = try await Sender().endpoint(mailbox.address, at: desk)
+            let endpoint = try await Sender().endpoint(mailbox.address, at: server)
             let delivery = PushDelivery(messageId: "1", message: "a")
-            #expect(try await Sender().publish(delivery, to: endpoint, at: desk).status == 200)
-            return { desk async throws in #expect(try await desk.waiting(in: mailbox) == ["1"]) }
+            #expect(try await Sender().publish(delivery, to: endpoint, at: server).status == 200)
+            return { server async throws in #expect(try await server.waiting(in: mailbox) == ["1"]) }
         },
-        KeptRow(.dispatch) { desk, user in
-            let phone = try await desk.phone(of: user)
-            #expect(try await desk.logIn("PushLogin", name: user.name).status == 200)
-            let id = try #require(try await desk.mailbox(phone.uid).last).messageID
-            try await desk.server.desk.transact { state, moment in
+        KeptRow(.dispatch) { server, user in
+            let phone = try await server.phone(of: user)
+            #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
+            let id = try #require(try await server.mailbox(phone.uid).last).messageID
+            try await server.devServer.context.transact { state, moment in
                 guard let push = state.pushes.entry(id, at: moment.now) else { return }
                 let end = moment.now.addingTimeInterval(600)
                 state.dispatches.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: end))
             }
-            return { desk async throws in
-                let found = try await desk.server.desk.transact { state, moment in
+            return { server async throws in
+                let found = try await server.devServer.context.transact { state, moment in
                     (state.dispatches[id, at: moment.now], state.dispatches.unclaimed(at: moment.now, machine: moment.now))
                 }
                 #expect(found.0?.state == .waiting && found.0?.endpoint == "e" && found.1.contains(id))
@@ -228,82 +229,82 @@ struct KeptRow: Sendable {
     ]
 
     private static let grants = [
-        KeptRow(.code) { desk, user in
-            let code = try await desk.code(try await desk.session(name: user.name))
-            return { desk async throws in #expect(try await desk.exchange(code).status == 200) }
+        KeptRow(.code) { server, user in
+            let code = try await server.code(try await server.session(name: user.name))
+            return { server async throws in #expect(try await server.exchange(code).status == 200) }
         },
-        KeptRow(.accessToken) { desk, user in
-            let tokens = try await desk.tokens(of: user)
-            return { desk async throws in
-                #expect(try await desk.userInfo(tokens.access).json["sub"] == .string(user.name))
-                #expect(try await desk.claims(try #require(tokens.id))["sub"] == .string(user.name))
+        KeptRow(.accessToken) { server, user in
+            let tokens = try await server.tokens(of: user)
+            return { server async throws in
+                #expect(try await server.userInfo(tokens.access).json["sub"] == .string(user.name))
+                #expect(try await server.claims(try #require(tokens.id))["sub"] == .string(user.name))
             }
         },
-        KeptRow(.refreshToken) { desk, user in
-            let refresh = try #require(try await desk.tokens(of: user).refresh)
-            return { desk async throws in #expect(try await desk.refresh(refresh).status == 200) }
+        KeptRow(.refreshToken) { server, user in
+            let refresh = try #require(try await server.tokens(of: user).refresh)
+            return { server async throws in #expect(try await server.refresh(refresh).status == 200) }
         },
-        KeptRow(.grant) { desk, user in
-            let code = try await desk.code(try await desk.session(name: user.name))
-            let tokens = try Tokens(try await desk.exchange(code))
-            return { desk async throws in
-                #expect(try await desk.exchange(code).status == 400)
-                #expect(try await desk.userInfo(tokens.access).status == 401, "a code that comes twice takes back what it gave")
+        KeptRow(.grant) { server, user in
+            let code = try await server.code(try await server.session(name: user.name))
+            let tokens = try Tokens(try await server.exchange(code))
+            return { server async throws in
+                #expect(try await server.exchange(code).status == 400)
+                #expect(try await server.userInfo(tokens.access).status == 401, "a code that comes twice takes back what it gave")
             }
         },
-        KeptRow(.consent) { desk, user in
-            let session = try await desk.session(name: user.name)
-            let page = try await desk.authorize(session, client: "asking")
+        KeptRow(.consent) { server, user in
+            let session = try await server.session(name: user.name)
+            let page = try await server.authorize(session, client: "asking")
             var form = page.hiddenFields
             (form["decision"], form["save_consent"]) = ("allow", "on")
-            let saved = try await desk.postForm("authorize", form, headers: ["iPlanetDirectoryPro": session])
+            let saved = try await server.postForm("authorize", form, headers: ["iPlanetDirectoryPro": session])
             #expect(try saved.location["code"] != nil)
-            return { desk async throws in
-                let again = try await desk.authorize(session, client: "asking")
+            return { server async throws in
+                let again = try await server.authorize(session, client: "asking")
                 #expect(again.status == 302)
             }
         },
-        KeptRow(.deviceCode) { desk, _ in
-            let code = try #require(try await desk.deviceCodes()["device_code"]?.string)
-            return { desk async throws in #expect(try await desk.redeem(deviceCode: code).error == "authorization_pending") }
+        KeptRow(.deviceCode) { server, _ in
+            let code = try #require(try await server.deviceCodes()["device_code"]?.string)
+            return { server async throws in #expect(try await server.redeem(deviceCode: code).error == "authorization_pending") }
         },
-        KeptRow(.userCode) { desk, user in
-            let codes = try await desk.deviceCodes()
+        KeptRow(.userCode) { server, user in
+            let codes = try await server.deviceCodes()
             let (code, userCode) = (try #require(codes["device_code"]?.string), try #require(codes["user_code"]?.string))
-            return { desk async throws in
-                let session = try await desk.session(name: user.name)
+            return { server async throws in
+                let session = try await server.session(name: user.name)
                 let form: [String: String?] = ["user_code": userCode, "decision": "allow", "csrf": session]
-                let allowed = try await desk.postForm("device/user", form, headers: ["iPlanetDirectoryPro": session])
+                let allowed = try await server.postForm("device/user", form, headers: ["iPlanetDirectoryPro": session])
                 #expect(allowed.status == 200)
-                #expect(try await desk.redeem(deviceCode: code).status == 200)
+                #expect(try await server.redeem(deviceCode: code).status == 200)
             }
         },
     ]
 
     private static let protection = [
-        KeptRow(.nonce) { desk, _ in
-            let nonce = try await desk.server.desk.transact { state, moment in try state.nonces.issue(at: moment.now) }
-            #expect(try await desk.isFresh(nonce))
-            return { desk async throws in
-                let isFresh = try await desk.isFresh(nonce)
+        KeptRow(.nonce) { server, _ in
+            let nonce = try await server.devServer.context.transact { state, moment in try state.nonces.issue(at: moment.now) }
+            #expect(try await server.isFresh(nonce))
+            return { server async throws in
+                let isFresh = try await server.isFresh(nonce)
                 #expect(!isFresh, "a nonce is good once")
             }
         },
-        KeptRow(.guesses) { desk, user async throws in
+        KeptRow(.guesses) { server, user async throws in
             let limit = RateLimit(perMinute: 1, burst: 1)
-            #expect(try await desk.guess(at: user, limit) == nil)
-            return { desk in
-                let wait = try await desk.guess(at: user, limit)
+            #expect(try await server.guess(at: user, limit) == nil)
+            return { server in
+                let wait = try await server.guess(at: user, limit)
                 #expect(wait != nil)
             }
         },
-        KeptRow(.lockout) { desk, user in
-            let locks = try await desk.server.desk.transact { state, moment in
+        KeptRow(.lockout) { server, user in
+            let locks = try await server.devServer.context.transact { state, moment in
                 state.lockouts.fail(user, Lockout(failures: 1), at: moment.now)
             }
             #expect(locks)
-            return { desk async throws in
-                let isLocked = try await desk.server.desk.transact { state, moment in
+            return { server async throws in
+                let isLocked = try await server.devServer.context.transact { state, moment in
                     state.lockouts.isLocked(user, at: moment.now)
                 }
                 #expect(isLocked)
@@ -312,7 +313,7 @@ struct KeptRow: Sendable {
     ]
 }
 
-extension TestDesk {
+extension TestServer {
     /// A phone that is registered for somebody.
     fileprivate func phone(of user: UserKey) async throws -> Phone {
         try await registeredPhone(uid: "phone of \(user.name)", name: user.name)
@@ -320,7 +321,7 @@ extension TestDesk {
 
     /// The ids of what waits in a mailbox of the front.
     fileprivate func waiting(in mailbox: PushMailbox) async throws -> [String] {
-        try await server.desk.transact { state, moment in
+        try await devServer.context.transact { state, moment in
             state.front.retained(for: mailbox.address, after: nil, at: moment.now).map(\.messageID)
         }
     }
@@ -334,7 +335,7 @@ extension TestDesk {
         var step = try await start("EmailLogin").step
         step.fill("NameCallback", .string(user.name))
         #expect(try await next(step).status == 200)
-        return try #require(try await server.letters(to: user.name).last)
+        return try #require(try await devServer.letters(to: user.name).last)
     }
 
     fileprivate func isSession(_ token: String?) async throws -> Bool {
@@ -344,11 +345,11 @@ extension TestDesk {
 
     /// Takes a nonce as a right proof does.
     fileprivate func isFresh(_ nonce: String) async throws -> Bool {
-        try await server.desk.transact { state, moment in state.nonces.redeem(nonce, at: moment.now) }
+        try await devServer.context.transact { state, moment in state.nonces.redeem(nonce, at: moment.now) }
     }
 
     fileprivate func guess(at user: UserKey, _ limit: RateLimit) async throws -> Int? {
-        try await server.desk.transact { state, moment in state.guesses.take(user, limit, at: moment.now) }
+        try await devServer.context.transact { state, moment in state.guesses.take(user, limit, at: moment.now) }
     }
 
     fileprivate func deviceCodes() async throws -> JSONValue {

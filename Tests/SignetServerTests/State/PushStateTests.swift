@@ -16,16 +16,16 @@ struct DispatchClaimTests {
     }
 
     /// Gives `body` a ledger with one message, and the message's id.
-    private func run(_ body: (inout DispatchLedger, _ id: String) -> Void) throws {
+    private func run(_ body: (inout PushDispatchStore, _ id: String) -> Void) throws {
         try TestRows().transact(at: Self.now) { transaction in
-            var ledger = DispatchLedger(transaction)
+            var ledger = PushDispatchStore(transaction)
             let device = PushDevice(
                 owner: UserKey(realm: .root, name: "mira"), secret: Secret([1]), mechanismUID: "m", deviceID: "token",
                 deviceName: "d", deviceType: "t", communicationType: "gcm", communicationID: "c", resourceID: "r",
                 registeredAt: Self.now)
             let prompt = PushPrompt(kind: .tap, text: "Hello")
             let push = PendingPush(
-                prompt, to: device, Moment(now: Self.now, configuration: .sample(), baseURL: "http://localhost/am"))
+                prompt, to: device, RequestTime(now: Self.now, configuration: .sample(), baseURL: "http://localhost/am"))
             ledger.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
             body(&ledger, push.messageID)
         }
@@ -33,7 +33,7 @@ struct DispatchClaimTests {
 
     /// Whether it gets the message.
     private func claim(
-        _ ledger: inout DispatchLedger, _ id: String, _ holder: String, at machine: Double, until end: Double
+        _ ledger: inout PushDispatchStore, _ id: String, _ holder: String, at machine: Double, until end: Double
     ) -> Bool {
         let machine = Date(timeIntervalSince1970: machine)
         return ledger.claim(id, Self.claim(holder, until: end), at: Self.now, machine: machine) != nil
@@ -86,30 +86,30 @@ struct PushStateTests {
     func restart(kind: StateKind) async throws {
         let silent = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
         let good = try StandInSNS()
-        try await StatePlace.with(kind) { place in
+        try await StateLocation.with(kind) { place in
             // One that is patient with an SNS that says nothing: it ends while it waits.
             var patient = silent.configuration
             patient.timeout = 60
             let sns = patient
-            try await place.desk {
+            try await place.server {
                 $0.sns = sns
-            } _: { desk in
-                let phone = try await desk.registeredPhone()
-                _ = try await desk.waitingLogin(phone: phone)
+            } _: { server in
+                let phone = try await server.registeredPhone()
+                _ = try await server.waitingLogin(phone: phone)
                 while !silent.actions.contains("Publish") { try await Task.sleep(for: .milliseconds(5)) }
-                #expect(try await desk.server.pushes(to: "mira").last?.progress == .onItsWay)
+                #expect(try await server.devServer.pushes(to: "mira").last?.progress == .onItsWay)
             }
-            try await place.desk {
+            try await place.server {
                 $0.sns = good.configuration
-            } _: { desk in
-                let push = try await desk.settledPush()
+            } _: { server in
+                let push = try await server.settledPush()
                 #expect(push.progress == .sent(id: "sns-1"))
                 #expect(good.actions == ["Publish"])
             }
-            try await place.desk {
+            try await place.server {
                 $0.sns = good.configuration
-            } _: { desk in
-                let push = try await desk.server.pushes(to: "mira").last
+            } _: { server in
+                let push = try await server.devServer.pushes(to: "mira").last
                 #expect(push?.progress == .sent(id: "sns-1"))
             }
             #expect(good.actions == ["Publish"])
@@ -119,21 +119,21 @@ struct PushStateTests {
     @Test("A server without SNS leaves what waits to those that have it", .enabled(if: StateKind.here.contains(.postgreSQL)))
     func without() async throws {
         let sns = try StandInSNS()
-        try await StatePlace.with(.postgreSQL) { place in
-            try await place.desk {
+        try await StateLocation.with(.postgreSQL) { place in
+            try await place.server {
                 $0.sns = sns.configuration
-            } _: { desk in
-                _ = try await desk.registeredPhone()
+            } _: { server in
+                _ = try await server.registeredPhone()
             }
-            try await place.desk { desk in
-                let step = try await desk.logIn("PushLogin").step
-                let push = try await desk.server.pushes(to: "mira").last
+            try await place.server { server in
+                let step = try await server.logIn("PushLogin").step
+                let push = try await server.devServer.pushes(to: "mira").last
                 #expect(step.waitMilliseconds != nil && push?.progress == .onItsWay)
             }
-            try await place.desk {
+            try await place.server {
                 $0.sns = sns.configuration
-            } _: { desk in
-                let push = try await desk.settledPush()
+            } _: { server in
+                let push = try await server.settledPush()
                 #expect(push.progress == .sent(id: "sns-1"))
             }
         }
@@ -142,15 +142,15 @@ struct PushStateTests {
     @Test("Two servers that find the same messages send each once", .enabled(if: StateKind.here.contains(.postgreSQL)))
     func once() async throws {
         let sns = try StandInSNS()
-        try await StatePlace.with(.postgreSQL) { place in
-            try await place.desk {
+        try await StateLocation.with(.postgreSQL) { place in
+            try await place.server {
                 $0.sns = sns.configuration
-            } _: { desk in
-                _ = try await desk.registeredPhone()
+            } _: { server in
+                _ = try await server.registeredPhone()
             }
-            try await place.desk { desk in
+            try await place.server { server in
                 for _ in 0..<12 {
-                    let step = try await desk.logIn("PushLogin").step
+                    let step = try await server.logIn("PushLogin").step
                     #expect(step.waitMilliseconds != nil)
                 }
             }
@@ -158,11 +158,11 @@ struct PushStateTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
-                        try await place.desk {
+                        try await place.server {
                             $0.sns = sns.configuration
-                        } _: { desk in
+                        } _: { server in
                             func waits() async throws -> Bool {
-                                try await desk.server.pushes(to: "mira").contains { $0.progress == .onItsWay }
+                                try await server.devServer.pushes(to: "mira").contains { $0.progress == .onItsWay }
                             }
                             while try await waits() { try await Task.sleep(for: .milliseconds(10)) }
                         }
@@ -177,24 +177,24 @@ struct PushStateTests {
 
     @Test("Endpoints, mailboxes and what waits in them outlive a restart", arguments: StateKind.lasting)
     func front(kind: StateKind) async throws {
-        let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
+        let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
         let delivery = PushDelivery(messageId: "1", message: "a")
-        try await StatePlace.with(kind) { place in
-            try await place.desk {
+        try await StateLocation.with(kind) { place in
+            try await place.server {
                 $0.pushFront = Self.front
-            } _: { desk in
-                let arn = try await sender.endpoint(mailbox.address, at: desk)
-                #expect(try await sender.publish(delivery, to: arn, at: desk).status == 200)
+            } _: { server in
+                let arn = try await sender.endpoint(mailbox.address, at: server)
+                #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
             }
-            try await place.desk {
+            try await place.server {
                 $0.pushFront = Self.front
-            } _: { desk in
+            } _: { server in
                 // The same endpoint again, and the same message: nothing new.
-                let arn = try await sender.endpoint(mailbox.address, at: desk)
-                #expect(try await sender.publish(delivery, to: arn, at: desk).status == 200)
+                let arn = try await sender.endpoint(mailbox.address, at: server)
+                #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
                 let next = PushDelivery(messageId: "2", message: "b")
-                #expect(try await sender.publish(next, to: arn, at: desk).status == 200)
-                let waiting = try await desk.server.desk.transact { state, moment in
+                #expect(try await sender.publish(next, to: arn, at: server).status == 200)
+                let waiting = try await server.devServer.context.transact { state, moment in
                     state.front.retained(for: mailbox.address, after: nil, at: moment.now)
                 }
                 #expect(waiting.map(\.messageID) == ["1", "2"])
@@ -207,21 +207,21 @@ struct PushStateTests {
         "A stream at one server brings what is published at another, and ends with the endpoint",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
     func instances() async throws {
-        let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
-        try await StatePlace.with(.postgreSQL) { place in
-            try await place.desk {
+        let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
+        try await StateLocation.with(.postgreSQL) { place in
+            try await place.server {
                 $0.port = 0
                 $0.pushFront = Self.front
             } _: { here in
                 let arn = try await sender.endpoint(mailbox.address, at: here)
-                let nonce = try await PushFrontTests.nonce(here)
+                let nonce = try await PushGatewayTests.nonce(here)
                 try await here.serve { port in
-                    let connection = try DeskConnection(port: port)
+                    let connection = try RawHTTPConnection(port: port)
                     connection.send(
                         "GET /sns HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Signet-Mailbox \(try mailbox.proof(nonce))\r\n\r\n"
                     )
                     _ = await connection.read { $0.contains(":\n\n") }
-                    try await place.desk {
+                    try await place.server {
                         $0.pushFront = Self.front
                     } _: { there in
                         let delivery = PushDelivery(messageId: "1", message: "a")
@@ -244,32 +244,32 @@ struct PushStateTests {
     func snapshots(kind: StateKind) async throws {
         // It says nothing to the first message for a phone, and the courier waits.
         let sns = try StandInSNS { request, before in request.action == "Publish" && before == 0 ? .silence : .good }
-        let (sender, mailbox) = (Sender(), try PushFrontTests.mailbox())
-        try await StatePlace.with(kind) { place in
-            try await place.desk {
+        let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
+        try await StateLocation.with(kind) { place in
+            try await place.server {
                 $0.sns = sns.configuration
                 $0.sns?.timeout = 60
                 $0.pushFront = Self.front
-            } _: { desk in
-                let server = desk.server
-                let arn = try await sender.endpoint(mailbox.address, at: desk)
+            } _: { server in
+                let devServer = server.devServer
+                let arn = try await sender.endpoint(mailbox.address, at: server)
                 let delivery = PushDelivery(messageId: "1", message: "a")
-                #expect(try await sender.publish(delivery, to: arn, at: desk).status == 200)
-                let phone = try await desk.registeredPhone()
-                _ = try await desk.waitingLogin(phone: phone)
+                #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
+                let phone = try await server.registeredPhone()
+                _ = try await server.waitingLogin(phone: phone)
                 while !sns.actions.contains("Publish") { try await Task.sleep(for: .milliseconds(5)) }
-                let snapshot = try await server.snapshot()
+                let snapshot = try await devServer.snapshot()
 
-                let stream = server.desk.mailboxStreams.open(mailbox.address)
-                try await server.startAgain()
+                let stream = devServer.context.mailboxStreams.open(mailbox.address)
+                try await devServer.startAgain()
                 for await _ in stream.signals {}
-                #expect(server.desk.mailboxStreams.count(mailbox.address) == 0)
-                #expect(try await sender.publish(delivery, to: arn, at: desk).status == 404)
-                #expect(try await server.pushes(to: "mira").isEmpty)
+                #expect(devServer.context.mailboxStreams.count(mailbox.address) == 0)
+                #expect(try await sender.publish(delivery, to: arn, at: server).status == 404)
+                #expect(try await devServer.pushes(to: "mira").isEmpty)
 
-                try await server.restore(snapshot)
-                #expect(try await desk.settledPush().progress == .sent(id: "sns-1"))
-                let waiting = try await server.desk.transact { state, moment in
+                try await devServer.restore(snapshot)
+                #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
+                let waiting = try await devServer.context.transact { state, moment in
                     state.front.retained(for: mailbox.address, after: nil, at: moment.now)
                 }
                 #expect(waiting.map(\.messageID) == ["1"])
@@ -277,6 +277,6 @@ struct PushStateTests {
         }
     }
 
-    private static let front = PushFrontConfiguration(keys: [Sender.key])
+    private static let front = PushGatewayConfiguration(keys: [Sender.key])
 }
 #endif

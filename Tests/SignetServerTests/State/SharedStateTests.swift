@@ -67,11 +67,11 @@ struct SharedStateTests {
         try await withTwo { one, other, database in
             let phone = try await other.registeredPhone()
             let login = try await other.waitingLogin(phone: phone)
-            let snapshot = try await other.server.snapshot()
+            let snapshot = try await other.devServer.snapshot()
             #expect(try await phone.answer(login.push, at: other).status == 200)
             let watch = try await StreamWatch.begin(phone.uid, at: one, database)
             let before = watch.count
-            try await other.server.restore(snapshot)
+            try await other.devServer.restore(snapshot)
             let isWoken = try await eventually { watch.count > before }
             #expect(isWoken)
             #expect(try await one.mailbox(phone.uid).map(\.messageID) == [login.push.messageID])
@@ -83,8 +83,8 @@ struct SharedStateTests {
     private static let key = RowKey(kind: "k", name: "number")
 
     /// Adds one to a number; `meanwhile` is done after it was read.
-    private static func increment(_ desk: TestDesk, _ meanwhile: @escaping @Sendable () -> Void = {}) async throws -> Int {
-        try await desk.server.desk.engine.run { transaction in
+    private static func increment(_ server: TestServer, _ meanwhile: @escaping @Sendable () -> Void = {}) async throws -> Int {
+        try await server.devServer.context.engine.run { transaction in
             let number = (transaction.value(key, at: .distantPast) as (value: Int, expiresAt: Int64)?)?.value ?? 0
             meanwhile()
             transaction.put(number + 1, key)
@@ -135,7 +135,7 @@ struct SharedStateTests {
 
     @Test("Rows that have expired go by and by, and nobody waits for that")
     func sweeping() async throws {
-        try await StatePlace.with(.postgreSQL) { place in
+        try await StateLocation.with(.postgreSQL) { place in
             let store = try place.rows()
             defer { store.close() }
             func write(_ names: [String], until end: Int64, now: Int64) throws {
@@ -171,14 +171,14 @@ struct SharedStateTests {
     // MARK: Surroundings
 
     private func withTwo(
-        _ body: @escaping @Sendable (TestDesk, TestDesk, _ database: StatePlace) async throws -> Void
+        _ body: @escaping @Sendable (TestServer, TestServer, _ database: StateLocation) async throws -> Void
     ) async throws {
-        try await StatePlace.with(.postgreSQL) { place in
+        try await StateLocation.with(.postgreSQL) { place in
             let clock = StillClock()
-            try await place.desk(clock: clock, { $0.deskKeepAlive = .seconds(600) }) { one in
-                try await place.desk(clock: clock, { $0.deskKeepAlive = .seconds(600) }) { other in
-                    try await one.server.desk.prepare()
-                    try await other.server.desk.prepare()
+            try await place.server(clock: clock, { $0.streamKeepAlive = .seconds(600) }) { one in
+                try await place.server(clock: clock, { $0.streamKeepAlive = .seconds(600) }) { other in
+                    try await one.devServer.context.prepare()
+                    try await other.devServer.context.prepare()
                     try await body(one, other, place)
                 }
             }
@@ -192,11 +192,11 @@ private final class StreamWatch: Sendable {
     var count: Int { signals.withLock { $0 } }
 
     /// Opens a stream, at a server that listens to the others, and waits until it is quiet.
-    static func begin(_ mechanismUID: String, at desk: TestDesk, _ database: StatePlace) async throws -> StreamWatch {
+    static func begin(_ mechanismUID: String, at server: TestServer, _ database: StateLocation) async throws -> StreamWatch {
         let bothListen = try await eventually { try await database.listeners().count == 2 }
         #expect(bothListen)
         let watch = StreamWatch()
-        let stream = desk.server.desk.streams.open(mechanismUID)
+        let stream = server.devServer.context.streams.open(mechanismUID)
         Task { for await _ in stream.signals { watch.signals.withLock { $0 += 1 } } }
         var last = -1
         while last != watch.count {
@@ -207,7 +207,7 @@ private final class StreamWatch: Sendable {
     }
 }
 
-extension StatePlace {
+extension StateLocation {
     /// The name of its database.
     private var database: String {
         get throws {

@@ -13,13 +13,13 @@ extension StateTests {
 
     @Test("A state that was sealed with another key, or is another server's, is an error at the start, and stays as it was")
     func wrongKey() async throws {
-        try await StatePlace.with(.file) { place in
+        try await StateLocation.with(.file) { place in
             let path = place.directory.file("state/server.sqlite")
-            try await place.desk { desk in
-                _ = try await desk.session()
+            try await place.server { server in
+                _ = try await server.session()
                 // The file is this server's alone.
-                let second = DeskServer(configuration: place.configuration, logger: .silent)
-                await #expect(throws: StoreError.self) { try await second.desk.prepare() }
+                let second = DevServer(configuration: place.configuration, logger: .silent)
+                await #expect(throws: StoreError.self) { try await second.context.prepare() }
             }
             #expect(try mode(path) == 0o600 && mode(path + ".key") == 0o600)
             #expect(try mode(place.directory.file("state")) == 0o700)
@@ -33,14 +33,14 @@ extension StateTests {
             ]
             for (state, code) in codes {
                 configuration.state = state
-                let server = DeskServer(configuration: configuration, logger: .silent)
-                let error = await #expect(throws: StoreError.self) { try await server.desk.prepare() }
+                let server = DevServer(configuration: configuration, logger: .silent)
+                let error = await #expect(throws: StoreError.self) { try await server.context.prepare() }
                 #expect(error?.code == code, "\(String(describing: error))")
             }
             #expect(try Data(contentsOf: URL(filePath: path)) == before)
             try FileManager.default.removeItem(atPath: path + ".key")
-            let server = DeskServer(configuration: place.configuration, logger: .silent)
-            let error = await #expect(throws: StoreError.self) { try await server.desk.prepare() }
+            let server = DevServer(configuration: place.configuration, logger: .silent)
+            let error = await #expect(throws: StoreError.self) { try await server.context.prepare() }
             #expect(error?.code == .keyUnavailable)
         }
     }
@@ -60,15 +60,15 @@ extension StateTests {
     @Test("Nothing secret stands in the file: no token, password, name of a device's secret, nor what a journey collected")
     func secretsAtRest() async throws {
         let holding = try ServerConfiguration.sample(journeys: Self.holding).journeys
-        try await StatePlace.with(.file) { place in
+        try await StateLocation.with(.file) { place in
             let seen = Kept()
-            try await place.desk { desk in
-                let tokens = try await desk.tokens()
-                let phone = try await desk.registeredPhone()
+            try await place.server { server in
+                let tokens = try await server.tokens()
+                let phone = try await server.registeredPhone()
                 // What rows hold, and nobody may read in the file.
                 await seen.set("secret", Base64.encode(phone.secret.bytes, as: .url))
                 await seen.set("device", "Test phone")
-                let plain = try await desk.server.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
+                let plain = try await server.devServer.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
                 for name in ["secret", "device"] {
                     let text = await seen[name]
                     let isHeld = plain.contains { $0.contains(text) }
@@ -80,12 +80,12 @@ extension StateTests {
                     #expect(!isHeld, "\(name)")
                     await seen.set(name, token)
                 }
-                await seen.set("session", try await desk.session())
+                await seen.set("session", try await server.session())
             }
-            try await place.desk({ $0.journeys = holding }) { desk in
-                #expect(try await desk.logIn("Holding").json["authId"] != nil)
-                let plain = try await desk.server.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
-                let password = Base64.encode(Array(TestDesk.password.utf8), as: .url)
+            try await place.server({ $0.journeys = holding }) { server in
+                #expect(try await server.logIn("Holding").json["authId"] != nil)
+                let plain = try await server.devServer.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
+                let password = Base64.encode(Array(TestServer.password.utf8), as: .url)
                 let isHeld = plain.contains { $0.contains(password) }
                 #expect(isHeld, "no row holds the password: this test finds out nothing")
                 await seen.set("password", password)
@@ -96,7 +96,7 @@ extension StateTests {
                 for name in ["session", "access", "refresh", "secret", "device", "password"] {
                     #expect(bytes.firstRange(of: Data(await seen[name].utf8)) == nil, "\(name) in \(file)")
                 }
-                #expect(bytes.firstRange(of: Data(TestDesk.password.utf8)) == nil)
+                #expect(bytes.firstRange(of: Data(TestServer.password.utf8)) == nil)
             }
         }
     }
@@ -111,21 +111,21 @@ extension StateTests {
         try await SmallDisk.with(directory.file("disk"), kilobytes: 2048) { disk in
             var configuration = ServerConfiguration.sample()
             configuration.state = .file(disk.path + "/state/server.sqlite")
-            try await TestDesk.run(configuration) { desk in
-                let session = try await desk.session()
-                let code = try await desk.code(session)
+            try await TestServer.run(configuration) { server in
+                let session = try await server.session()
+                let code = try await server.code(session)
                 try disk.fill()
                 var refused = 0
                 for _ in 0..<400 where refused == 0 {
-                    if try await desk.start("Login").status == 503 { refused += 1 }
+                    if try await server.start("Login").status == 503 { refused += 1 }
                 }
                 #expect(refused == 1)
-                let reply = try await desk.exchange(code)
+                let reply = try await server.exchange(code)
                 #expect(reply.status == 503, "\(reply.text)")
                 disk.empty()
                 // The code was not used up by the attempt that failed.
-                #expect(try await desk.exchange(code).status == 200)
-                #expect(try await desk.session() != session)
+                #expect(try await server.exchange(code).status == 200)
+                #expect(try await server.session() != session)
             }
         }
     }
@@ -134,15 +134,15 @@ extension StateTests {
         "A database that is lost is 503, and the server goes on when it is back",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
     func lostDatabase() async throws {
-        try await StatePlace.with(.postgreSQL) { place in
-            try await place.desk { desk in
-                let server = try #require(PostgresTrait.server)
-                let session = try await desk.session()
-                try await server.crash()
-                #expect(try await desk.start("Login").status == 503)
-                try await server.start()
-                #expect(try await desk.session() != session)
-                #expect(try await desk.authorize(session).status == 302)
+        try await StateLocation.with(.postgreSQL) { place in
+            try await place.server { server in
+                let postgres = try #require(PostgresTrait.server)
+                let session = try await server.session()
+                try await postgres.crash()
+                #expect(try await server.start("Login").status == 503)
+                try await postgres.start()
+                #expect(try await server.session() != session)
+                #expect(try await server.authorize(session).status == 302)
             }
         }
     }
@@ -151,10 +151,10 @@ extension StateTests {
 
     @Test("Of a hundred who exchange one code at the same instant one gets tokens", arguments: StateKind.here)
     func oneCode(kind: StateKind) async throws {
-        try await StatePlace.with(kind) { place in
-            try await place.desk { desk in
-                let code = try await desk.code(try await desk.session())
-                let statuses = try await atOnce(100) { _ in try await desk.exchange(code).status }
+        try await StateLocation.with(kind) { place in
+            try await place.server { server in
+                let code = try await server.code(try await server.session())
+                let statuses = try await atOnce(100) { _ in try await server.exchange(code).status }
                 let grantedCount = statuses.count { $0 == 200 }
                 let refusedCount = statuses.count { $0 == 400 }
                 #expect(grantedCount == 1 && refusedCount == 99)
@@ -165,18 +165,18 @@ extension StateTests {
     @Test(
         "A hundred logins at the same instant are a hundred sessions, each there when it is answered", arguments: StateKind.here)
     func logins(kind: StateKind) async throws {
-        try await StatePlace.with(kind) { place in
+        try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let tokens = Mutex<[String]>([])
-            try await place.desk(clock: clock) { desk in
-                let sessions = try await atOnce(100) { _ in try await desk.session() }
+            try await place.server(clock: clock) { server in
+                let sessions = try await atOnce(100) { _ in try await server.session() }
                 #expect(Set(sessions).count == 100)
                 tokens.withLock { $0 = sessions }
             }
             guard kind != .memory else { return }
-            try await place.desk(clock: clock) { desk in
+            try await place.server(clock: clock) { server in
                 for token in tokens.withLock({ $0 }) {
-                    let info = try await desk.send(
+                    let info = try await server.send(
                         .post, "/am/json/realms/root/sessions?_action=validate&tokenId=\(token)", body: "{}")
                     #expect(info.json["valid"] == .bool(true))
                 }
@@ -187,16 +187,16 @@ extension StateTests {
     @Test("A password whose hash takes long is worked out once, however many come with it", arguments: StateKind.here)
     func slowPasswords(kind: StateKind) async throws {
         let hash = try #require(PasswordHash(of: Secret("slow horse".utf8)))
-        try await StatePlace.with(kind) { place in
+        try await StateLocation.with(kind) { place in
             var slow = User(name: "slow")
             slow.passwordHash = hash
-            try await place.desk({ [slow] in $0.users.append(slow) }) { desk in
+            try await place.server({ [slow] in $0.users.append(slow) }) { server in
                 let statuses = try await atOnce(20) { index in
-                    try await desk.logIn("Login", name: "slow", password: index % 2 == 0 ? "slow horse" : "wrong").status
+                    try await server.logIn("Login", name: "slow", password: index % 2 == 0 ? "slow horse" : "wrong").status
                 }
                 let expected = statuses.indices.map { $0 % 2 == 0 ? 200 : 401 }
                 #expect(statuses == expected)
-                #expect(try await desk.server.desk.engine.passwords.worked == 2)
+                #expect(try await server.devServer.context.engine.passwords.worked == 2)
             }
         }
     }
@@ -205,9 +205,9 @@ extension StateTests {
     func slowPasswordAside(kind: StateKind) async throws {
         let (password, runs) = (Secret("slow horse".utf8), Counter())
         let hash = try #require(PasswordHash(of: password))
-        try await StatePlace.with(kind) { place in
-            try await place.desk { desk in
-                let engine = try await desk.server.desk.engine
+        try await StateLocation.with(kind) { place in
+            try await place.server { server in
+                let engine = try await server.devServer.context.engine
                 for workshop in engine.workshops { workshop.suspend() }
                 async let slow = engine.run { transaction in
                     runs.add()
@@ -215,7 +215,7 @@ extension StateTests {
                 }
                 let hasBegun = try await eventually { runs.count == 1 }
                 #expect(hasBegun)
-                _ = try await desk.session()
+                _ = try await server.session()
                 #expect(engine.passwords.worked == 0 && runs.count == 1)
                 for workshop in engine.workshops { workshop.resume() }
                 #expect(try await slow)
@@ -230,27 +230,27 @@ extension StateTests {
         "Two servers on one database: requests alternate, no login is lost and none counts twice",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
     func twoServers() async throws {
-        try await StatePlace.with(.postgreSQL) { place in
+        try await StateLocation.with(.postgreSQL) { place in
             let clock = StillClock()
-            try await place.desk(clock: clock) { one in
-                try await place.desk(clock: clock) { other in
+            try await place.server(clock: clock) { one in
+                try await place.server(clock: clock) { other in
                     let phone = try await one.registeredPhone()
-                    let desks = [one, other]
+                    let servers = [one, other]
                     for turn in 0..<40 {
-                        let login = try await desks[turn % 2].waitingLogin(phone: phone)
-                        let answers = try await atOnce(2) { try await phone.answer(login.push, at: desks[$0]).status }
+                        let login = try await servers[turn % 2].waitingLogin(phone: phone)
+                        let answers = try await atOnce(2) { try await phone.answer(login.push, at: servers[$0]).status }
                         #expect(answers.sorted() == [200, 400])
                         clock.advance(by: Double(try #require(login.step.waitMilliseconds)) / 1000)
-                        let results = try await atOnce(2) { try await desks[$0].next(login.step).json["tokenId"]?.string }
+                        let results = try await atOnce(2) { try await servers[$0].next(login.step).json["tokenId"]?.string }
                         let granted = results.compactMap(\.self)
                         #expect(granted.count == 1)
                         let token = try #require(granted.first)
-                        #expect(try await desks[(turn + 1) % 2].authorize(token).status == 302)
+                        #expect(try await servers[(turn + 1) % 2].authorize(token).status == 302)
                     }
                     // What stands at one is known to the other: keys, and tokens.
                     let tokens = try await one.tokens()
                     #expect(try await other.claims(try #require(tokens.id))["sub"] == "mira")
-                    try await other.server.rotateSigningKey()
+                    try await other.devServer.rotateSigningKey()
                     let newer = try await other.tokens()
                     let isTakenOver = try await eventually { (try? await one.claims(try #require(newer.id)))?["sub"] == "mira" }
                     #expect(isTakenOver)
@@ -263,25 +263,25 @@ extension StateTests {
 
     @Test("A snapshot brings everything back, also the clock, and can be kept as bytes", arguments: StateKind.here)
     func snapshot(kind: StateKind) async throws {
-        try await StatePlace.with(kind) { place in
-            try await place.desk { desk in
-                let session = try await desk.session()
-                let phone = try await desk.registeredPhone()
-                desk.server.moveClock(by: .seconds(5))
-                let sealed = try await desk.server.snapshot().sealed(with: StatePlace.key)
+        try await StateLocation.with(kind) { place in
+            try await place.server { server in
+                let session = try await server.session()
+                let phone = try await server.registeredPhone()
+                server.devServer.moveClock(by: .seconds(5))
+                let sealed = try await server.devServer.snapshot().sealed(with: StateLocation.key)
                 #expect(sealed.firstRange(of: Array(phone.uid.utf8)) == nil)
                 #expect(throws: StoreError.self) {
-                    try DeskSnapshot(sealed: sealed, key: Secret([UInt8](repeating: 1, count: 32)))
+                    try StateSnapshot(sealed: sealed, key: Secret([UInt8](repeating: 1, count: 32)))
                 }
 
-                let later = try await desk.session()
-                desk.server.moveClock(by: .seconds(50))
-                try await desk.server.restore(try DeskSnapshot(sealed: sealed, key: StatePlace.key))
-                #expect(desk.server.desk.clock.offset == 5)
-                #expect(try await desk.authorize(session).location["code"] != nil)
-                #expect(try await desk.authorize(later).location["code"] == nil)
-                let login = try await desk.waitingLogin(phone: phone)
-                #expect(try await phone.answer(login.push, at: desk).status == 200)
+                let later = try await server.session()
+                server.devServer.moveClock(by: .seconds(50))
+                try await server.devServer.restore(try StateSnapshot(sealed: sealed, key: StateLocation.key))
+                #expect(server.devServer.context.clock.offset == 5)
+                #expect(try await server.authorize(session).location["code"] != nil)
+                #expect(try await server.authorize(later).location["code"] == nil)
+                let login = try await server.waitingLogin(phone: phone)
+                #expect(try await phone.answer(login.push, at: server).status == 200)
             }
         }
     }

@@ -28,37 +28,37 @@ enum StateKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
 }
 
 /// A place for the state of one test.
-struct StatePlace: Sendable {
+struct StateLocation: Sendable {
     let directory: TemporaryDirectory
     let state: ServerState
 
     static let key = Secret([UInt8](repeating: 7, count: 32))
 
     /// Gives `body` an empty place. A database is made for it alone.
-    static func with(_ kind: StateKind, _ body: (StatePlace) async throws -> Void) async throws {
+    static func with(_ kind: StateKind, _ body: (StateLocation) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         switch kind {
-        case .memory: try await body(StatePlace(directory: directory, state: .memory))
-        case .file: try await body(StatePlace(directory: directory, state: .file(directory.file("state/server.sqlite"))))
+        case .memory: try await body(StateLocation(directory: directory, state: .memory))
+        case .file: try await body(StateLocation(directory: directory, state: .file(directory.file("state/server.sqlite"))))
         case .postgreSQL:
             let server = try #require(PostgresTrait.server)
             let name = "d" + UUID().uuidString.lowercased().filter { $0 != "-" }
             try await server.execute("CREATE DATABASE \(name)")
             let connection = server.connection.replacing("dbname=postgres", with: "dbname=\(name)")
-            try await body(StatePlace(directory: directory, state: .postgreSQL(connection, key: key)))
+            try await body(StateLocation(directory: directory, state: .postgreSQL(connection, key: key)))
         }
     }
 
     /// A server on this place, as long as `body` takes; what it knows stays here.
-    func desk(
+    func server(
         clock: StillClock = StillClock(), _ configure: (inout ServerConfiguration) -> Void = { _ in },
-        _ body: @Sendable (TestDesk) async throws -> Void
+        _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         var configuration = ServerConfiguration.sample()
         configure(&configuration)
         configuration.state = state
-        try await TestDesk.run(configuration, clock: clock, body)
+        try await TestServer.run(configuration, clock: clock, body)
     }
 
     var configuration: ServerConfiguration {
@@ -68,7 +68,7 @@ struct StatePlace: Sendable {
     }
 
     /// The engine of this place, without a server.
-    func rows() throws -> any RowStore { try SignetServer.StatePlace.open(state).0 }
+    func rows() throws -> any RowStore { try SignetServer.StateLocation.open(state).0 }
 }
 
 /// One server for all the tests of a suite: to make a cluster takes seconds.

@@ -18,7 +18,7 @@ struct StateTests {
     @Test(
         "Rows are read, grouped, paged, counted and taken away, and sweeping takes only what is over", arguments: StateKind.here)
     func rows(kind: StateKind) async throws {
-        try await StatePlace.with(kind) { place in
+        try await StateLocation.with(kind) { place in
             let store = try place.rows()
             defer { store.close() }
             func write(_ rows: [String: StoredRow?], now: Int64 = 0) throws {
@@ -75,11 +75,11 @@ struct StateTests {
 
     @Test("A row of a later version, of another key or in another's place is an error, and stays", arguments: StateKind.here)
     func foreignRows(kind: StateKind) async throws {
-        try await StatePlace.with(kind) { place in
+        try await StateLocation.with(kind) { place in
             let store = try place.rows()
             defer { store.close() }
             let key = RowKey(kind: "k", name: "a")
-            let coder = RowCoder(StatePlace.key)
+            let coder = RowCoder(StateLocation.key)
             let cases: [([UInt8], StoreError.Code)] = [
                 ([2] + (try coder.bytes(of: "x", for: key)).dropFirst(), .newerFormat), ([], .corrupt),
                 (try RowCoder(Secret([UInt8](repeating: 8, count: 32))).bytes(of: "x", for: key), .keyMismatch),
@@ -93,7 +93,7 @@ struct StateTests {
                     return ((), changes)
                 }
                 try store.transact { reader throws(StoreError) in
-                    let transaction = DeskTransaction(reader, coder, PasswordMemory())
+                    let transaction = RowCache(reader, coder, PasswordMemory())
                     transaction.begin()
                     #expect((transaction.value(key, at: .distantPast) as (value: String, expiresAt: Int64)?) == nil)
                     #expect(transaction.failure?.code == code)
@@ -108,7 +108,7 @@ struct StateTests {
         #expect(throws: (any Error).self) { try JSON.encode(["x": Secret([1, 2, 3])]) }
         #expect(throws: (any Error).self) { try JSONDecoder().decode(Secret.self, from: Data("\"AQID\"".utf8)) }
         let key = RowKey(kind: "k", name: "a")
-        let coder = RowCoder(StatePlace.key)
+        let coder = RowCoder(StateLocation.key)
         let bytes = try coder.bytes(of: Secret("correct horse".utf8), for: key)
         #expect(try coder.value(Secret.self, of: bytes, for: key) == Secret("correct horse".utf8))
         #expect(bytes.firstRange(of: Array("horse".utf8)) == nil)
@@ -118,12 +118,12 @@ struct StateTests {
 
     @Test("A journey that the configuration has no more ends as a login that failed", arguments: StateKind.lasting)
     func vanishedJourney(kind: StateKind) async throws {
-        try await StatePlace.with(kind) { place in
+        try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let kept = Kept()
-            try await place.desk(clock: clock) { desk in await kept.add(try await desk.start("PushLogin").step) }
-            try await place.desk(clock: clock, { $0.journeys = Journeys([]) }) { desk in
-                let reply = try await desk.next(await kept.steps[0])
+            try await place.server(clock: clock) { server in await kept.add(try await server.start("PushLogin").step) }
+            try await place.server(clock: clock, { $0.journeys = Journeys([]) }) { server in
+                let reply = try await server.next(await kept.steps[0])
                 #expect(reply.status == 401 && reply.message == "Login failure")
             }
         }
@@ -139,15 +139,15 @@ struct StateTests {
 
     @Test("A user of the configuration keeps what a journey changed, each part until the configuration says something else of it")
     func seeds() async throws {
-        try await StatePlace.with(.file) { place in
+        try await StateLocation.with(.file) { place in
             let mira = UserKey(realm: .root, name: "mira")
             func found(_ configure: @escaping @Sendable (inout ServerConfiguration) -> Void) async throws -> [String] {
                 let kept = Kept()
-                try await place.desk(configure) { desk in
-                    let person = try await desk.server.desk.transact { state, _ in state.directory[mira] }
+                try await place.server(configure) { server in
+                    let person = try await server.devServer.context.transact { state, _ in state.directory[mira] }
                     await kept.set("locked", person.map { "\($0.isLocked)" } ?? "nobody")
-                    for password in [TestDesk.password, "other", "new"] {
-                        let isRight = try await desk.server.desk.transact { state, _ in
+                    for password in [TestServer.password, "other", "new"] {
+                        let isRight = try await server.devServer.context.transact { state, _ in
                             state.directory.accepts(Secret(password.utf8), of: mira)
                         }
                         if isRight { await kept.set("password", password) }
@@ -156,13 +156,13 @@ struct StateTests {
                 return [await kept["locked"], await kept["password"]]
             }
             let atFirst = try await found { _ in }
-            #expect(atFirst == ["false", TestDesk.password])
-            try await place.desk { desk in
-                try await desk.server.desk.transact { state, _ in
+            #expect(atFirst == ["false", TestServer.password])
+            try await place.server { server in
+                try await server.devServer.context.transact { state, _ in
                     state.directory.setLocked(true, mira)
                     state.directory.setPassword(Secret("other".utf8), of: mira)
                 }
-                #expect(try await desk.logIn("Login").status == 401)
+                #expect(try await server.logIn("Login").status == 401)
             }
             for (edit, isLocked, password) in Self.edits {
                 let after = try await found { configuration in

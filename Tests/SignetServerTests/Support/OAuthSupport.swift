@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetServer
 
-extension TestDesk {
+extension TestServer {
     /// Made once: a key takes longer than most tests.
     static let signingKey = (try? _RSA.Signing.PrivateKey(keySize: .bits2048)).map { Secret($0.pemRepresentation.utf8) }
 

@@ -7,17 +7,17 @@ import Testing
 
 /// A browser without a window, scripts or mercy: it keeps cookies, reads forms, and sends what it is told.
 final class PageBrowser {
-    let desk: TestDesk
+    let server: TestServer
     private(set) var cookies: [String: String]
 
-    init(_ desk: TestDesk, cookies: [String: String] = [:]) { (self.desk, self.cookies) = (desk, cookies) }
+    init(_ server: TestServer, cookies: [String: String] = [:]) { (self.server, self.cookies) = (server, cookies) }
 
     /// Asks for a page, and goes where it is sent, up to a page that is none of this server's.
     func get(_ path: String) async throws -> Reply { try await follow(try await send(.get, path)) }
 
     /// Sends a form.
     func post(_ path: String, _ fields: [String: String?]) async throws -> Reply {
-        try await follow(try await send(.post, path, TestDesk.form(fields)))
+        try await follow(try await send(.post, path, TestServer.form(fields)))
     }
 
     /// Fills in the form of a page and sends it.
@@ -26,7 +26,7 @@ final class PageBrowser {
     }
 
     /// Signs in on a page that asks for name and password.
-    func signIn(_ page: Reply, name: String = "mira", password: String = TestDesk.password) async throws -> Reply {
+    func signIn(_ page: Reply, name: String = "mira", password: String = TestServer.password) async throws -> Reply {
         try await submit(page, ["IDToken1": name, "IDToken2": password])
     }
 
@@ -35,7 +35,7 @@ final class PageBrowser {
         var headers: [String: String] = ["User-Agent": "PageBrowser"]
         if !cookies.isEmpty { headers["Cookie"] = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
         if body != nil { headers["Content-Type"] = "application/x-www-form-urlencoded" }
-        let reply = try await desk.send(method, path, headers: headers, body: body)
+        let reply = try await server.send(method, path, headers: headers, body: body)
         for cookie in reply.cookies {
             let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
             cookies[String(pair[0])] = cookie.contains("Max-Age=0") ? nil : String(pair.count == 2 ? pair[1] : "")

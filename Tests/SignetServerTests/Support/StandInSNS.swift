@@ -71,9 +71,10 @@ final class StandInSNS: Sendable {
 
     private static func success(_ action: String) -> String {
         switch action {
-        case "CreatePlatformEndpoint": FrontReply.document(action, FrontReply.element("EndpointArn", endpoint), requestID: "r")
-        case "Publish": FrontReply.document(action, FrontReply.element("MessageId", "sns-1"), requestID: "r")
-        default: FrontReply.document(action, nil, requestID: "r")
+        case "CreatePlatformEndpoint":
+            PushGatewayResponse.document(action, PushGatewayResponse.element("EndpointArn", endpoint), requestID: "r")
+        case "Publish": PushGatewayResponse.document(action, PushGatewayResponse.element("MessageId", "sns-1"), requestID: "r")
+        default: PushGatewayResponse.document(action, nil, requestID: "r")
         }
     }
 
@@ -91,12 +92,12 @@ final class StandInSNS: Sendable {
     }
 }
 
-extension TestDesk {
+extension TestServer {
     /// Waits until a push message is no longer on its way.
     func settledPush(_ user: String = "mira") async throws -> PushReport {
         var settled: PushReport?
         _ = try await eventually {
-            settled = try await server.pushes(to: user).last { $0.progress != .onItsWay }
+            settled = try await devServer.pushes(to: user).last { $0.progress != .onItsWay }
             return settled != nil
         }
         return try #require(settled)

@@ -4,18 +4,18 @@ import SignetStorage
 
 @testable import SignetServer
 
-extension DeskTransaction {
+extension RowCache {
     /// A transaction on an empty state, which nobody else waits for.
-    static func alone(_ rows: any RowReader = MemoryRows()) -> DeskTransaction {
-        DeskTransaction(rows, RowCoder(Secret.random(byteCount: 32)), PasswordMemory(), isAlone: true)
+    static func alone(_ rows: any RowReader = MemoryRows()) -> RowCache {
+        RowCache(rows, RowCoder(Secret.random(byteCount: 32)), PasswordMemory(), isAlone: true)
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// An empty state for a rule, which is lost with it.
     init(users: [User], clients: [RegisteredClient] = [], trees: [JourneyTree]) {
         self.init(
-            DeskConstants(
+            PushStreamConstants(
                 users: users, clients: ClientRegistry(clients), trees: trees.byName, key: Secret.random(byteCount: 32)), .alone())
     }
 }
@@ -32,9 +32,9 @@ struct TestRows {
 
     /// Runs a rule, and writes what it changed.
     @discardableResult
-    func transact<R>(at now: Date, _ body: (DeskTransaction) throws -> R) throws -> R {
+    func transact<R>(at now: Date, _ body: (RowCache) throws -> R) throws -> R {
         let result: Result<R, any Error> = try store.transact { reader throws(StoreError) in
-            let transaction = DeskTransaction(reader, coder, PasswordMemory(), isAlone: true)
+            let transaction = RowCache(reader, coder, PasswordMemory(), isAlone: true)
             let result = Result { try body(transaction) }
             if let failure = transaction.failure { throw failure }
             var changes = RowChanges()

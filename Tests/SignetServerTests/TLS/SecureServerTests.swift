@@ -20,7 +20,7 @@ struct SecureServerTests {
             $0.host = host
             $0.tls = tls
         }
-        try await DeskServer(configuration: configuration, clock: clock, logger: quiet).serve(body)
+        try await DevServer(configuration: configuration, clock: clock, logger: quiet).serve(body)
     }
 
     @Test("Who trusts the authority is answered by every name; the address is https, and cookies are for https only")

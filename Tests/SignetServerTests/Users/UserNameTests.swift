@@ -15,12 +15,12 @@ struct UserNameTests {
         #expect(Set([Self.composed, Self.decomposed]).count == 2)
 
         let password = Secret("changeit".utf8)
-        var desk = DeskState(users: [User(name: Self.composed.name, password: password)], trees: [])
-        let verdicts = [Self.composed, Self.decomposed].map { desk.directory.accepts(password, of: $0) }
+        var server = ServerTransaction(users: [User(name: Self.composed.name, password: password)], trees: [])
+        let verdicts = [Self.composed, Self.decomposed].map { server.directory.accepts(password, of: $0) }
         #expect(verdicts == [true, false])
-        #expect(!desk.directory.contains(Self.decomposed))
-        desk.directory.setLocked(true, Self.composed)
-        #expect(desk.directory[Self.composed]?.isLocked == true)
-        #expect(desk.directory[Self.decomposed] == nil)
+        #expect(!server.directory.contains(Self.decomposed))
+        server.directory.setLocked(true, Self.composed)
+        #expect(server.directory[Self.composed]?.isLocked == true)
+        #expect(server.directory[Self.decomposed] == nil)
     }
 }

@@ -121,7 +121,7 @@ extension NodeType {
 
 extension SectionReader {
     /// Reads a node's type and the properties of that type. Nil when there is no such type.
-    mutating func nodeParts(_ surroundings: NodeSurroundings) -> (type: NodeType, parts: NodeParts)? {
+    mutating func nodeParts(_ surroundings: NodeContext) -> (type: NodeType, parts: DecodedNode)? {
         guard let value = requiredValue("type", kind: "the name of a node type") else {
             ignoreTheRest()
             return nil
@@ -139,7 +139,7 @@ extension SectionReader {
 
     /// Puts a node that was read on a page, if it can be there.
     /// - Returns: whether it can.
-    fileprivate mutating func put(_ read: (type: NodeType, parts: NodeParts), on page: inout PageNode, isLast: Bool) -> Bool {
+    fileprivate mutating func put(_ read: (type: NodeType, parts: DecodedNode), on page: inout PageNode, isLast: Bool) -> Bool {
         let name = read.type.name
         switch read.parts {
         case .collectors(let collectors):

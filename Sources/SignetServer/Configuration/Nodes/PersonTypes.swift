@@ -27,7 +27,7 @@ extension NodeType {
             let properties = reader.pairs("properties").map { ($0.key, $0.value.text ?? "") }
             let minutes = 1...1_000_000
             return SetSessionPropertiesNode(
-                wishes: SessionWishes(
+                wishes: SessionOptions(
                     properties: Dictionary(properties, uniquingKeysWith: { _, last in last }),
                     idleTime: reader.optionalNumber("maxIdleTime", in: minutes, standard: "the server's").map { $0 * 60 },
                     maximumTime: reader.optionalNumber("maxSessionTime", in: minutes, standard: "the server's").map { $0 * 60 }))

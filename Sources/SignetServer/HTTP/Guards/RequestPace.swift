@@ -35,7 +35,7 @@ struct HeadRefusal: Sendable {
     /// The status of the answer: 408, 431 or 400.
     let status: HTTPResponse.Status
     /// The reason that is counted; nil for a head that is not HTTP.
-    let reason: DeskEvent.RefusalReason?
+    let reason: MetricEvent.RefusalReason?
     /// What was wrong, in words for the log.
     let message: String
     /// The time since the request's first byte.
@@ -162,7 +162,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func refuseHead(
-        _ status: HTTPResponse.Status, _ reason: DeskEvent.RefusalReason?, _ message: String, _ context: ChannelHandlerContext
+        _ status: HTTPResponse.Status, _ reason: MetricEvent.RefusalReason?, _ message: String, _ context: ChannelHandlerContext
     ) {
         deadline?.cancel()
         isRefused = true

@@ -23,7 +23,7 @@ struct RouteName: Sendable, Hashable, CustomStringConvertible {
     let description: String
 
     /// Reads a path, which need not have an address.
-    init(_ path: String, below contextPath: String, front: PushFrontConfiguration?) {
+    init(_ path: String, below contextPath: String, front: PushGatewayConfiguration?) {
         if let front, front.isAt(path) {
             self.init(.front, "push front")
             return

@@ -22,7 +22,7 @@ extension HTTPFields {
     }
 }
 
-extension Desk {
+extension ServerContext {
     /// Whether browsers are told to use https only (RFC 6797). Never for this machine, where other programs listen at other ports in plain
     /// http, and never with an authority of our own: a browser would not let anybody past one that is not trusted yet.
     var isStrictlySecure: Bool {

@@ -49,7 +49,7 @@ struct Telemetry: Sendable {
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .delete, .options, .patch]
 
     /// Counts what happened.
-    func count(_ events: [DeskEvent]) {
+    func count(_ events: [MetricEvent]) {
         for event in events {
             let (label, dimensions) = event.metric
             Counter(label: label, dimensions: dimensions, factory: metrics).increment()
@@ -65,7 +65,7 @@ private struct HeaderExtractor: Extractor {
 }
 
 /// Something that is counted.
-enum DeskEvent: Sendable, Hashable {
+enum MetricEvent: Sendable, Hashable {
     /// A journey came to an end; its name is one of the configuration's.
     case login(journey: String, LoginOutcome)
     case push(PushEvent)
@@ -116,7 +116,7 @@ enum LoginOutcome: String, Sendable {
     /// It was refused for another reason, too many guesses for example.
     case refused
 
-    init(_ refusal: Refusal) {
+    init(_ refusal: APIError) {
         self =
             switch refusal {
             case .lockedOut: .lockedOut

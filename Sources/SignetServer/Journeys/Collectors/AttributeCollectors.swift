@@ -40,15 +40,15 @@ struct AttributeCollector: Collector {
     var kind = Kind.text
     var policies: [AttributePolicy] = []
 
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         [shown(journey.attributes[attribute] ?? kind.nothing, failures: [], isChecked: false)]
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         guard let value = kind.value(answers.value(0)) else {
             return .again([shown(kind.nothing, failures: [.validType(kind.typeName)], isChecked: false)])
         }
-        let failures = policies.filter { !$0.accepts(value, attribute: attribute, in: journey.realm, desk) }
+        let failures = policies.filter { !$0.accepts(value, attribute: attribute, in: journey.realm, tx) }
         let isChecked = answers.truth(0, "validateOnly")
         guard failures.isEmpty, !isChecked else { return .again([shown(value, failures: failures, isChecked: isChecked)]) }
         journey.attributes[attribute] = value
@@ -89,13 +89,13 @@ struct NewCredentialCollector: Collector {
 
     private var attribute: String { kind == .username ? "userName" : "password" }
 
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         [shown(kind == .username ? journey.username ?? "" : "", failures: [], isChecked: false)]
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         let text = answers.text(0)
-        let failures = policies.filter { !$0.accepts(.string(text), attribute: attribute, in: journey.realm, desk) }
+        let failures = policies.filter { !$0.accepts(.string(text), attribute: attribute, in: journey.realm, tx) }
         let isChecked = answers.truth(0, "validateOnly")
         guard failures.isEmpty, !isChecked else { return .again([shown(text, failures: failures, isChecked: isChecked)]) }
         switch kind {

@@ -16,7 +16,7 @@ enum AttributePolicy: Sendable, Hashable {
     case validType(String)
 
     /// Whether a value complies. One that is empty complies with everything but ``required``, as there.
-    func accepts(_ value: JSONValue, attribute: String, in realm: RealmPath, _ desk: DeskState) -> Bool {
+    func accepts(_ value: JSONValue, attribute: String, in realm: RealmPath, _ tx: ServerTransaction) -> Bool {
         let text = value.string ?? ""
         if self == .required { return value != .null && value != .string("") }
         guard value != .string("") else { return true }
@@ -24,7 +24,7 @@ enum AttributePolicy: Sendable, Hashable {
         case .required: return true
         case .minimumLength(let length): return text.count >= length
         case .maximumLength(let length): return text.count <= length
-        case .unique: return !desk.directory.contains(UserKey(realm: realm, name: text))
+        case .unique: return !tx.directory.contains(UserKey(realm: realm, name: text))
         case .capitals(let count): return text.count { $0.isUppercase } >= count
         case .digits(let count): return text.count { $0.isNumber } >= count
         case .emailAddress: return text.isEmailAddress

@@ -3,18 +3,18 @@ import SignetCore
 /// Asks for one thing on a page, alone or among others: AM's collector nodes.
 protocol Collector: Sendable {
     /// What it shows. It says the same as long as nothing was taken in between.
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback]
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback]
     /// Takes what the client filled in; the first of the answers is to the first of its own callbacks.
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult
 }
 
 /// What came of an answer.
-enum Intake: Sendable {
+enum CollectorResult: Sendable {
     case taken
     /// It will not do, or was only to be looked at: show these instead.
     case again([JourneyCallback])
     /// The login ends here.
-    case refuse(Refusal)
+    case refuse(APIError)
 }
 
 /// Several collectors on one page, and behind them perhaps one node more that asks in one step: its outcomes are the page's then.
@@ -27,12 +27,12 @@ struct PageNode: NodeKind {
 
     var name: String { "PageNode" }
     var outcomes: [NodeOutcome] { last?.outcomes ?? [.outcome] }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        let asked = collectors.map { $0.callbacks(journey, desk) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let asked = collectors.map { $0.callbacks(journey, tx) }
         guard let answers = visit.answers else {
-            return leave(visit, unless: collectors.isEmpty ? nil : asked, &journey, &desk)
+            return leave(visit, unless: collectors.isEmpty ? nil : asked, &journey, &tx)
         }
         var shown = asked
         var isDone = true
@@ -40,7 +40,7 @@ struct PageNode: NodeKind {
         for (index, collector) in collectors.enumerated() {
             let part = answers.part(from: offset, count: asked[index].count)
             offset += asked[index].count
-            switch collector.take(part, &journey, &desk) {
+            switch collector.take(part, &journey, &tx) {
             case .taken: break
             case .again(let callbacks):
                 shown[index] = callbacks
@@ -50,18 +50,18 @@ struct PageNode: NodeKind {
         }
         let rest = answers.part(from: offset)
         // What had nothing to ask before the others were answered comes to its turn now.
-        let lastVisit = NodeVisit(answers: isDone && !rest.isEmpty ? rest : nil, moment: visit.moment)
-        return leave(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &desk)
+        let lastVisit = NodeInput(answers: isDone && !rest.isEmpty ? rest : nil, moment: visit.moment)
+        return leave(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
     }
 
     /// Lets the last node speak, and leaves as it does, unless there are callbacks to answer first: they are shown, and what the last
     /// node asks with them, with what was answered to it already.
     private func leave(
-        _ visit: NodeVisit, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
-        _ desk: inout DeskState
-    ) -> NodeAction {
-        let action = last?.process(visit, &journey, &desk) ?? .leave(.outcome)
-        var shown = open ?? collectors.map { $0.callbacks(journey, desk) }
+        _ visit: NodeInput, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
+        _ tx: inout ServerTransaction
+    ) -> NodeResult {
+        let action = last?.process(visit, &journey, &tx) ?? .leave(.outcome)
+        var shown = open ?? collectors.map { $0.callbacks(journey, tx) }
         if case .ask(let page) = action {
             shown.append(
                 page.callbacks.enumerated().map { index, callback in answers.map { callback.keeping($0, at: index) } ?? callback }
@@ -84,18 +84,18 @@ struct CollectorNode: NodeKind {
     }
 
     var outcomes: [NodeOutcome] { [.outcome] }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        PageNode(collectors: collectors).process(visit, &journey, &desk)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        PageNode(collectors: collectors).process(visit, &journey, &tx)
     }
 }
 
 /// Asks for a user's name.
 struct UsernameCollector: Collector {
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] { [.name(prompt: "User Name")] }
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] { [.name(prompt: "User Name")] }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         journey.username = answers.text(0)
         return .taken
     }
@@ -103,9 +103,9 @@ struct UsernameCollector: Collector {
 
 /// Asks for a password.
 struct PasswordCollector: Collector {
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] { [.password(prompt: "Password")] }
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] { [.password(prompt: "Password")] }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         journey.password = Secret(answers.text(0).utf8)
         return .taken
     }
@@ -117,11 +117,11 @@ struct TextCollector: Collector {
     var prompt: String
     var standard = ""
 
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         [.any("TextInputCallback", ["prompt": .string(prompt), "defaultText": .string(standard)], ["": .string("")])]
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         journey.attributes[attribute] = .string(answers.text(0))
         return .taken
     }
@@ -134,7 +134,7 @@ struct TermsCollector: Collector {
     /// When they were made, in the form of RFC 3339.
     var createdAt = "2024-01-31T10:00:00.000Z"
 
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         [
             .any(
                 "TermsAndConditionsCallback",
@@ -142,8 +142,8 @@ struct TermsCollector: Collector {
         ]
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
-        guard answers.truth(0) else { return .again(callbacks(journey, desk)) }
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
+        guard answers.truth(0) else { return .again(callbacks(journey, tx)) }
         journey.attributes["termsAccepted"] = .string(version)
         return .taken
     }
@@ -157,7 +157,7 @@ struct ConsentCollector: Collector {
     var fields = ["mail", "givenName"]
     var isRequired = false
 
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         [
             .any(
                 "ConsentMappingCallback",
@@ -169,9 +169,9 @@ struct ConsentCollector: Collector {
         ]
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         let isGiven = answers.truth(0)
-        guard isGiven || !isRequired else { return .again(callbacks(journey, desk)) }
+        guard isGiven || !isRequired else { return .again(callbacks(journey, tx)) }
         journey.attributes["consent-\(mapping)"] = .bool(isGiven)
         return .taken
     }
@@ -184,7 +184,7 @@ struct SecurityQuestionsCollector: Collector {
     var count = 1
     var prompt = "Select a security question"
 
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         (0..<count).map { _ in
             .any(
                 "KbaCreateCallback",
@@ -195,17 +195,17 @@ struct SecurityQuestionsCollector: Collector {
         }
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         var taken: [String: Secret] = [:]
         for index in 0..<count {
             let question = answers.text(index, "question")
             let answer = Secret(answers.text(index, "answer").utf8)
             guard !question.isEmpty, !answer.isBlank, question.utf8.count <= 1024, allowsOwn || questions.contains(question)
-            else { return .again(callbacks(journey, desk)) }
+            else { return .again(callbacks(journey, tx)) }
             taken[question] = answer
         }
         // The same question twice is one question.
-        guard taken.count == count else { return .again(callbacks(journey, desk)) }
+        guard taken.count == count else { return .again(callbacks(journey, tx)) }
         journey.securityAnswers = taken
         return .taken
     }
@@ -219,7 +219,7 @@ struct DeviceProfileCollector: Collector {
     /// The most bytes of a profile.
     var largest = 64 * 1024
 
-    func callbacks(_ journey: JourneyState, _ desk: DeskState) -> [JourneyCallback] {
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         [
             .any(
                 "DeviceProfileCallback",
@@ -228,11 +228,11 @@ struct DeviceProfileCollector: Collector {
         ]
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ desk: inout DeskState) -> Intake {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         let text = answers.text(0)
         guard text.utf8.count <= largest, let profile = try? JSON.value(of: text.utf8), profile.isStorable,
             let identifier = profile["identifier"]?.string, !identifier.isEmpty
-        else { return .again(callbacks(journey, desk)) }
+        else { return .again(callbacks(journey, tx)) }
         var kept: [String: JSONValue] = ["identifier": .string(identifier)]
         for name in ["metadata", "location"] { kept[name] = profile[name]?.object.map { .object($0) } }
         journey.attributes["deviceProfile"] = .object(kept)

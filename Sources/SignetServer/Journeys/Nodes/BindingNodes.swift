@@ -39,11 +39,11 @@ struct DeviceBindingNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.success, .failure] + (mostDevices > 0 ? [.exceedDeviceLimit] : []) + clientErrors.outcomes
     }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
-        let known = desk.devices.others(.binding, of: user)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, tx.directory.contains(user) else { return .leave(.failure) }
+        let known = tx.devices.others(.binding, of: user)
         guard mostDevices == 0 || known.count < mostDevices else { return .leave(.exceedDeviceLimit) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
@@ -70,7 +70,7 @@ struct DeviceBindingNode: NodeKind {
         if postponesStorage {
             journey.pendingCredential = device
         } else {
-            desk.devices.save(device, for: user)
+            tx.devices.save(device, for: user)
         }
         return .leave(.success)
     }
@@ -99,10 +99,10 @@ struct DeviceSigningVerifierNode: NodeKind {
 
     var name: String { "DeviceSigningVerifierNode" }
     var outcomes: [NodeOutcome] { [.success, .failure, .noDeviceRegistered, .keyNotFound] + clientErrors.outcomes }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        if let user = journey.user, desk.devices.others(.binding, of: user).isEmpty { return .leave(.noDeviceRegistered) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        if let user = journey.user, tx.devices.others(.binding, of: user).isEmpty { return .leave(.noDeviceRegistered) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
@@ -113,7 +113,7 @@ struct DeviceSigningVerifierNode: NodeKind {
         guard let statement = SignedStatement(answers.text(0, "jws")),
             let user = journey.user ?? UserKey(universalID: statement.claims["sub"]?.string ?? "", realm: journey.realm)
         else { return .leave(.failure) }
-        let known = desk.devices.others(.binding, of: user)
+        let known = tx.devices.others(.binding, of: user)
         guard !known.isEmpty else { return .leave(.noDeviceRegistered) }
         guard var device = known.first(where: { $0.boundKeyID == statement.header["kid"]?.string }) else {
             return .leave(.keyNotFound)
@@ -122,7 +122,7 @@ struct DeviceSigningVerifierNode: NodeKind {
             statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
         else { return .leave(.failure) }
         device.lastUsedAt = visit.moment.now
-        desk.devices.save(device, for: user)
+        tx.devices.save(device, for: user)
         journey.username = user.name
         return .leave(.success)
     }
@@ -143,11 +143,11 @@ struct DeviceBindingStorageNode: NodeKind {
     var name: String { "DeviceBindingStorageNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, let device = journey.pendingCredential, device.kind == .binding else {
             return .leave(.isFalse)
         }
-        desk.devices.save(device, for: user)
+        tx.devices.save(device, for: user)
         journey.pendingCredential = nil
         return .leave(.isTrue)
     }

@@ -5,10 +5,10 @@ struct DataStoreDecisionNode: NodeKind {
     var name: String { "DataStoreDecisionNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, let password = journey.password else { return .leave(.isFalse) }
-        return switch desk.judge(password, of: user, visit.moment) {
+        return switch tx.judge(password, of: user, visit.moment) {
         case .right: .leave(.isTrue)
         case .wrong: .leave(.isFalse)
         case .refused(let refusal): .refuse(refusal)
@@ -23,10 +23,10 @@ struct AccountLockoutNode: NodeKind {
     var name: String { "AccountLockoutNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         if let user = journey.user {
-            desk.directory.setLocked(locks, user)
-            if !locks { desk.lockouts.clear(user, at: visit.moment.now) }
+            tx.directory.setLocked(locks, user)
+            if !locks { tx.lockouts.clear(user, at: visit.moment.now) }
         }
         return .leave(.outcome)
     }
@@ -39,7 +39,7 @@ struct RetryLimitDecisionNode: NodeKind {
     var name: String { "RetryLimitDecisionNode" }
     var outcomes: [NodeOutcome] { [.retry, .reject] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let before = journey.failures[journey.place, default: 0]
         guard before < limit else { return .leave(.reject) }
         journey.failures[journey.place] = before + 1
@@ -54,5 +54,5 @@ struct InnerTreeEvaluatorNode: NodeKind {
     var name: String { "InnerTreeEvaluatorNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction { .enter(tree) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult { .enter(tree) }
 }

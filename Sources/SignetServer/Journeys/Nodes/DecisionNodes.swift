@@ -14,9 +14,9 @@ struct ChoiceCollectorNode: NodeKind {
 
     var name: String { "ChoiceCollectorNode" }
     var outcomes: [NodeOutcome] { choices.map { NodeOutcome($0) } }
-    var asking: NodeAsking { .once }
+    var asking: NodeInteraction { .once }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let answers = visit.answers, let index = answers.number(0), choices.indices.contains(index) else {
             let standard = JSONValue.integer(Int64(standard))
             return .ask(
@@ -42,9 +42,9 @@ struct MessageNode: NodeKind {
 
     var name: String { "MessageNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
-    var asking: NodeAsking { .once }
+    var asking: NodeInteraction { .once }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let answers = visit.answers, let pressed = answers.number(1), (0...1).contains(pressed) else {
             return .ask(
                 Page(callbacks: [.text(message, type: messageType), .confirmation([yes, no], default: 1, type: messageType)]))
@@ -65,9 +65,9 @@ struct PollingWaitNode: NodeKind {
 
     var name: String { "PollingWaitNode" }
     var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) + (patience == nil ? [] : [.spam]) }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let now = visit.moment.now
         guard let answers = visit.answers, case .waiting(var wait) = journey.memory else {
             return ask(PollingWait(milliseconds: Int(seconds * 1000), from: now, patience: patience ?? .max), &journey)
@@ -80,7 +80,7 @@ struct PollingWaitNode: NodeKind {
         }
     }
 
-    private func ask(_ wait: PollingWait, _ journey: inout JourneyState) -> NodeAction {
+    private func ask(_ wait: PollingWait, _ journey: inout JourneyState) -> NodeResult {
         journey.memory = .waiting(wait)
         let buttons = exit.map { [JourneyCallback.confirmation($0)] } ?? []
         return .ask(Page(callbacks: [.wait(milliseconds: wait.milliseconds, message: message)] + buttons))
@@ -93,9 +93,9 @@ struct EmailSuspendNode: NodeKind {
 
     var name: String { "EmailSuspendNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let page = Page(callbacks: [.text(message, type: 0, in: "SuspendedTextOutputCallback")])
         switch journey.memory {
         case .resumed: return .leave(.outcome)
@@ -103,9 +103,9 @@ struct EmailSuspendNode: NodeKind {
         default:
             let token = RandomID.token()
             // Whether there is such a person is not told; a person there is not gets no letter.
-            if let user = journey.user, desk.directory.contains(user) {
+            if let user = journey.user, tx.directory.contains(user) {
                 let realm = journey.realm.description.percentEncoded()
-                desk.send("\(visit.moment.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user, at: visit.moment.now)
+                tx.send("\(visit.moment.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user, at: visit.moment.now)
             }
             return .suspend(page, token: token)
         }
@@ -118,22 +118,22 @@ struct KBAVerifyNode: NodeKind {
 
     var name: String { "KbaVerifyNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
-    var asking: NodeAsking { .once }
+    var asking: NodeInteraction { .once }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user else { return .leave(.isFalse) }
         let asked = asked(of: user, journey)
-        let questions = asked ?? Array(desk.directory.questions(of: user).shuffled().prefix(count))
+        let questions = asked ?? Array(tx.directory.questions(of: user).shuffled().prefix(count))
         guard questions.count == count else { return .leave(.isFalse) }
         // What was answered to somebody else's questions is no answer to these.
         guard asked != nil, let answers = visit.answers else {
             journey.memory = .questioned(questions, of: user)
             return .ask(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
-        if let refusal = desk.guess(of: user, visit.moment) { return .refuse(refusal) }
+        if let refusal = tx.guess(of: user, visit.moment) { return .refuse(refusal) }
         // Each is looked at, right or wrong: the time must not tell which was wrong.
         let isRight = questions.indices.map { index in
-            desk.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
+            tx.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
         }
         return .leave(isRight.contains(false) ? .isFalse : .isTrue)
     }
@@ -153,8 +153,8 @@ struct KBADecisionNode: NodeKind {
     var name: String { "KbaDecisionNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        .leave(journey.user.map { desk.directory.questions(of: $0).count >= count } == true ? .isTrue : .isFalse)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        .leave(journey.user.map { tx.directory.questions(of: $0).count >= count } == true ? .isTrue : .isFalse)
     }
 }
 
@@ -165,7 +165,7 @@ struct TermsDecisionNode: NodeKind {
     var name: String { "TermsAndConditionsDecisionNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        .leave(journey.user.flatMap { desk.directory[$0]?.acceptedTerms } == version ? .isTrue : .isFalse)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        .leave(journey.user.flatMap { tx.directory[$0]?.acceptedTerms } == version ? .isTrue : .isFalse)
     }
 }

@@ -9,14 +9,14 @@ struct OATHRegistrationNode: NodeKind {
 
     var name: String { "OathRegistrationNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failureOutcome) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, tx.directory.contains(user) else { return .leave(.failureOutcome) }
         if visit.answers != nil, let device = journey.pendingOATH {
             if style.generatesRecoveryCodes { journey.recoveryCodes = RecoveryCodes.new(for: .oath, "OATH Device") }
             if !postponesStorage {
-                desk.save(device, of: user, journey.recoveryCodes, visit.moment)
+                tx.save(device, of: user, journey.recoveryCodes, visit.moment)
                 journey.pendingOATH = nil
             }
             return .leave(.successOutcome)
@@ -39,9 +39,9 @@ struct OATHDeviceStorageNode: NodeKind {
     var name: String { "OathDeviceStorageNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, let device = journey.pendingOATH else { return .leave(.failureOutcome) }
-        desk.save(device, of: user, journey.recoveryCodes, visit.moment)
+        tx.save(device, of: user, journey.recoveryCodes, visit.moment)
         journey.pendingOATH = nil
         return .leave(.successOutcome)
     }
@@ -60,10 +60,10 @@ struct OATHTokenVerifierNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.successOutcome, .failureOutcome, .notRegisteredOutcome] + (allowsRecoveryCode ? [.recoveryCodeOutcome] : [])
     }
-    var asking: NodeAsking { .once }
+    var asking: NodeInteraction { .once }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        guard let user = journey.user, var device = journey.pendingOATH ?? desk.devices.oathDevice(of: user) else {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, var device = journey.pendingOATH ?? tx.devices.oathDevice(of: user) else {
             return .leave(.notRegisteredOutcome)
         }
         guard let answers = visit.answers else {
@@ -71,12 +71,12 @@ struct OATHTokenVerifierNode: NodeKind {
             return .ask(Page(callbacks: [.name(prompt: prompt)] + buttons))
         }
         if allowsRecoveryCode, answers.number(1) == 1 { return .leave(.recoveryCodeOutcome) }
-        if let refusal = desk.guess(of: user, visit.moment) { return .refuse(refusal) }
+        if let refusal = tx.guess(of: user, visit.moment) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
         guard device.verifier.verify(code, at: visit.moment.now) == .accepted else { return .leave(.failureOutcome) }
         if journey.pendingOATH == nil {
-            desk.devices.save(device, for: user)
+            tx.devices.save(device, for: user)
         } else {
             journey.pendingOATH = device
         }
@@ -84,9 +84,9 @@ struct OATHTokenVerifierNode: NodeKind {
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// Saves a device for one-time codes, and the recovery codes that stand in for it.
-    fileprivate mutating func save(_ device: OATHDevice, of user: UserKey, _ codes: RecoveryCodes?, _ moment: Moment) {
+    fileprivate mutating func save(_ device: OATHDevice, of user: UserKey, _ codes: RecoveryCodes?, _ moment: RequestTime) {
         var device = device
         device.registeredAt = moment.now
         devices.save(device, for: user)

@@ -8,14 +8,14 @@ struct CreateUserNode: NodeKind {
     var name: String { "CreateObjectNode" }
     var outcomes: [NodeOutcome] { [.created, .notWritten] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, !user.name.isEmpty, let password = journey.password else { return .leave(.notWritten) }
         // Somebody else may have taken the name since it was looked at.
-        guard desk.directory.add(user, password: password, claims: [:]) else {
+        guard tx.directory.add(user, password: password, claims: [:]) else {
             return .refuse(.policyFailure("userName", [.unique]))
         }
-        desk.directory.keep(&journey, of: user)
+        tx.directory.keep(&journey, of: user)
         return .leave(.created)
     }
 }
@@ -25,11 +25,11 @@ struct PatchObjectNode: NodeKind {
     var name: String { "PatchObjectNode" }
     var outcomes: [NodeOutcome] { [.patched, .notWritten] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         defer { journey.password = nil }
-        guard let user = journey.user, desk.directory.contains(user) else { return .leave(.notWritten) }
-        if let password = journey.password { desk.directory.setPassword(password, of: user) }
-        desk.directory.keep(&journey, of: user)
+        guard let user = journey.user, tx.directory.contains(user) else { return .leave(.notWritten) }
+        if let password = journey.password { tx.directory.setPassword(password, of: user) }
+        tx.directory.keep(&journey, of: user)
         return .leave(.patched)
     }
 }
@@ -47,12 +47,12 @@ extension Directory {
 
 /// Notes something in the session that the journey ends in.
 struct SetSessionPropertiesNode: NodeKind {
-    var wishes: SessionWishes
+    var wishes: SessionOptions
 
     var name: String { "SetSessionPropertiesNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         journey.session.properties.merge(wishes.properties) { $1 }
         journey.session.idleTime = wishes.idleTime ?? journey.session.idleTime
         journey.session.maximumTime = wishes.maximumTime ?? journey.session.maximumTime
@@ -65,7 +65,7 @@ struct PassThroughNode: NodeKind {
     var name: String { "PassThroughNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         journey.passesThrough = true
         return .leave(.outcome)
     }
@@ -76,7 +76,9 @@ struct SuccessNode: NodeKind {
     var name: String { "SuccessNode" }
     var outcomes: [NodeOutcome] { [] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction { .leave(.outcome) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        .leave(.outcome)
+    }
 }
 
 /// Ends the journey in failure, or the whole login if it says why.
@@ -94,7 +96,7 @@ struct FailureNode: NodeKind {
     var name: String { "FailureNode" }
     var outcomes: [NodeOutcome] { [] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         switch reason {
         case nil: .leave(.outcome)
         case .loginFailure: .fail(name)

@@ -16,9 +16,9 @@ struct DeviceMatchNode: NodeKind {
     var name: String { "DeviceMatchNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse, .unknownDevice] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, let profile = journey.attributes["deviceProfile"],
-            let known = desk.devices.profile(profile["identifier"]?.string, of: user),
+            let known = tx.devices.profile(profile["identifier"]?.string, of: user),
             known.lastUsedAt.addingTimeInterval(Double(expiration) * 86_400) > visit.moment.now
         else { return .leave(.unknownDevice) }
         let (old, new) = (known.details["metadata"]?.leaves ?? [:], profile["metadata"]?.leaves ?? [:])
@@ -37,15 +37,15 @@ struct DeviceSaveNode: NodeKind {
     var name: String { "DeviceSaveNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, var details = journey.attributes["deviceProfile"]?.object else { return .leave(.outcome) }
         let identifier = details["identifier"]?.string ?? ""
-        let known = desk.devices.profile(identifier, of: user)
+        let known = tx.devices.profile(identifier, of: user)
         let given = nameAttribute.flatMap { journey.attributes[$0]?.string }
         let own = details["metadata"]?["platform"]?["deviceName"]?.string
         if !savesMetadata { details["metadata"] = nil }
         if !savesLocation { details["location"] = nil }
-        desk.devices.save(
+        tx.devices.save(
             OtherDevice(
                 kind: .profile, resourceID: known?.resourceID ?? RandomID.uuid(),
                 name: given ?? known?.name ?? own ?? identifier, registeredAt: known?.registeredAt ?? visit.moment.now,

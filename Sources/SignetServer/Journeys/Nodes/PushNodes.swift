@@ -29,16 +29,16 @@ struct PushSenderNode: NodeKind {
     var outcomes: [NodeOutcome] { [.sent, .notRegistered] }
     var spareOutcomes: [NodeOutcome] { [.skipped] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let moment = visit.moment
-        guard let user = journey.user, let device = desk.devices.pushDevice(of: user) else { return .leave(.notRegistered) }
-        guard desk.pushes.hasRoom(for: device.mechanismUID, at: moment.now) else { return .fail("too many messages are waiting") }
+        guard let user = journey.user, let device = tx.devices.pushDevice(of: user) else { return .leave(.notRegistered) }
+        guard tx.pushes.hasRoom(for: device.mechanismUID, at: moment.now) else { return .fail("too many messages are waiting") }
         let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: moment.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
             contextInfo: tellsContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
         let push = PendingPush(prompt, to: device, moment)
-        desk.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt), at: moment.now)
+        tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt), at: moment.now)
         journey.pushMessageID = push.messageID
         return .leave(.sent)
     }
@@ -80,11 +80,11 @@ struct PushWaitNode: NodeKind {
     var name: String { "PushWaitNode" }
     var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) }
     var spareOutcomes: [NodeOutcome] { exit == nil ? [.exited] : [] }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let now = visit.moment.now
-        guard let push = journey.pushMessageID.flatMap({ desk.pushes.entry($0, at: now) }) else { return .leave(.done) }
+        guard let push = journey.pushMessageID.flatMap({ tx.pushes.entry($0, at: now) }) else { return .leave(.done) }
         guard case .waiting(var wait) = journey.memory else {
             return ask(push, wait(for: push, visit.moment), &journey)
         }
@@ -97,7 +97,7 @@ struct PushWaitNode: NodeKind {
         }
     }
 
-    private func wait(for push: PendingPush, _ moment: Moment) -> PollingWait {
+    private func wait(for push: PendingPush, _ moment: RequestTime) -> PollingWait {
         let planned = PollSchedule.milliseconds(
             elapsed: moment.now.timeIntervalSince(push.sentAt), timeout: Int(push.deadline.timeIntervalSince(push.sentAt)),
             fixed: seconds.map { .seconds($0) } ?? moment.configuration.pollInterval)
@@ -106,7 +106,7 @@ struct PushWaitNode: NodeKind {
         return PollingWait(milliseconds: min(planned, max(left, 0)), from: moment.now)
     }
 
-    private func ask(_ push: PendingPush, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeAction {
+    private func ask(_ push: PendingPush, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeResult {
         journey.memory = .waiting(wait)
         let button = exit.map { [JourneyCallback.confirmation([$0], default: 0)] } ?? []
         guard let number = push.number else {
@@ -127,9 +127,9 @@ struct PushResultVerifierNode: NodeKind {
     var name: String { "PushResultVerifierNode" }
     var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let now = visit.moment.now
-        guard let id = journey.pushMessageID, let push = desk.pushes.entry(id, at: now) else { return .leave(.expired) }
+        guard let id = journey.pushMessageID, let push = tx.pushes.entry(id, at: now) else { return .leave(.expired) }
         switch push.state {
         case .waiting where now < push.deadline: return .leave(.waiting)
         case .waiting: return .leave(.expired)

@@ -26,9 +26,9 @@ struct RecoveryCodes: Codable, Sendable, Hashable {
 struct RecoveryCodeDisplayNode: NodeKind {
     var name: String { "RecoveryCodeDisplayNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard visit.answers == nil, let codes = journey.recoveryCodes, !codes.wereShown else {
             journey.recoveryCodes?.wereShown = true
             return .leave(.outcome)
@@ -61,13 +61,13 @@ struct RecoveryCodeCollectorDecisionNode: NodeKind {
 
     var name: String { "RecoveryCodeCollectorDecisionNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
-    var asking: NodeAsking { .once }
+    var asking: NodeInteraction { .once }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let answers = visit.answers else { return .ask(Page(callbacks: [.name(prompt: "Recovery Code")])) }
-        if let refusal = desk.guess(of: journey.user, visit.moment) { return .refuse(refusal) }
+        if let refusal = tx.guess(of: journey.user, visit.moment) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
-        guard let user = journey.user, desk.devices.redeem(code, for: kind, of: user) else { return .leave(.isFalse) }
+        guard let user = journey.user, tx.devices.redeem(code, for: kind, of: user) else { return .leave(.isFalse) }
         return .leave(.isTrue)
     }
 }

@@ -14,19 +14,19 @@ struct PushRegistrationNode: NodeKind {
 
     var name: String { withOATH ? "CombinedMultiFactorRegistrationNode" : "PushRegistrationNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome, .timeoutOutcome] }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let moment = visit.moment
         guard case .registering(let messageID, var wait) = journey.memory else {
-            return begin(moment, &journey, &desk)
+            return begin(moment, &journey, &tx)
         }
-        guard let pending = desk.registrations.entry(messageID, at: moment.now) else { return .leave(.timeoutOutcome) }
+        guard let pending = tx.registrations.entry(messageID, at: moment.now) else { return .leave(.timeoutOutcome) }
         switch wait.poll(at: moment.now) {
         case .spam: return .fail("polled too early too often")
         case .early: break
         case .due:
-            if pending.isRegistered { return finish(pending, &journey, &desk) }
+            if pending.isRegistered { return finish(pending, &journey, &tx) }
             guard moment.now < pending.deadline else { return .leave(.timeoutOutcome) }
             wait = self.wait(for: pending, moment)
         }
@@ -34,11 +34,11 @@ struct PushRegistrationNode: NodeKind {
         return .ask(page(pending, wait))
     }
 
-    private func begin(_ moment: Moment, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        guard let user = journey.user, desk.directory.contains(user),
+    private func begin(_ moment: RequestTime, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, tx.directory.contains(user),
             let pending = PendingRegistration(user: user, style, withOATH: withOATH, moment)
         else { return .leave(.failureOutcome) }
-        desk.registrations.add(pending, until: journey.expiresAt)
+        tx.registrations.add(pending, until: journey.expiresAt)
         let wait = wait(for: pending, moment)
         journey.memory = .registering(messageID: pending.messageID, wait)
         return .ask(page(pending, wait))
@@ -46,18 +46,18 @@ struct PushRegistrationNode: NodeKind {
 
     /// The codes stand in for each of the devices.
     private func finish(
-        _ pending: PendingRegistration, _ journey: inout JourneyState, _ desk: inout DeskState
-    ) -> NodeAction {
+        _ pending: PendingRegistration, _ journey: inout JourneyState, _ tx: inout ServerTransaction
+    ) -> NodeResult {
         if style.generatesRecoveryCodes {
             let codes = RecoveryCodes.new(for: .push, withOATH ? "Push and OATH Device" : "Push Device")
             journey.recoveryCodes = codes
-            desk.devices.keep(codes, for: .push, of: pending.user)
-            if withOATH { desk.devices.keep(codes, for: .oath, of: pending.user) }
+            tx.devices.keep(codes, for: .push, of: pending.user)
+            if withOATH { tx.devices.keep(codes, for: .oath, of: pending.user) }
         }
         return .leave(.successOutcome)
     }
 
-    private func wait(for pending: PendingRegistration, _ moment: Moment) -> PollingWait {
+    private func wait(for pending: PendingRegistration, _ moment: RequestTime) -> PollingWait {
         let timeout = style.timeout ?? moment.configuration.pushLifetime
         let elapsed = Double(timeout) - pending.deadline.timeIntervalSince(moment.now)
         return PollingWait(

@@ -38,9 +38,9 @@ struct ScriptedDecisionNode: NodeKind {
     var outcomes: [NodeOutcome] {
         (table.map(\.outcome) + [standard]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
-    var asking: NodeAsking { callbacks.isEmpty ? .nothing : .once }
+    var asking: NodeInteraction { callbacks.isEmpty ? .nothing : .once }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         if !callbacks.isEmpty, visit.answers == nil { return .ask(Page(callbacks: callbacks)) }
         if let attribute, let answers = visit.answers {
             // What was typed unseen is compared, and not kept.
@@ -48,20 +48,20 @@ struct ScriptedDecisionNode: NodeKind {
             if !values.isEmpty { journey.attributes[attribute] = .array(values) }
         }
         let row = table.first { row in
-            row.conditions.allSatisfy { $0.holds(for: value($0.input, visit.answers, journey, desk)) }
+            row.conditions.allSatisfy { $0.holds(for: value($0.input, visit.answers, journey, tx)) }
         }
         return .leave(row?.outcome ?? standard)
     }
 
-    private func value(_ input: Input, _ answers: Answers?, _ journey: JourneyState, _ desk: DeskState) -> String? {
+    private func value(_ input: Input, _ answers: Answers?, _ journey: JourneyState, _ tx: ServerTransaction) -> String? {
         switch input {
         case .username: journey.username
         case .realm: journey.realm.description
         case .journey: journey.tree
         case .userAgent: journey.userAgent
         case .collected(let name): journey.attributes[name]?.tableText
-        case .user(let claim): journey.user.flatMap { desk.directory[$0]?.claims[claim] }?.tableText
-        case .devices(let kind): journey.user.map { String(desk.devices.count(kind, of: $0)) }
+        case .user(let claim): journey.user.flatMap { tx.directory[$0]?.claims[claim] }?.tableText
+        case .devices(let kind): journey.user.map { String(tx.devices.count(kind, of: $0)) }
         case .answer(let suffix):
             callbacks.indices.lazy.compactMap { answers?.value($0, suffix)?.tableText }.first
         }

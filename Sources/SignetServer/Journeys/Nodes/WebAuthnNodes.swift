@@ -25,7 +25,7 @@ struct WebAuthnStyle: Sendable {
     /// The origins of apps, besides the server's.
     var origins: [String] = []
 
-    func party(_ moment: Moment) -> RelyingParty {
+    func party(_ moment: RequestTime) -> RelyingParty {
         RelyingParty(moment, domain: domain, name: partyName, otherOrigins: origins)
     }
 }
@@ -43,15 +43,15 @@ struct WebAuthnRegistrationNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.unsupported, .success, .failure, .error] + (mostDevices > 0 && !postponesStorage ? [.exceedDeviceLimit] : [])
     }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
-        guard let user = journey.user, desk.directory.contains(user) else { return .leave(.failure) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, tx.directory.contains(user) else { return .leave(.failure) }
         let party = style.party(visit.moment)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
-            let known = desk.devices.others(.webauthn, of: user).compactMap(\.credentialID)
+            let known = tx.devices.others(.webauthn, of: user).compactMap(\.credentialID)
             guard mostDevices == 0 || postponesStorage || known.count < mostDevices else { return .leave(.exceedDeviceLimit) }
             let step = WebAuthnStep(challenge: challenge, party: party, style: style, known: known)
             return .ask(step.registration(of: user))
@@ -66,7 +66,7 @@ struct WebAuthnRegistrationNode: NodeKind {
                 data.isGood(for: party, verified: style.userVerification == "required"), let credential = data.credential
             else { return .leave(.failure) }
             let id = Base64.encode(credential.id, as: .url)
-            guard !desk.devices.others(.webauthn, of: user).contains(where: { $0.credentialID == credential.id }) else {
+            guard !tx.devices.others(.webauthn, of: user).contains(where: { $0.credentialID == credential.id }) else {
                 return .leave(.failure)
             }
             let device = OtherDevice(
@@ -77,7 +77,7 @@ struct WebAuthnRegistrationNode: NodeKind {
             if postponesStorage {
                 journey.pendingCredential = device
             } else {
-                desk.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
+                tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
             }
             return .leave(.success)
         } catch {
@@ -95,20 +95,20 @@ struct WebAuthnDeviceStorageNode: NodeKind {
     var name: String { "WebAuthnDeviceStorageNode" }
     var outcomes: [NodeOutcome] { [.success, .failure] + (mostDevices > 0 ? [.exceedDeviceLimit] : []) }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, let device = journey.pendingCredential, device.kind == .webauthn else {
             return .leave(.failure)
         }
-        guard mostDevices == 0 || desk.devices.others(.webauthn, of: user).count < mostDevices else {
+        guard mostDevices == 0 || tx.devices.others(.webauthn, of: user).count < mostDevices else {
             return .leave(.exceedDeviceLimit)
         }
-        desk.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
+        tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
         journey.pendingCredential = nil
         return .leave(.success)
     }
 }
 
-extension DeskState {
+extension ServerTransaction {
     /// Saves a credential. Without new recovery codes those of a passkey before this one stay good.
     fileprivate mutating func save(
         _ device: OtherDevice, of user: UserKey, withCodes: Bool, _ journey: inout JourneyState
@@ -129,11 +129,11 @@ struct WebAuthnAuthenticationNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.unsupported, .noDevice, .success, .failure, .error] + (allowsRecoveryCode ? [.recoveryCode] : [])
     }
-    var asking: NodeAsking { .alone }
+    var asking: NodeInteraction { .alone }
 
-    func process(_ visit: NodeVisit, _ journey: inout JourneyState, _ desk: inout DeskState) -> NodeAction {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user else { return .leave(.failure) }
-        let known = desk.devices.others(.webauthn, of: user)
+        let known = tx.devices.others(.webauthn, of: user)
         guard !known.isEmpty else { return .leave(.noDevice) }
         let party = style.party(visit.moment)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
@@ -159,7 +159,7 @@ struct WebAuthnAuthenticationNode: NodeKind {
             guard data.counter == 0 && last == 0 || Int64(data.counter) > last else { return .leave(.failure) }
             device.details["signCount"] = .integer(Int64(data.counter))
             device.lastUsedAt = visit.moment.now
-            desk.devices.save(device, for: user)
+            tx.devices.save(device, for: user)
             return .leave(.success)
         } catch {
             return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .error)

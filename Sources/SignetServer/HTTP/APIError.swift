@@ -1,0 +1,111 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+
+/// A request that is not granted, in the form that every CREST client reads: `{"code","reason","message","detail"}`
+/// (protocol/journey.md section 2.5).
+struct APIError: Error, Sendable, Hashable {
+    let status: HTTPResponse.Status
+    let message: String
+    var detail: [String: JSONValue]?
+    var headers: HTTPFields = [:]
+    /// Why, for the log; the client does not see it.
+    var reason: String?
+
+    init(_ status: HTTPResponse.Status, _ message: String, detail: [String: JSONValue]? = nil, headers: HTTPFields = [:]) {
+        self.status = status
+        self.message = message
+        self.detail = detail
+        self.headers = headers
+    }
+
+    var body: JSONValue {
+        var body: [String: JSONValue] = [
+            "code": .integer(Int64(status.code)), "reason": .string(status.reasonPhrase), "message": .string(message),
+        ]
+        if let detail { body["detail"] = .object(detail) }
+        return .object(body)
+    }
+
+    /// AM's answer to every push request that it does not take: it never says why.
+    static let badRequest = APIError(.badRequest, "Bad request.")
+    static func tooLarge(_ limit: Int) -> APIError {
+        APIError(.contentTooLarge, "The request's body is larger than \(limit) bytes.")
+    }
+
+    static let accessDenied = APIError(.unauthorized, "Access Denied")
+    static let resourceNotFound = APIError(.notFound, "Resource not found.")
+    static let journeyTimedOut = APIError(.unauthorized, "Session has timed out", detail: ["errorCode": .string("110")])
+    static let unwritable = APIError(.internalServerError, "The step cannot be written.")
+    static let noSuchJourney = APIError(.badRequest, "No Configuration found")
+    static let foreignJourney = APIError(.badRequest, "Authentication Error: the journey belongs to another realm")
+    static let invalidAuthID = APIError(.badRequest, "Authentication Error: Invalid AuthId Signature")
+
+    /// What is asked for cannot be read, or was not written; nothing is half done.
+    static let stateFailed = APIError(
+        .serviceUnavailable, "The state of the server cannot be used now. Try again later.", headers: [.retryAfter: "1"])
+
+    static let lockedOut = APIError(.unauthorized, "User Locked Out.", detail: ["failureUrl": .string("")])
+    static let suspensionNotFound = APIError(
+        .unauthorized,
+        "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired.")
+
+    /// Identity management does not take an object: the attribute, and what it does not comply with.
+    static func policyFailure(_ attribute: String, _ policies: [AttributePolicy]) -> APIError {
+        APIError(
+            .forbidden, "Policy validation failed",
+            detail: [
+                "result": .bool(false),
+                "failedPolicyRequirements": .array([
+                    .object([
+                        "property": .string(attribute),
+                        "policyRequirements": .array(policies.map(\.requirementAndParameters)),
+                    ])
+                ]),
+            ])
+    }
+
+    static func loginFailure(because reason: String, tree: String) -> APIError {
+        var refusal = APIError(.unauthorized, "Login failure", detail: ["failureUrl": .string("")])
+        refusal.reason = "\(tree): \(reason)"
+        return refusal
+    }
+
+    static func unknownRealm(_ realm: RealmPath) -> APIError {
+        APIError(.notFound, "Realm \"\(realm)\" not found")
+    }
+
+    static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> APIError {
+        APIError(
+            .methodNotAllowed, "The method is not supported here.",
+            headers: [.allow: allowed.map(\.rawValue).joined(separator: ", ")])
+    }
+}
+
+/// A walk that failed keeps the refusal, to show it again.
+extension APIError: Codable {
+    private enum CodingKeys: CodingKey {
+        case status, phrase, message, detail, headers, reason
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        status = HTTPResponse.Status(
+            code: try container.decode(Int.self, forKey: .status),
+            reasonPhrase: try container.decode(String.self, forKey: .phrase))
+        message = try container.decode(String.self, forKey: .message)
+        detail = try container.decodeIfPresent([String: JSONValue].self, forKey: .detail)
+        headers = try container.decode(HTTPFields.self, forKey: .headers)
+        reason = try container.decodeIfPresent(String.self, forKey: .reason)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(status.code, forKey: .status)
+        try container.encode(status.reasonPhrase, forKey: .phrase)
+        try container.encode(message, forKey: .message)
+        try container.encodeIfPresent(detail, forKey: .detail)
+        try container.encode(headers, forKey: .headers)
+        try container.encodeIfPresent(reason, forKey: .reason)
+    }
+}

@@ -1,0 +1,63 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+/// `GET /json/.../push/desk`: the stream that a desktop authenticator holds open (docs/desk.md).
+struct PushStreamResource: Sendable {
+    let server: ServerContext
+
+    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+        try reader.require(.get)
+        guard let token = reader.credentials(PushStreamProof.scheme) else { throw try await challenge() }
+        let mechanismUID = try await server.transact { state, moment in
+            state.mechanism(provenBy: token, realm: realm, at: moment.now)
+        }
+        guard let mechanismUID else {
+            server.logger.info("desk proof refused", metadata: ["realm": "\(realm)"])
+            throw try await challenge()
+        }
+        reader.notes.note { $0.client.device = mechanismUID }
+        let last = reader.header("last-event-id").flatMap { UInt64($0) }
+        let delivery = FaultedDelivery(
+            server: server, mechanismUID: mechanismUID, after: last, path: reader.request.uri.path,
+            client: reader.notes.all.client)
+        let mailbox = PushStreamInbox(server: server, mechanismUID: mechanismUID, last: last, delivery: delivery)
+        return EventStream(server: server, streams: server.streams, name: mechanismUID, request: reader.request, mailbox: mailbox)
+            .response
+    }
+
+    private func challenge() async throws -> APIError {
+        let nonce = try await server.transact { state, moment in try state.nonces.issue(at: moment.now) }
+        return APIError(
+            .unauthorized, "Sign the nonce.", headers: [.wwwAuthenticate: "\(PushStreamProof.scheme) nonce=\"\(nonce)\""])
+    }
+}
+
+/// The messages for a device at the desk, with what a tester lets happen to them on the way.
+private struct PushStreamInbox: StreamMailbox {
+    let server: ServerContext
+    let mechanismUID: String
+    /// The last event that the device has seen.
+    var last: UInt64?
+    var delivery: FaultedDelivery
+
+    mutating func events() async throws -> [FaultedDelivery.Event]? {
+        let pushes = try await server.transact { [mechanismUID, last] state, moment -> [PendingPush]? in
+            guard state.devices.pushDevice(mechanismUID: mechanismUID) != nil else { return nil }
+            return state.pushes.retained(for: mechanismUID, after: last, at: moment.now)
+        }
+        guard let pushes else { return nil }
+        last = pushes.last?.eventID ?? last
+        return try await delivery.events(for: pushes)
+    }
+
+    func delivered(_ events: [FaultedDelivery.Event], on stream: PushStreamSubscription) {
+        for event in events { server.note(event, deliveredTo: stream) }
+        server.telemetry.count(events.map { _ in .push(.delivered) })
+    }
+}
+
+extension FaultedDelivery.Event: StreamEvent {
+    var delivery: PushDelivery { PushDelivery(messageId: push.messageID, message: push.sealed) }
+}

@@ -1,0 +1,72 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOSSL
+import SignetCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// How a connection is set up: its pace is watched from the first byte, it speaks TLS if the server does, and then HTTP.
+struct ServerChannel: ServerChildChannel {
+    let http: HTTP1Channel
+    let tls: TLSIdentity?
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(RequestStart())
+            if let tls {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context()))
+            }
+        }.flatMap {
+            http.setup(channel: channel, logger: logger)
+        }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        await http.handle(value: value, logger: logger)
+    }
+}
+
+extension ServerContext {
+    /// How connections of this server are set up.
+    /// - Throws: ``ServerTLSError`` when it is to speak TLS and has no certificate.
+    func channel(_ responder: @escaping HTTPChannelHandler.Responder) throws -> ServerChannel {
+        let (limits, telemetry, clock, journal) = (configuration.limits, telemetry, clock, journal)
+        let times = RequestTimes(
+            head: .seconds(Int64(max(1, limits.headTime))), body: .seconds(Int64(max(1, limits.bodyTime))))
+        let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void = { refusal, channel in
+            if let reason = refusal.reason { telemetry.count([.refused(reason)]) }
+            journal.add(refusal, from: AppRequestContext(channel).address, at: clock.now)
+        }
+        let http = HTTP1Channel(
+            responder: responder,
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: [
+                    DateHandler(clock),
+                    RequestPace(times, onHeadRefusal: onHeadRefusal) { telemetry.count([.refused(.bodyTooSlow)]) },
+                    IgnoredUpgrade(),
+                ],
+                idleTimeout: .seconds(Int64(max(1, limits.idleTime))),
+                httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+                    maxHeaderFieldSize: max(256, limits.largestHead), maxHeaderListSize: max(256, limits.largestHead),
+                    maxHeaderFieldCount: 200)))
+        let tls = try configuration.tls.map { try TLSIdentity(configuration, $0, clock: machineClock, logger: logger) }
+        return ServerChannel(http: http, tls: tls)
+    }
+}
+
+extension ServerLimits {
+    /// How many connections there can be: not more than the process may have files open, with some left for other things. A server that ran
+    /// out of them would end.
+    var openConnections: Int {
+        let files = sysconf(CInt(_SC_OPEN_MAX))
+        // Less than nothing is no limit.
+        return max(1, files < 0 ? connections : min(connections, files - 64))
+    }
+}

@@ -1,0 +1,132 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What is noted of a request on its way through the server, for the journal.
+final class RequestLogContext: Sendable {
+    struct Record: Sendable {
+        var client = RequestLogEntry.Client()
+        var parameters: [RequestLogEntry.Parameter] = []
+        var problem: String?
+        var faults: [String] = []
+        /// As ``FaultRoute`` names it.
+        var resource: String?
+        /// Whether the client gets no answer at all.
+        var isCut = false
+    }
+
+    private let record = Mutex(Record())
+
+    var all: Record { record.withLock { $0 } }
+
+    func note(_ change: (inout Record) -> Void) { record.withLock { change(&$0) } }
+
+    /// The most parameters of a request that are noted.
+    static let mostParameters = 24
+    /// The longest name, and the longest value, in characters.
+    static let longestText = 100
+
+    /// Those whose values say how something is asked for: no secret, and nothing that only one client may know.
+    private static let open: Set = [
+        "_action", "_queryFilter", "_queryId", "acr_values", "authIndexType", "client_id", "code_challenge_method", "decision",
+        "display", "ForceAuth", "grant_type", "max_age", "noSession", "prompt", "realm", "response_mode", "response_type",
+        "save_consent", "scope", "service", "token_type_hint", "ui_locales",
+    ]
+
+    /// Notes the parameters of a query.
+    func note(query: String) {
+        guard !query.isEmpty else { return }
+        note(FormCoding.decode(query).sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    }
+
+    /// Notes the parameters of a form or a query.
+    func note(_ fields: [(name: String, value: String)]) {
+        record.withLock { record in
+            for (name, value) in fields {
+                if name == "client_id", Self.isTellable(value) { record.client.oauth = value }
+                Self.add(name, value, to: &record)
+            }
+            // The value is a journey's name only then.
+            guard record.parameters.contains(where: { $0.name == "authIndexType" && $0.value == "service" }) else { return }
+            for (name, value) in fields where name == "authIndexValue" && Self.isTellable(value) {
+                record.parameters.removeAll { $0.name == name }
+                record.parameters.append(RequestLogEntry.Parameter(name: name, value: value))
+            }
+        }
+    }
+
+    /// Notes the members of a JSON body, and of callbacks the types.
+    func note(json: JSONValue) {
+        guard let members = json.object, !members.isEmpty else { return }
+        record.withLock { record in
+            for name in members.keys.sorted() {
+                guard name == "callbacks", let callbacks = members[name]?.array else {
+                    Self.add(name, " ", to: &record)
+                    continue
+                }
+                let types = callbacks.prefix(8).compactMap { $0["type"]?.string }.filter(Self.isName)
+                record.parameters.append(RequestLogEntry.Parameter(name: name, value: types.joined(separator: ",")))
+            }
+        }
+    }
+
+    private static func add(_ name: String, _ value: String, to record: inout Record) {
+        // What has no value may be a secret that stands where a name should.
+        guard isName(name), open.contains(name) || !value.isEmpty, record.parameters.count < mostParameters,
+            !record.parameters.contains(where: { $0.name == name })
+        else { return }
+        let told = open.contains(name) && isTellable(value) ? value : nil
+        record.parameters.append(RequestLogEntry.Parameter(name: name, value: told))
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 40
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || "_-.:".utf8.contains($0)
+            }
+    }
+
+    private static func isTellable(_ text: String) -> Bool {
+        text.utf8.count <= longestText && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+}
+
+extension RequestLog {
+    /// Adds a request with what was noted of it.
+    func add(
+        _ request: Request, path: String, _ status: HTTPResponse.Status, _ notes: RequestLogContext, at moment: Date,
+        took duration: Duration
+    ) {
+        notes.note(query: request.uri.query ?? "")
+        var record = notes.all
+        let agent = request.headers[.userAgent].map { String($0.prefix(Self.longestAgent)) }
+        record.client.userAgent = agent
+        let entry = RequestLogEntry.Request(
+            method: String(request.method.rawValue.prefix(Self.longestMethod)), path: String(path.prefix(Self.longestPath)),
+            resource: record.resource, status: record.isCut ? 0 : status.code, duration: duration,
+            parameters: record.parameters, problem: record.problem.map { String($0.prefix(Self.longestPath)) },
+            client: record.client)
+        add(.request(entry), at: moment, faults: record.faults)
+    }
+
+    /// Adds a request whose head did not arrive whole: its method and path are not known.
+    func add(_ refusal: HeadRefusal, from address: String?, at moment: Date) {
+        var client = RequestLogEntry.Client()
+        client.address = address
+        let entry = RequestLogEntry.Request(
+            method: RequestLogEntry.Request.unknown, path: RequestLogEntry.Request.unknown, resource: nil,
+            status: refusal.status.code,
+            duration: refusal.duration, parameters: [], problem: refusal.message, client: client)
+        add(.request(entry), at: moment)
+    }
+
+    private static var longestAgent: Int { 128 }
+    private static var longestMethod: Int { 32 }
+}

@@ -1,0 +1,113 @@
+import HTTPTypes
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A device without a browser that waits until somebody allows it what it asks for (RFC 8628).
+struct DeviceAuthorization: Codable, Sendable {
+    enum State: Codable, Sendable {
+        case waiting
+        case allowed(Grant)
+        case denied
+        case spent
+    }
+
+    let client: ClientKey
+    let scopes: [String]
+    let challenge: String?
+    let userCode: String
+    let expiresAt: Date
+    /// The pause between two questions, in seconds; it grows when the device does not keep it.
+    var interval: Int
+    var lastAsked: Date?
+    var state = State.waiting
+}
+
+/// The devices that wait.
+struct DeviceCodeStore {
+    private var devices: Table<TokenHash, DeviceAuthorization>
+    private var userCodes: Table<String, TokenHash>
+
+    init(_ transaction: RowCache) {
+        devices = Table(.deviceCode, transaction)
+        userCodes = Table(.userCode, transaction)
+    }
+
+    /// After its end a code is remembered for so many seconds, to say that it has expired rather than that it never was.
+    private static let memory = 600.0
+
+    /// The letters of user codes: no vowels, so that no words come of them, and nothing that looks like something else
+    /// (RFC 8628 section 6.1).
+    private static let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
+
+    /// Begins; returns the device's code and what is kept under it.
+    mutating func begin(
+        _ client: RegisteredClient, scopes: [String], challenge: String?, _ moment: RequestTime
+    ) -> (code: String, DeviceAuthorization) {
+        let code = RandomID.token()
+        var userCode = ""
+        repeat { userCode = Self.newUserCode() } while userCodes.value(for: Self.plain(userCode), at: moment.now) != nil
+        let device = DeviceAuthorization(
+            client: client.key, scopes: scopes, challenge: challenge, userCode: userCode,
+            expiresAt: moment.now.addingTimeInterval(Double(client.lifetimes(moment).deviceCode)),
+            interval: max(1, moment.configuration.devicePollInterval))
+        let end = device.expiresAt.addingTimeInterval(Self.memory)
+        devices.insert(device, for: TokenHash(code), until: end)
+        userCodes.insert(TokenHash(code), for: Self.plain(userCode), until: device.expiresAt)
+        return (code, device)
+    }
+
+    /// The device that shows a user code, however the person typed it.
+    func device(showing userCode: String, in realm: RealmPath, at now: Date) -> DeviceAuthorization? {
+        guard let key = userCodes.value(for: Self.plain(userCode), at: now), let device = devices.value(for: key, at: now),
+            device.client.realm == realm
+        else { return nil }
+        return device
+    }
+
+    /// Takes a person's decision. A code is decided about once.
+    mutating func decide(_ userCode: String, _ state: DeviceAuthorization.State, at now: Date) {
+        guard let key = userCodes.remove(Self.plain(userCode), at: now) else { return }
+        _ = devices.update(key, at: now) { $0.state = state }
+    }
+
+    /// Answers a device that asks for its tokens (RFC 8628 section 3.5).
+    mutating func redeem(
+        _ code: String, for client: RegisteredClient, verifier: String?, _ moment: RequestTime
+    ) throws(OAuthErrorResponse) -> Grant {
+        let unknown = OAuthErrorResponse.invalidGrant("The device code is invalid")
+        let key = TokenHash(code)
+        guard var device = devices.value(for: key, at: moment.now), device.client == client.key else { throw unknown }
+        try ProofKey.check(verifier, against: device.challenge)
+        if case .spent = device.state { throw unknown }
+        guard moment.now < device.expiresAt else {
+            throw OAuthErrorResponse(.badRequest, "expired_token", "The provided device code has expired")
+        }
+        let isEarly = device.lastAsked.map { moment.now.timeIntervalSince($0) < Double(device.interval) } ?? false
+        device.lastAsked = moment.now
+        if isEarly { device.interval += 5 }
+        let state = device.state
+        if case .allowed = state { device.state = .spent }
+        _ = devices.update(key, at: moment.now) { [device] in $0 = device }
+        switch state {
+        case .allowed(let grant): return grant
+        case .denied: throw OAuthErrorResponse(.badRequest, "access_denied", "The resource owner denied the request")
+        case .waiting, .spent:
+            guard !isEarly else { throw OAuthErrorResponse(.badRequest, "slow_down", "The polling interval has not elapsed") }
+            throw OAuthErrorResponse(.badRequest, "authorization_pending", "The user has not yet completed authorization")
+        }
+    }
+
+    private static func newUserCode() -> String {
+        let half = { String((0..<4).map { _ in letters[Int.random(in: 0..<letters.count)] }) }
+        return "\(half())-\(half())"
+    }
+
+    private static func plain(_ userCode: String) -> String {
+        userCode.uppercased().filter { $0.isLetter && $0.isASCII }
+    }
+}

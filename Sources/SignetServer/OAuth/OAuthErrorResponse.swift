@@ -1,0 +1,86 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+
+/// An OAuth 2.0 request that is not granted: `{"error","error_description"}` (RFC 6749 section 5.2).
+struct OAuthErrorResponse: Error, Sendable, Hashable {
+    let status: HTTPResponse.Status
+    let code: String
+    let message: String
+    var headers: HTTPFields = [:]
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ message: String, headers: HTTPFields = [:]) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = headers
+    }
+
+    /// What every resource can refuse, in these words.
+    init(_ refusal: APIError) {
+        let code =
+            switch refusal.status {
+            case .notFound: "not_found"
+            case .tooManyRequests, .serviceUnavailable: "temporarily_unavailable"
+            case let status where status.kind == .serverError: "server_error"
+            default: "invalid_request"
+            }
+        self.init(refusal.status, code, refusal.message, headers: refusal.headers)
+    }
+
+    static func invalidRequest(_ message: String) -> OAuthErrorResponse {
+        OAuthErrorResponse(.badRequest, "invalid_request", message)
+    }
+    static func invalidGrant(_ message: String) -> OAuthErrorResponse {
+        OAuthErrorResponse(.badRequest, "invalid_grant", message)
+    }
+    static func invalidScope(_ message: String) -> OAuthErrorResponse {
+        OAuthErrorResponse(.badRequest, "invalid_scope", message)
+    }
+
+    /// A client that is not known, or did not show that it is the one it names.
+    static func invalidClient(usedBasic: Bool) -> OAuthErrorResponse {
+        OAuthErrorResponse(
+            .unauthorized, "invalid_client", "Client authentication failed",
+            headers: usedBasic ? [.wwwAuthenticate: "Basic realm=\"signet\""] : [:])
+    }
+
+    /// An access token that is not good (RFC 6750 section 3.1).
+    static func invalidToken(_ message: String) -> OAuthErrorResponse {
+        OAuthErrorResponse(
+            .unauthorized, "invalid_token", message,
+            headers: [.wwwAuthenticate: "Bearer error=\"invalid_token\", error_description=\"\(message)\""])
+    }
+
+    /// No access token at all: such a request is told only how to ask (RFC 6750 section 3).
+    static let noToken = OAuthErrorResponse(
+        .unauthorized, "invalid_token", "The access token is missing", headers: [.wwwAuthenticate: "Bearer"])
+
+    var response: Response {
+        get throws {
+            try OAuthReply.make(
+                status, ["error": .string(code), "error_description": .string(message)], headers: headers)
+        }
+    }
+}
+
+/// The headers that every answer with tokens carries (RFC 6749 section 5.1).
+enum OAuthReply {
+    static func make(
+        _ status: HTTPResponse.Status, _ body: [String: JSONValue], headers: HTTPFields = [:]
+    ) throws -> Response {
+        var response = try JSONReply.make(status, body, headers: headers)
+        response.headers[.cacheControl] = "no-store"
+        response.headers.set("Pragma", "no-cache")
+        return response
+    }
+
+    /// Sends a browser elsewhere, without a body: one SDK takes an answer with a body that is not JSON for broken.
+    static func redirect(to location: String, headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        headers[.location] = location
+        headers[.cacheControl] = "no-store"
+        headers[.contentLength] = "0"
+        return Response(status: .found, headers: headers)
+    }
+}

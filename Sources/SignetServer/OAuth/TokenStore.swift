@@ -1,0 +1,241 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a person let a client do: everything that came of one login dies with it.
+struct Grant: Codable, Sendable, Hashable {
+    var id = RandomID.token()
+    let client: ClientKey
+    let user: UserKey
+    let scopes: [String]
+    let authenticatedAt: Date
+    /// The session that the person was logged in with.
+    let session: TokenHash
+    let nonce: String?
+    /// The journey that the client asked for by `acr_values` and the person has walked: the claim `acr`.
+    var journey: String?
+}
+
+/// An authorization code that was not exchanged yet.
+struct AuthorizationCode: Codable, Sendable, Hashable {
+    let grant: Grant
+    /// The redirect address; nil when the request named none.
+    let redirectURI: String?
+    /// The PKCE challenge, of the method S256.
+    let challenge: String?
+}
+
+/// What stands behind an access token.
+struct AccessGrant: Codable, Sendable, Hashable {
+    let grant: Grant
+    let scopes: [String]
+    let issuedAt: Date
+    let expiresAt: Date
+}
+
+/// What stands behind a refresh token.
+struct RefreshGrant: Codable, Sendable, Hashable {
+    let grantID: String
+    let scopes: [String]
+    let issuedAt: Date
+    let expiresAt: Date
+    /// When it was exchanged for another one.
+    var spentAt: Date?
+}
+
+/// Tokens that were just made.
+struct IssuedTokens: Sendable, Hashable {
+    let grant: Grant
+    let scopes: [String]
+    let accessToken: String
+    /// Nil when the client keeps the one it has, or gets none.
+    let refreshToken: String?
+    /// Seconds.
+    let lifetime: Int
+    /// Whether this is the first set that came of the login: only its id_token repeats the nonce.
+    let isFirst: Bool
+}
+
+/// The codes and tokens that were given out. A token is good while it stands here together with its grant, so to take a grant
+/// away is to revoke everything that came of it; and while its user is (``Directory/isActive(_:)``).
+struct TokenStore {
+    private var codes: Table<TokenHash, AuthorizationCode>
+    private var grants: Table<String, Grant>
+    private var accesses: Table<TokenHash, AccessGrant>
+    private var refreshes: Table<TokenHash, RefreshGrant>
+    private let directory: Directory
+
+    init(_ transaction: RowCache, _ directory: Directory) {
+        self.directory = directory
+        codes = Table(.code, transaction)
+        grants = Table(.grant, transaction)
+        accesses = Table(.accessToken, transaction)
+        refreshes = Table(.refreshToken, transaction)
+    }
+
+    // MARK: Codes
+
+    /// Makes a code for what a person has just allowed.
+    mutating func code(
+        for grant: Grant, redirectURI: String?, challenge: String?, lifetime: Int, at now: Date
+    ) -> String {
+        let text = RandomID.token()
+        let key = TokenHash(text)
+        var grant = grant
+        // So what came of a code is found when the code comes again, for as long as any of it lives.
+        grant.id = key.text
+        let code = AuthorizationCode(grant: grant, redirectURI: redirectURI, challenge: challenge)
+        codes.insert(code, for: key, until: now.addingTimeInterval(Double(lifetime)))
+        return text
+    }
+
+    /// Lets a code's time be over. False when there is no such code.
+    mutating func expire(code text: String, at now: Date) -> Bool { codes.remove(TokenHash(text), at: now) != nil }
+
+    /// Exchanges a code. It is good once: whatever comes of the first attempt of its client, a second one revokes what the first
+    /// one got (RFC 6749 section 4.1.2).
+    mutating func redeem(
+        _ text: String, for client: RegisteredClient, redirectURI: String?, verifier: String?, _ moment: RequestTime
+    ) throws(OAuthErrorResponse) -> IssuedTokens {
+        let refusal = OAuthErrorResponse.invalidGrant("The provided authorization code is invalid, expired or revoked")
+        let key = TokenHash(text)
+        guard let code = codes.value(for: key, at: moment.now) else {
+            if grants.value(for: key.text, at: moment.now)?.client == client.key {
+                _ = grants.remove(key.text, at: moment.now)
+            }
+            throw refusal
+        }
+        guard code.grant.client == client.key else { throw refusal }
+        _ = codes.remove(key, at: moment.now)
+        guard code.redirectURI == nil || code.redirectURI == redirectURI else {
+            throw .invalidGrant("The redirection URI is not the one of the authorization request")
+        }
+        try ProofKey.check(verifier, against: code.challenge)
+        return try open(code.grant, for: client, moment)
+    }
+
+    /// Gives the first tokens for what a person has allowed.
+    mutating func open(
+        _ grant: Grant, for client: RegisteredClient, _ moment: RequestTime
+    ) throws(OAuthErrorResponse) -> IssuedTokens {
+        guard directory.isActive(grant.user) else { throw .invalidGrant("The resource owner is not active") }
+        let keepsTokens = client.refreshTokens != .none
+        return issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true, moment)
+    }
+
+    // MARK: Refreshing
+
+    /// Exchanges a refresh token. Of many that come at once with a token that rotates one gets new tokens; the next one is taken
+    /// for a thief or for a victim, who cannot be told apart, and what both have is revoked (RFC 9700 section 4.14.2).
+    mutating func refresh(
+        _ text: String, for client: RegisteredClient, scopes asked: [String], _ moment: RequestTime
+    ) throws(OAuthErrorResponse) -> IssuedTokens {
+        let refusal = OAuthErrorResponse.invalidGrant("The refresh token is invalid, expired or revoked")
+        let key = TokenHash(text)
+        guard let token = refreshes.value(for: key, at: moment.now), client.refreshTokens != .none,
+            let grant = grants.value(for: token.grantID, at: moment.now), grant.client == client.key
+        else { throw refusal }
+        // Nothing is spent or revoked: a thief is another matter.
+        guard directory.isActive(grant.user) else { throw refusal }
+        if case .rotated(let grace) = client.refreshTokens, let spentAt = token.spentAt,
+            moment.now >= spentAt.addingTimeInterval(grace / .seconds(1))
+        {
+            _ = grants.remove(grant.id, at: moment.now)
+            throw refusal
+        }
+        guard asked.allSatisfy(token.scopes.contains) else {
+            throw .invalidScope("The requested scope exceeds the scope granted by the resource owner")
+        }
+        let scopes = asked.isEmpty ? token.scopes : asked
+        guard case .rotated = client.refreshTokens else {
+            return issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false, moment)
+        }
+        if token.spentAt == nil { _ = refreshes.update(key, at: moment.now) { $0.spentAt = moment.now } }
+        return issue(grant, scopes, to: client, refreshScopes: token.scopes, isFirst: false, moment)
+    }
+
+    private mutating func issue(
+        _ grant: Grant, _ scopes: [String], to client: RegisteredClient, refreshScopes: [String]?, isFirst: Bool,
+        _ moment: RequestTime
+    ) -> IssuedTokens {
+        let lifetimes = client.lifetimes(moment)
+        let now = moment.now
+        let accessEnd = now.addingTimeInterval(Double(lifetimes.accessToken))
+        let refreshEnd = now.addingTimeInterval(Double(lifetimes.refreshToken))
+        let accessToken = RandomID.token()
+        accesses.insert(
+            AccessGrant(grant: grant, scopes: scopes, issuedAt: now, expiresAt: accessEnd), for: TokenHash(accessToken),
+            until: accessEnd)
+        var refreshToken: String?
+        if let refreshScopes {
+            let token = RandomID.token()
+            refreshes.insert(
+                RefreshGrant(grantID: grant.id, scopes: refreshScopes, issuedAt: now, expiresAt: refreshEnd),
+                for: TokenHash(token), until: refreshEnd)
+            refreshToken = token
+        }
+        grants.extend(grant, for: grant.id, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd), at: now)
+        return IssuedTokens(
+            grant: grant, scopes: scopes, accessToken: accessToken, refreshToken: refreshToken, lifetime: lifetimes.accessToken,
+            isFirst: isFirst)
+    }
+
+    // MARK: Looking and revoking
+
+    /// What an access token that is good stands for.
+    func access(_ token: String, in realm: RealmPath, at now: Date) -> AccessGrant? {
+        guard let access = accesses.value(for: TokenHash(token), at: now), access.grant.client.realm == realm,
+            grants.value(for: access.grant.id, at: now) != nil, directory.isActive(access.grant.user)
+        else { return nil }
+        return access
+    }
+
+    /// What a refresh token that is good stands for.
+    func refresh(_ token: String, in realm: RealmPath, at now: Date) -> (RefreshGrant, Grant)? {
+        guard let refresh = refreshes.value(for: TokenHash(token), at: now), refresh.spentAt == nil,
+            let grant = grants.value(for: refresh.grantID, at: now), grant.client.realm == realm,
+            directory.isActive(grant.user)
+        else { return nil }
+        return (refresh, grant)
+    }
+
+    /// Revokes a token of a client: with a refresh token, also a spent one, everything that came of its login.
+    mutating func revoke(_ token: String, of client: ClientKey, at now: Date) {
+        let key = TokenHash(token)
+        if let access = accesses.value(for: key, at: now), access.grant.client == client {
+            _ = accesses.remove(key, at: now)
+        }
+        if let refresh = refreshes.value(for: key, at: now), let grant = grants.value(for: refresh.grantID, at: now),
+            grant.client == client
+        {
+            _ = grants.remove(grant.id, at: now)
+        }
+    }
+}
+
+extension ProofKey {
+    /// Checks that a verifier came where there is a challenge, the right one, and none where there is none (RFC 9700 section
+    /// 2.1.1: a verifier without a challenge is a downgrade).
+    static func check(_ verifier: String?, against challenge: String?) throws(OAuthErrorResponse) {
+        switch (challenge, verifier) {
+        case (let challenge?, let verifier?) where ConstantTime.areEqual(Self.challenge(for: verifier), challenge): break
+        case (nil, nil): break
+        default: throw .invalidGrant("The code verifier does not match the challenge")
+        }
+    }
+}
+
+extension RegisteredClient {
+    /// The client's lifetimes, each at least a second.
+    func lifetimes(_ moment: RequestTime) -> TokenLifetimes {
+        var lifetimes = self.lifetimes ?? moment.configuration.lifetimes
+        for member in [
+            \TokenLifetimes.authorizationCode, \.accessToken, \.refreshToken, \.idToken, \.deviceCode,
+        ] { lifetimes[keyPath: member] = max(1, lifetimes[keyPath: member]) }
+        return lifetimes
+    }
+}

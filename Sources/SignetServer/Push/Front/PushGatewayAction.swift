@@ -1,0 +1,87 @@
+import SignetCore
+
+/// What a front is asked, read from the form of the Query API.
+struct PushGatewayAction: Sendable, Hashable {
+    enum Name: String, CaseIterable {
+        case createEndpoint = "CreatePlatformEndpoint"
+        case setAttributes = "SetEndpointAttributes"
+        case getAttributes = "GetEndpointAttributes"
+        case deleteEndpoint = "DeleteEndpoint"
+        case publish = "Publish"
+    }
+
+    let name: Name
+    private let form: Parameters
+
+    init(_ body: [UInt8]) throws(SNSError) {
+        guard let text = String(validating: body, as: UTF8.self), let form = try? Parameters(text) else { throw .malformed }
+        guard let action = form["Action"] else { throw .missing("action") }
+        guard let name = Name(rawValue: action) else { throw .invalidAction(action) }
+        self.name = name
+        self.form = form
+    }
+
+    subscript(name: String) -> String? { form[name] }
+
+    func required(_ name: String) throws(SNSError) -> String {
+        guard let value = form[name] else {
+            throw .missing(name.prefix(1).lowercased() + name.dropFirst())
+        }
+        return value
+    }
+
+    /// The application or endpoint that a parameter names.
+    func resource(_ name: String, _ kind: SNSResource.Kind) throws(SNSError) -> (arn: String, SNSResource) {
+        let arn = try required(name)
+        guard let resource = SNSResource(arn), resource.kind == kind else {
+            throw .invalidParameter(
+                name,
+                kind == .application
+                    ? "an ARN of a platform application of APNS, APNS_SANDBOX or GCM belongs here"
+                    : "an ARN of an endpoint belongs here")
+        }
+        return (arn, resource)
+    }
+
+    /// `Attributes.entry.N.key` with its `value`.
+    func attributes() throws(SNSError) -> EndpointAttributes {
+        var attributes = EndpointAttributes()
+        for number in 1...Self.mostAttributes {
+            guard let key = form["Attributes.entry.\(number).key"] else { break }
+            let value = form.given("Attributes.entry.\(number).value") ?? ""
+            switch key {
+            case "Enabled":
+                guard let truth = ["true": true, "false": false][value.lowercased()] else {
+                    throw .invalidParameter("Attributes", "Enabled must be true or false")
+                }
+                attributes.isEnabled = truth
+            case "Token": attributes.token = try Self.token(value)
+            case "CustomUserData":
+                guard value.utf8.count <= 2048 else {
+                    throw .invalidParameter("Attributes", "CustomUserData is longer than 2048 bytes")
+                }
+                attributes.userData = value
+            default: throw .invalidParameter("Attributes", "there is no attribute \(key.shortened)")
+            }
+        }
+        return attributes
+    }
+
+    /// Phones are not reached from here: better to say so at once than to take messages that nobody gets.
+    static func token(_ token: String) throws(SNSError) -> String {
+        guard PushMailbox.isAddress(token) else {
+            throw .invalidParameter(
+                "Token", "this front reaches mailboxes of desktop authenticators only: `signet enroll --push-front` makes one")
+        }
+        return token
+    }
+
+    private static let mostAttributes = 16
+}
+
+/// Attributes of an endpoint, as far as they are given.
+struct EndpointAttributes: Sendable, Hashable {
+    var isEnabled: Bool?
+    var token: String?
+    var userData: String?
+}

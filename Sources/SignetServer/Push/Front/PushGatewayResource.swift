@@ -1,0 +1,173 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A push front: `POST` is the Query API of AWS SNS, for servers; `GET` is the stream of one mailbox, for the device that owns it
+/// (docs/push.md).
+struct PushGatewayResource: Sendable {
+    let server: ServerContext
+    let keys: PushGatewayKeys
+
+    func respond(to reader: RequestReader) async throws -> Response {
+        try reader.require(.get, .post)
+        return try await (reader.request.method == .get ? mailbox(reader) : query(reader))
+    }
+
+    // MARK: Servers
+
+    private func query(_ reader: RequestReader) async throws -> Response {
+        let body = try await reader.body()
+        do {
+            let uri = reader.request.uri
+            try keys.check(
+                method: "POST", path: uri.path, query: uri.query ?? "", body: body, now: server.machineClock.now
+            ) { $0 == "host" ? reader.request.head.authority : reader.joined($0) }
+            let action = try PushGatewayAction(body)
+            let result = try await perform(action)
+            return PushGatewayResponse.response(200) { PushGatewayResponse.document(action.name.rawValue, result, requestID: $0) }
+        } catch let refusal as SNSError {
+            server.logger.info("push front refused", metadata: ["code": "\(refusal.code)"])
+            return self.refusal(refusal, reader)
+        } catch {
+            // The state cannot be read or written: the sender tries again.
+            server.logger.error("push front failed", metadata: ["error": "\(error)"])
+            return refusal(.internalError, reader)
+        }
+    }
+
+    private func refusal(_ refusal: SNSError, _ reader: RequestReader) -> Response {
+        reader.notes.note { $0.problem = refusal.code }
+        return refusal.response
+    }
+
+    private func perform(_ action: PushGatewayAction) async throws -> String? {
+        switch action.name {
+        case .createEndpoint:
+            let (arn, application) = try action.resource("PlatformApplicationArn", .application)
+            let token = try PushGatewayAction.token(try action.required("Token"))
+            var attributes = try action.attributes()
+            attributes.userData = action["CustomUserData"] ?? attributes.userData
+            let given = attributes
+            let endpoint = try await server.transact { state, moment throws(SNSError) in
+                try state.front.create(application, arn: arn, token: token, given, at: moment.now)
+            }
+            return PushGatewayResponse.element("EndpointArn", endpoint.arn)
+        case .setAttributes:
+            let (arn, _) = try action.resource("EndpointArn", .endpoint)
+            let attributes = try action.attributes()
+            try await server.transact { state, moment throws(SNSError) in
+                if let released = try state.front.set(arn, attributes, at: moment.now) {
+                    state.effects.append(.endMailbox(released))
+                }
+            }
+            return nil
+        case .getAttributes:
+            let (arn, _) = try action.resource("EndpointArn", .endpoint)
+            let endpoint = try await server.transact { state, _ in state.front.endpoint(arn) }
+            guard let endpoint else { throw SNSError.noEndpoint }
+            return PushGatewayResponse.attributes(endpoint.attributes)
+        case .deleteEndpoint:
+            let (arn, _) = try action.resource("EndpointArn", .endpoint)
+            try await server.transact { state, moment in
+                if let released = state.front.delete(arn, at: moment.now) { state.effects.append(.endMailbox(released)) }
+            }
+            return nil
+        case .publish: return try await publish(action)
+        }
+    }
+
+    private func publish(_ action: PushGatewayAction) async throws -> String {
+        let (arn, resource) = try action.resource("TargetArn", .endpoint)
+        let message = try action.required("Message")
+        guard action["MessageStructure"] == "json" else {
+            throw SNSError.invalidParameter(
+                "MessageStructure", "it must be json: AM's message stands in the text for the platform")
+        }
+        guard let delivery = SNSEnvelope.unwrap(message, for: resource.platform) else {
+            throw SNSError.invalidParameter(
+                "Message", "there is no message of AM's in it for \(resource.platform.rawValue), with data and messageId")
+        }
+        guard delivery.messageId.utf8.count <= 1024, delivery.message.utf8.count <= 65_536 else {
+            throw SNSError.invalidParameter("Message", "it is too long")
+        }
+        try await server.transact { state, moment throws(SNSError) in try state.deliver(delivery, to: arn, at: moment.now) }
+        return PushGatewayResponse.element("MessageId", RandomID.uuid().lowercased())
+    }
+
+    // MARK: Devices
+
+    private func mailbox(_ reader: RequestReader) async throws -> Response {
+        guard let proof = reader.credentials(PushMailbox.scheme) else { throw try await challenge() }
+        guard let claim = PushMailbox.verified(proof), try await isGood(claim) else {
+            server.logger.info("mailbox proof refused")
+            throw try await challenge()
+        }
+        let mailbox = PushGatewayMailbox(
+            server: server, address: claim.address, last: reader.header("last-event-id").flatMap { UInt64($0) })
+        return EventStream(
+            server: server, streams: server.mailboxStreams, name: claim.address, request: reader.request, mailbox: mailbox
+        ).response
+    }
+
+    private func isGood(_ claim: (address: String, nonce: String)) async throws -> Bool {
+        try await server.transact { state, moment in
+            // First whether there is such a mailbox: anybody can make a key, and used nonces are remembered.
+            state.front.hasMailbox(claim.address) && state.nonces.redeem(claim.nonce, at: moment.now)
+        }
+    }
+
+    private func challenge() async throws -> APIError {
+        let nonce = try await server.transact { state, moment in try state.nonces.issue(at: moment.now) }
+        return APIError(
+            .unauthorized, "Sign the nonce.", headers: [.wwwAuthenticate: "\(PushMailbox.scheme) nonce=\"\(nonce)\""])
+    }
+}
+
+/// The messages in a mailbox of the front.
+private struct PushGatewayMailbox: StreamMailbox {
+    let server: ServerContext
+    let address: String
+    /// The last event that the device has seen.
+    var last: UInt64?
+
+    mutating func events() async throws -> [MailboxMessage]? {
+        let messages = try await server.transact { [address, last] state, moment -> [MailboxMessage]? in
+            state.front.hasMailbox(address) ? state.front.retained(for: address, after: last, at: moment.now) : nil
+        }
+        guard let messages else { return nil }
+        last = messages.last?.eventID ?? last
+        return messages
+    }
+
+    func delivered(_ events: [MailboxMessage], on stream: PushStreamSubscription) {}
+}
+
+extension MailboxMessage: StreamEvent {
+    var id: UInt64 { eventID }
+    var delivery: PushDelivery { PushDelivery(messageId: messageID, message: message) }
+}
+
+extension ServerTransaction {
+    /// Hands a message over that was published to an endpoint.
+    fileprivate mutating func deliver(_ delivery: PushDelivery, to arn: String, at now: Date) throws(SNSError) {
+        guard let endpoint = front.endpoint(arn) else { throw .noEndpoint }
+        guard endpoint.isEnabled else { throw .disabled }
+        try front.add(delivery, to: endpoint.token, at: now)
+        effects.append(.wakeMailbox(endpoint.token))
+    }
+}
+
+extension RequestReader {
+    /// The values of a header, joined as signatures have them; nil when there is none.
+    fileprivate func joined(_ name: String) -> String? {
+        let values = request.headers.filter { $0.name.canonicalName == name }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ",")
+    }
+}

@@ -1,0 +1,149 @@
+import Synchronization
+
+/// A device's open stream. It holds no messages: a signal says that there may be some, and the stream then takes them from the
+/// mailbox, after the last one it sent. However slow the device reads, one signal is all that can pile up.
+struct PushStreamSubscription: Sendable {
+    let id: UInt64
+    let mechanismUID: String
+    let signals: AsyncStream<Void>
+    fileprivate let continuation: AsyncStream<Void>.Continuation
+
+    /// Says that there may be messages, or that it is time for a sign of life.
+    func wake() { continuation.yield() }
+
+    /// Ends the stream.
+    func end() { continuation.finish() }
+}
+
+/// What servers of the same state tell each other.
+enum ClusterMessage: Sendable, Hashable {
+    case wake(String)
+    case wakeAllStreams
+    case endStreams(String)
+    case endAllStreams
+    /// Of the push front's mailboxes.
+    case wakeMailbox(String)
+    case endMailbox(String)
+    case clock
+    /// The keys that tokens are signed with.
+    case keys
+
+    var text: String {
+        switch self {
+        case .wake(let mechanismUID): "wake \(mechanismUID)"
+        case .wakeAllStreams: "wake"
+        case .endStreams(let mechanismUID): "end \(mechanismUID)"
+        case .endAllStreams: "end"
+        case .wakeMailbox(let address): "wake-mailbox \(address)"
+        case .endMailbox(let address): "end-mailbox \(address)"
+        case .clock: "clock"
+        case .keys: "keys"
+        }
+    }
+
+    init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        switch (parts.first, parts.dropFirst().first) {
+        case ("wake", let mechanismUID?): self = .wake(String(mechanismUID))
+        case ("wake", nil): self = .wakeAllStreams
+        case ("end", let mechanismUID?): self = .endStreams(String(mechanismUID))
+        case ("end", nil): self = .endAllStreams
+        case ("wake-mailbox", let address?): self = .wakeMailbox(String(address))
+        case ("end-mailbox", let address?): self = .endMailbox(String(address))
+        case ("clock", nil): self = .clock
+        case ("keys", nil): self = .keys
+        default: return nil
+        }
+    }
+}
+
+/// The streams that this process holds open, by the name of what they carry. Mechanisms are named by devices, so a mechanism that is
+/// called like a mailbox must be none.
+final class PushStreams: Sendable {
+    enum Names: Sendable, Hashable {
+        case mechanisms
+        case mailboxes
+    }
+
+    private let names: Names
+    private let registry = Mutex(StreamRegistry())
+
+    init(of names: Names = .mechanisms) { self.names = names }
+
+    func count(_ mechanismUID: String) -> Int { registry.withLock { $0.count(mechanismUID) } }
+
+    /// Opens a stream that is awake from the start.
+    func open(_ mechanismUID: String) -> PushStreamSubscription { registry.withLock { $0.open(mechanismUID) } }
+
+    func close(_ subscription: PushStreamSubscription) { registry.withLock { $0.close(subscription) } }
+
+    /// Wakes every stream of a mechanism: each of them gets each message.
+    func wake(_ mechanismUID: String) { registry.withLock { $0.wake(mechanismUID) } }
+
+    /// Ends the streams of a mechanism that no longer exists.
+    func endAll(_ mechanismUID: String) { registry.withLock { $0.endAll(mechanismUID) } }
+
+    /// Ends all streams.
+    func endAll() { registry.withLock { $0.endAll() } }
+
+    /// Does what another server says; without words something may have been missed, and everybody looks.
+    func hear(_ text: String?) {
+        guard let text else { return registry.withLock { $0.wakeAll() } }
+        switch (names, ClusterMessage(text)) {
+        case (.mechanisms, .wake(let name)), (.mailboxes, .wakeMailbox(let name)): wake(name)
+        case (.mechanisms, .endStreams(let name)), (.mailboxes, .endMailbox(let name)): endAll(name)
+        case (_, .wakeAllStreams): registry.withLock { $0.wakeAll() }
+        case (_, .endAllStreams): endAll()
+        default: break
+        }
+    }
+}
+
+/// The streams that are open, by mechanism.
+struct StreamRegistry: Sendable {
+    /// The most streams of one mechanism. One more ends the oldest: it may be that of a device that vanished.
+    static let streamsPerMechanism = 8
+
+    private var streams: [String: [PushStreamSubscription]] = [:]
+    private var lastID: UInt64 = 0
+
+    func count(_ mechanismUID: String) -> Int { streams[mechanismUID]?.count ?? 0 }
+
+    /// Opens a stream that is awake from the start.
+    mutating func open(_ mechanismUID: String) -> PushStreamSubscription {
+        lastID += 1
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let subscription = PushStreamSubscription(
+            id: lastID, mechanismUID: mechanismUID, signals: signals, continuation: continuation)
+        var open = streams[mechanismUID] ?? []
+        if open.count >= Self.streamsPerMechanism { open.removeFirst().end() }
+        streams[mechanismUID] = open + [subscription]
+        subscription.wake()
+        return subscription
+    }
+
+    mutating func close(_ subscription: PushStreamSubscription) {
+        subscription.end()
+        streams[subscription.mechanismUID]?.removeAll { $0.id == subscription.id }
+        if streams[subscription.mechanismUID]?.isEmpty == true { streams[subscription.mechanismUID] = nil }
+    }
+
+    /// Wakes every stream of a mechanism: each of them gets each message.
+    func wake(_ mechanismUID: String) {
+        for stream in streams[mechanismUID] ?? [] { stream.wake() }
+    }
+
+    func wakeAll() {
+        for stream in streams.values.joined() { stream.wake() }
+    }
+
+    /// Ends all streams.
+    mutating func endAll() {
+        for mechanismUID in Array(streams.keys) { endAll(mechanismUID) }
+    }
+
+    /// Ends the streams of a mechanism that no longer exists.
+    mutating func endAll(_ mechanismUID: String) {
+        for stream in streams.removeValue(forKey: mechanismUID) ?? [] { stream.end() }
+    }
+}

@@ -1,0 +1,226 @@
+import Logging
+import SignetCore
+import SignetNetwork
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The state of a running server, its clock and its log: what the resources work on.
+final class ServerContext: Sendable {
+    let configuration: ServerConfiguration
+    let contextPath: String
+    let clock: AdjustableClock
+    /// The clock that ``clock`` is moved away from: for what others check by their own clocks, certificates and AWS's signatures.
+    let machineClock: any WallClock
+    let journal: RequestLog
+    let faults: FaultTable
+    let logger: Logger
+    let telemetry: Telemetry
+    /// How often each address has asked, by what it asked for.
+    let rates = Mutex(RateLimiter<AddressRate>())
+    /// What must be well for the server to be ready.
+    let readiness: [ReadinessCheck]
+    let signer: TokenSigner
+    let realms: Set<RealmPath>
+    let clients: ClientRegistry
+    let trees: [String: JourneyTree]
+    let streams: PushStreams
+    /// The way to phones; nil when there is none, and every device is at the desk.
+    let sns: SNSClient?
+    /// The messages for SNS that wait for a courier.
+    let line = PushDeliveryQueue()
+    /// Who may send to mailboxes of the push front; nil when there is no front.
+    let frontKeys: PushGatewayKeys?
+    /// The streams of the front's mailboxes.
+    let mailboxStreams: PushStreams
+    private let port: Mutex<Int>
+    private let address: Mutex<String>
+    private let house: StateStore
+
+    init(
+        _ configuration: ServerConfiguration, clock machineClock: any WallClock, logger: Logger,
+        telemetry: Telemetry = Telemetry()
+    ) {
+        clients = ClientRegistry(configuration.clients)
+        trees = configuration.journeys.trees.byName
+        let clock = AdjustableClock(machineClock)
+        let streams = PushStreams()
+        let mailboxStreams = PushStreams(of: .mailboxes)
+        (self.clock, self.machineClock) = (clock, machineClock)
+        (self.streams, self.mailboxStreams) = (streams, mailboxStreams)
+        house = StateStore(
+            StateStore.Plan(
+                state: configuration.state, users: configuration.users, makesUpPasswords: configuration.makesUpPasswords,
+                clients: clients, trees: trees, clock: clock, broken: BrokenRows(logger: logger), logger: logger)
+        )
+        let signer = TokenSigner(configuration.signingKey, SigningKeys(house))
+        self.signer = signer
+        self.telemetry = telemetry
+        readiness = [
+            ReadinessCheck("signingKey") { (try? await signer.keySet) != nil },
+            ReadinessCheck("state") { [house] in (try? await house.open().engine.checkKey()) != nil },
+        ]
+        house.hear { [streams, mailboxStreams, weak signer] signal in
+            streams.hear(signal)
+            mailboxStreams.hear(signal)
+            if signal == nil || signal == ClusterMessage.keys.text { Task { [weak signer] in await signer?.forget() } }
+        }
+        clock.onChange { [weak house] in house?.writeClock() }
+        port = Mutex(configuration.port)
+        address = Mutex(configuration.baseURL(port: configuration.port))
+        realms = Set(configuration.realms.map { RealmPath($0) })
+        contextPath = configuration.normalContextPath
+        let journal = RequestLog(contextPath: contextPath)
+        self.journal = journal
+        let faults = FaultTable(
+            contextPath: contextPath, realms: realms, hasFront: configuration.pushFront != nil, clock: clock)
+        self.faults = faults
+        // A fault of deliveries may have something to send that no new message wakes a stream for, and so may a later hour.
+        faults.onDeliveryChange { [streams] in streams.hear(nil) }
+        clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.hear(nil) } }
+        sns = configuration.sns.map { sns in
+            SNSClient(configuration: sns, transport: AsyncHTTPTransport(), clock: machineClock) { action, status, duration in
+                journal.add(.sns(RequestLogEntry.SNSRequest(action, status, took: duration)), at: clock.now)
+            }
+        }
+        frontKeys = configuration.pushFront.map { PushGatewayKeys($0) }
+        var configuration = configuration
+        // Others have all that is needed of them.
+        configuration.users = []
+        configuration.clients = []
+        configuration.signingKey = nil
+        configuration.sns = nil
+        configuration.pushFront?.keys = []
+        configuration.state = .memory
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    func has(_ realm: RealmPath) -> Bool { realms.contains(realm) }
+
+    /// The address clients reach the server at, with the context path.
+    var baseURL: String { address.withLock { $0 } }
+
+    /// The address that programs on this machine reach the server at: what only they may see is there, whatever others are told.
+    var localURL: String { configuration.localURL(port: port.withLock { $0 }) }
+
+    /// Says which port the socket got.
+    func bound(to port: Int) {
+        self.port.withLock { $0 = port }
+        address.withLock { $0 = configuration.baseURL(port: port) }
+    }
+
+    /// The present moment.
+    var moment: RequestTime { RequestTime(now: clock.now, configuration: configuration, baseURL: baseURL) }
+
+    /// Runs one transaction, at the present moment. What it changes stays also when it throws. What it wants to happen outside the
+    /// state happens afterwards, once.
+    /// - Throws: what `body` throws; `StoreError` when the state cannot be read or written, and then nothing has changed.
+    func transact<R: Sendable, E: Error>(
+        _ body: @escaping @Sendable (inout ServerTransaction, RequestTime) throws(E) -> R
+    ) async throws -> R {
+        let moment = moment
+        let opened = try await house.open()
+        let (result, effects): (Result<R, E>, [SideEffect]) = try await opened.engine.run { transaction in
+            var state = ServerTransaction(opened.constants, transaction)
+            let result = Result { () throws(E) in try body(&state, moment) }
+            return ((result, state.effects), signals: state.effects.compactMap { $0.signal?.text })
+        }
+        for effect in effects { perform(effect, at: moment.now) }
+        return try result.get()
+    }
+
+    /// As ``transact(_:)``, for who wants to see what there is, and changes nothing: one row that cannot be read does not hide the others.
+    func survey<R: Sendable>(_ body: @escaping @Sendable (inout ServerTransaction, RequestTime) throws -> R) async throws -> R {
+        let moment = moment
+        let opened = try await house.open()
+        let result: Result<R, any Error> = try await opened.engine.run { transaction in
+            transaction.isSurvey = true
+            var state = ServerTransaction(opened.constants, transaction)
+            return (Result { try body(&state, moment) }, signals: [])
+        }
+        return try result.get()
+    }
+
+    /// Opens the state, so that what is wrong with it is known now.
+    /// - Throws: `StoreError`.
+    func prepare() async throws { _ = try await house.open() }
+
+    /// What runs the transactions, once the state is open.
+    var engine: TransactionQueue {
+        get async throws { try await house.open().engine }
+    }
+
+    /// Does something to the clock, and waits until it is kept.
+    /// - Throws: `StoreError` when it could not be written; then nothing has changed.
+    func change(clock kind: AdjustableClock.Change.Kind) async throws {
+        let engine = try await house.open().engine
+        let change = clock.begin(kind)
+        try await withCheckedContinuation { continuation in
+            engine.keep(change) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    func snapshot() async throws -> StateSnapshot { try await house.open().engine.snapshot() }
+
+    func restore(_ snapshot: StateSnapshot) async throws {
+        let engine = try await house.open().engine
+        try await engine.restore(snapshot)
+        try await engine.readClock()
+        await signer.forget()
+        streams.hear(nil)
+        mailboxStreams.hear(nil)
+        line.add(try await transact { state, moment in state.dispatches.releaseAll(at: moment.now) })
+    }
+
+    /// Lines up for the courier what waits for SNS and nobody carries.
+    func lineUp() async throws {
+        let machine = machineClock.now
+        line.add(try await transact { state, moment in state.dispatches.unclaimed(at: moment.now, machine: machine) })
+    }
+
+    /// Forgets everything that happened (``TransactionQueue/startAgain()``), at all servers of the state. Streams end.
+    func startAgain() async throws {
+        let engine = try await house.open().engine
+        try await engine.startAgain()
+        try await engine.readClock()
+        streams.endAll()
+        mailboxStreams.endAll()
+        rates.withLock { $0 = RateLimiter() }
+    }
+
+    /// Gives back what the state is kept in.
+    func close() async { await house.close() }
+
+    private func perform(_ effect: SideEffect, at now: Date) {
+        switch effect {
+        case .wake(let mechanismUID): streams.wake(mechanismUID)
+        case .endStreams(let mechanismUID): streams.endAll(mechanismUID)
+        case .letter(let letter):
+            journal.add(.letter(RequestLogEntry.Email(user: letter.user, realm: letter.realm)), at: now)
+            configuration.onLetter?(letter)
+        case .happened(let push): journal.add(.push(push), at: now)
+        case .dispatch(let messageID): line.add([messageID])
+        case .wakeMailbox(let address): mailboxStreams.wake(address)
+        case .endMailbox(let address): mailboxStreams.endAll(address)
+        case .count(let event): telemetry.count([event])
+        }
+    }
+}
+
+extension SideEffect {
+    /// What the other servers of the same state are told of it.
+    fileprivate var signal: ClusterMessage? {
+        switch self {
+        case .wake(let mechanismUID): .wake(mechanismUID)
+        case .endStreams(let mechanismUID): .endStreams(mechanismUID)
+        case .wakeMailbox(let address): .wakeMailbox(address)
+        case .endMailbox(let address): .endMailbox(address)
+        case .letter, .happened, .dispatch, .count: nil
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import SignetCore
+import SignetStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension DevServer {
+    /// Makes a server that was used for long, for who measures one: people that journeys made, and sessions that are over and were not
+    /// swept up yet.
+    /// - Throws: `StoreError`.
+    package func fill(users: Int, pastSessions: Int) async throws {
+        let (engine, now) = (try await context.engine, context.clock.now)
+        let chunk = 10_000
+        for start in stride(from: 0, to: users, by: chunk) {
+            try await engine.run { transaction in
+                var directory = Directory(ConfiguredUsers([], key: Secret([0])), transaction)
+                for index in start..<min(start + chunk, users) {
+                    directory.addWithoutPassword(UserKey(realm: .root, name: "user-\(index)"))
+                }
+                return ((), [])
+            }
+        }
+        let past = now.addingTimeInterval(-86_400)
+        for start in stride(from: 0, to: pastSessions, by: chunk) {
+            // Written by themselves: a batch would sweep them up at once.
+            try await engine.exclusively { (_, coder) throws(StoreError) in
+                var changes = RowChanges()
+                changes.now = .min
+                for index in start..<min(start + chunk, pastSessions) {
+                    let user = UserKey(realm: .root, name: "user-\(index % max(1, users))")
+                    let session = SSOSession(
+                        user: user, startedAt: past, authenticatedAt: past, lastAccess: past, trees: ["Login"], end: past,
+                        idleTime: 1800)
+                    let key = RowKey(kind: TableKind.session.name, name: TokenHash("past \(index)").text)
+                    changes.rows[key] = StoredRow(
+                        group: user.rowName, expiresAt: past.rowTime, bytes: try coder.bytes(of: session, for: key))
+                }
+                return ((), changes)
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import SignetAuthenticator
+import SignetCore
+import SignetJourney
+import SignetNetwork
+
+/// One journey, walked at the terminal.
+struct TerminalLogin {
+    private let journeys: Journey
+    private let options: JourneyOptions
+    private let session: Session
+    private let enrolls: Bool
+    private var form: StepForm
+    private var screen = StepScreen()
+    /// The enrolment that was offered last: a waiting step shows it again and again.
+    private var offered: String?
+
+    /// More steps than any person takes: a journey that only this machine answers may go round for ever.
+    private static let mostSteps = 500
+    private static let shortestWait = Duration.milliseconds(200)
+    private static let longestWait = Duration.seconds(60)
+
+    /// - Parameters:
+    ///   - session: The vault, for keys of the device and for accounts that the journey enrols.
+    ///   - enrolls: Whether an account that the journey offers is put into the vault without asking.
+    init(_ journeys: Journey, options: JourneyOptions, session: Session, interview: Interview, enrolls: Bool) {
+        self.journeys = journeys
+        self.options = options
+        self.session = session
+        self.enrolls = enrolls
+        form = StepForm(interview, device: DeviceAnswers(session, for: journeys.profile))
+    }
+
+    /// The names of answers that nobody asked for.
+    var unusedAnswers: [String] { form.interview.unusedAnswers }
+
+    /// Walks to the end, which is no step.
+    /// - Parameter isResumed: Whether it goes on at the link of an e-mail.
+    mutating func run(isResumed: Bool) async throws -> JourneyState {
+        var state = isResumed ? try await resumed() : try await started()
+        var count = 0
+        while case .step(let step) = state {
+            if step.waitMilliseconds == nil { count += 1 }
+            guard count <= Self.mostSteps else {
+                throw Failure(
+                    .protocolBroken, "journey.endless", "the journey goes round and round; given up after \(count) steps")
+            }
+            screen.show(step, form.interview)
+            try await offerEnrolment(step)
+            state = try await next(step)
+        }
+        return state
+    }
+
+    private func started() async throws -> JourneyState {
+        do {
+            return try await journeys.start(options: options)
+        } catch let error as JourneyError where error.code == .refused && (error.status == 400 || error.status == 404) {
+            // AM's words are "No Configuration found" and "Resource not found".
+            let profile = journeys.profile
+            let hint =
+                error.status == 400
+                ? "is there a journey called '\(profile.authenticationService)' in the realm \(profile.realm)?"
+                : "is \(profile.url.url) an AM's address up to its deployment path, such as /am, and \(profile.realm) a realm of it?"
+            throw Failure(
+                .notAllowed, "journey.refused", "\(error); \(hint)", part: error.status == 400 ? "journey" : "url")
+        }
+    }
+
+    private mutating func next(_ step: JourneyStep) async throws -> JourneyState {
+        if step.suspensionMessage != nil { return try await resumed() }
+        if let redirect = step.first(RedirectCallback.self) { return try await redirected(step, redirect) }
+        if step.waitMilliseconds != nil { return try await waited(step) }
+        var step = step
+        try await form.fill(&step)
+        return try await sent(step)
+    }
+
+    /// Sends a step; a key that it binds counts once the server has taken it, and goes when the server refuses it.
+    private func sent(_ step: JourneyStep) async throws -> JourneyState {
+        guard let key = form.newKey else { return try await journeys.next(step, options: options) }
+        do {
+            let state = try await journeys.next(step, options: options)
+            try await form.device.binding.confirm(key)
+            return state
+        } catch let error as JourneyError where [.loginFailed, .policyFailed, .refused].contains(error.code) {
+            try await form.device.binding.discard(key)
+            throw error
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits as long as the server asks for, or until a person has enough of it, where there is a button for that.
+    private mutating func waited(_ step: JourneyStep) async throws -> JourneyState {
+        var step = step
+        let time = min(max(.milliseconds(step.waitMilliseconds ?? 0), Self.shortestWait), Self.longestWait)
+        let button = step.first(ConfirmationCallback.self)
+        if let button, let label = button.options.first {
+            let isPressed: Bool
+            if form.interview.hasAnswer(button.question(button.prompt, "confirmation")) {
+                isPressed = true
+            } else if form.interview.hasPerson {
+                if label != shownButton { Console.error("Press Enter for '\(label.shown)'.") }
+                shownButton = label
+                isPressed = try await Keyboard.hasEnter(within: time)
+            } else {
+                try await Task.sleep(for: time)
+                isPressed = false
+            }
+            if isPressed { try await press(button, in: &step) }
+        } else {
+            try await Task.sleep(for: time)
+        }
+        return try await journeys.next(step, options: options)
+    }
+
+    private var shownButton: String?
+
+    private mutating func press(_ button: ConfirmationCallback, in step: inout JourneyStep) async throws {
+        let question = button.question(button.prompt.isEmpty ? "Go on with" : button.prompt, "confirmation")
+        let option = try await form.interview.choice(question, of: button.options, standard: 0)
+        try step.fill(ConfirmationCallback.self) { try $0.select(option) }
+    }
+
+    // MARK: Elsewhere
+
+    /// Goes on at the link of an e-mail.
+    private mutating func resumed() async throws -> JourneyState {
+        let question = Question(prompt: "Link from the e-mail", names: ["link"], isSecret: true)
+        guard form.interview.hasPerson || form.interview.hasAnswer(question) else {
+            throw Failure(
+                .usage, "answer.missing",
+                "the journey goes on at the link of an e-mail: say --resume --answer link=- and give the link on standard input",
+                part: "link")
+        }
+        while true {
+            let link = try await form.interview.text(question).trimmingWhitespace()
+            do {
+                return try await journeys.resume(link, options: options)
+            } catch let error as JourneyError where error.code == .invalidResumeURI && form.interview.hasPerson {
+                Console.error("That is not the link: \(error.message)")
+            }
+        }
+    }
+
+    /// Sends the person to another provider, and goes on when they are back.
+    private mutating func redirected(_ step: JourneyStep, _ redirect: RedirectCallback) async throws -> JourneyState {
+        guard redirect.method.uppercased() == "GET" else {
+            throw Failure(
+                .notAllowed, "redirect", "the server wants a form to be posted elsewhere, which a terminal cannot: use --browser")
+        }
+        await Self.openBrowser(redirect.url)
+        let question = Question(prompt: "Address that the browser has come back to", names: ["address"], isSecret: true)
+        let address = try await form.interview.text(question).trimmingWhitespace()
+        return try await journeys.next(step, returnedTo: address, options: options)
+    }
+
+    /// Opens the browser, and says the address for where there is none, or it is on another machine.
+    static func openBrowser(_ address: String) async {
+        Console.error("Open this address in a browser, if none opens by itself:\n  \(address.shown)")
+        do {
+            try await SystemBrowser.open(address)
+        } catch {
+            // The address was said: a person can open it themselves.
+        }
+    }
+
+    // MARK: New authenticators
+
+    /// Shows the QR code of a new authenticator, and puts the account into the vault if that is wanted.
+    private mutating func offerEnrolment(_ step: JourneyStep) async throws {
+        guard let uri = step.enrollmentURI, uri != offered else { return }
+        offered = uri
+        let question = Question(prompt: "Enrol the account in this vault", names: ["enroll", "enrol"])
+        let isDrawn = !enrolls && StepScreen.draw(uri)
+        var isWanted = enrolls
+        if !isWanted, form.interview.hasPerson || form.interview.hasAnswer(question) {
+            isWanted = try await form.interview.agreement(question, standard: false)
+        }
+        guard isWanted else {
+            if !isDrawn {
+                form.interview.tell("The server offers a new authenticator account; --enroll puts it into this vault.")
+            }
+            return
+        }
+        let enrollment = try EnrollmentURI.parse(uri, policy: journeys.profile.policy)
+        _ = try await session.online { try await $0.enroll(enrollment) }
+        form.interview.tell("Enrolled \(enrollment.account.issuer.shown): \(enrollment.account.accountName.shown) in this vault.")
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SignetCore
+import SignetServer
+import SignetStorage
+
+/// Where `signet serve` keeps its state, as the command line says it.
+enum StateLocation {
+    /// `memory`, `postgresql:…`, or the path of a file; without a word the file `server.sqlite` in the standard place, beside the vault.
+    /// - Parameter keyPath: a file with the server's key; made in the standard place for a database when there is none.
+    /// - Throws: ``Failure``, `StoreError`.
+    static func read(_ text: String?, keyPath: String?) throws -> ServerState {
+        let key = try keyPath.map { path in
+            guard PrivateFile.exists(path) else {
+                throw Failure(.notFound, "serve", "--state-key \(path): there is no such file")
+            }
+            return try secret(at: path)
+        }
+        switch text {
+        case "memory": return .memory
+        case let text? where text.hasPrefix("postgresql:") || text.hasPrefix("postgres:"):
+            guard !holdsPassword(text) else {
+                throw Failure(
+                    .usage, "serve",
+                    "--state: other users see the arguments of a program; give the password in ~/.pgpass, or in a file that $PGPASSFILE names"
+                )
+            }
+            return .postgreSQL(text, key: try key ?? sharedKey())
+        case let text?:
+            return .file(text.hasPrefix("/") ? text : FileManager.default.currentDirectoryPath + "/" + text, key: key)
+        case nil: return .file(try standard().path + "/server.sqlite", key: key)
+        }
+    }
+
+    /// What is said of it to the person.
+    static func words(_ text: String?) -> String {
+        switch text {
+        case "memory": "state is in memory"
+        case let text? where text.hasPrefix("postgres"): "state is in PostgreSQL"
+        case let text?: "state is in \(text)"
+        case nil: "state is in \((try? standard().path) ?? "")/server.sqlite"
+        }
+    }
+
+    private static func standard() throws -> VaultDirectory {
+        guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
+            throw Failure(
+                .unavailable, "serve", "there is no place for the state: set HOME or SIGNET_HOME, or say --state memory")
+        }
+        return directory
+    }
+
+    private static func secret(at path: String) throws -> Secret {
+        Secret(try PrivateFile.contents(of: path, limit: 4096))
+    }
+
+    /// The key for a database that no file is named for: this machine's.
+    private static func sharedKey() throws -> Secret {
+        let path = try standard().path + "/server.key"
+        if !PrivateFile.exists(path) {
+            _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
+            do throws(StoreError) {
+                try PrivateFile.create(path, containing: Secret.random(byteCount: 32).bytes)
+            } catch  where error.code == .exists {
+                // Another server was quicker.
+            }
+        }
+        return try secret(at: path)
+    }
+
+    private static func holdsPassword(_ text: String) -> Bool {
+        let authority = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true).dropFirst().first ?? ""
+        let person = authority.contains("@") ? authority.prefix { $0 != "@" } : ""
+        return person.contains(":") || text.contains("password=")
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Logging
+import SignetAuthenticator
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetServer
+import SignetStorage
+import Synchronization
+import Testing
+
+/// Authenticator, journeys and server together, over real sockets.
+@Suite("At a desk", .timeLimit(.minutes(2)))
+struct PushStreamAccessTests {
+    @Test("a person enrols, is asked, answers, and is in", arguments: ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
+    func login(journey: String) async throws {
+        try await LiveServer.with { server in
+            let mechanism = try await server.enrollPush()
+            let waiting = try await server.begin(journey)
+            let notification = try await server.nextNotification(for: mechanism)
+            let number = waiting.hiddenValue("pushChallengeNumber").flatMap(Int.init)
+            _ = try await server.authenticator.approve(notification.id, number: number, presence: Willing())
+            #expect(try await server.finish(waiting) == nil)
+        }
+    }
+
+    @Test("a login that is denied fails, and cannot be approved afterwards")
+    func deny() async throws {
+        try await LiveServer.with { server in
+            let mechanism = try await server.enrollPush()
+            let waiting = try await server.begin("PushLogin")
+            let notification = try await server.nextNotification(for: mechanism)
+            _ = try await server.authenticator.deny(notification.id)
+            await #expect { try await server.authenticator.approve(notification.id) } throws: { code($0) == .alreadyAnswered }
+            #expect(try await server.finish(waiting) == .loginFailed)
+        }
+    }
+
+    @Test("messages that were sent while nobody listened come when somebody does, each once")
+    func away() async throws {
+        try await LiveServer.with { server in
+            let mechanism = try await server.enrollPush()
+            for _ in 0..<3 { _ = try await server.begin("PushLogin") }
+            let seen = Seen()
+            try await server.listen(for: mechanism) { event in
+                if case .received(let notification) = event, seen.add(notification.messageID) == 3 { throw Enough() }
+            }
+            #expect(try await server.authenticator.notifications().count == 3)
+            _ = try await server.begin("PushLogin")
+            _ = try await server.nextNotification(for: mechanism)
+            #expect(try await server.authenticator.notifications().count == 4)
+        }
+    }
+
+    @Test("nobody listens who does not have the mechanism's secret")
+    func stranger() async throws {
+        try await LiveServer.with { server in
+            var mechanism = try await server.enrollPush()
+            guard case .push(var settings) = mechanism.kind else { throw Unexpected() }
+            settings.secret = Secret([UInt8](repeating: 1, count: 32))
+            mechanism.kind = .push(settings)
+            let changed = mechanism
+            try server.store.write { (records: any AccountWriter) throws(StoreError) in try records.save(changed) }
+            await #expect { try await server.nextNotification(for: changed) } throws: { code($0) == .refusedByServer }
+        }
+    }
+
+    @Test("what the app's handler throws is the app's own, and the message it was told of is kept")
+    func handlerThrows() async throws {
+        try await LiveServer.with { server in
+            let mechanism = try await server.enrollPush()
+            _ = try await server.begin("PushNumberLogin")
+            let listener = PushStreamListener(server.authenticator, mechanismUID: mechanism.uid)
+            // An approval without the number fails before any request, with an error of the very type that refuses messages.
+            await #expect { try await listener.run(Self.approveBlindly(server.authenticator)) } throws: {
+                code($0) == .wrongNumber
+            }
+            #expect(try await server.authenticator.notifications().map(\.decision) == [nil])
+            // And an error that the network could have thrown is not taken for the network's.
+            await #expect(throws: TransportError(.timeout, host: "app", "its own")) {
+                try await listener.run { event in
+                    if case .received = event { throw TransportError(.timeout, host: "app", "its own") }
+                }
+            }
+        }
+    }
+
+    private static func approveBlindly(_ authenticator: Authenticator)
+        -> @Sendable (PushStreamListener.Event) async throws -> Void
+    {
+        { event in
+            guard case .received(let notification) = event else { return }
+            _ = try await authenticator.approve(notification.id)
+        }
+    }
+
+    @Test("a combined enrolment gives codes and push in one step")
+    func combined() async throws {
+        try await LiveServer.with { server in
+            let uri = try #require(try await server.begin("CombinedRegistration").hiddenValue("mfaDeviceRegistration"))
+            let account = try await server.authenticator.enroll(uri: uri)
+            #expect(Set(account.mechanisms.map(\.kindName)) == [.totp, .push])
+        }
+    }
+
+    @Test("a listener says that the line is down, and tries again with growing pauses")
+    func lineDown() async throws {
+        let pauses = Seen()
+        try await LiveServer.with { server in
+            let mechanism = try await server.enrollPush()
+            let cut = Authenticator(store: server.store, transport: Unreachable(), device: LiveServer.device)
+            await #expect(throws: Enough.self) {
+                try await PushStreamListener(cut, mechanismUID: mechanism.uid).run { event in
+                    guard case .disconnected(_, let pause) = event else { return }
+                    if pauses.add("\(pause)") == 2 { throw Enough() }
+                }
+            }
+        }
+        #expect(pauses.all == ["0.5 seconds", "1.0 seconds"])
+    }
+}
+
+struct Enough: Error {}
+
+/// What was seen, in order, each once.
+final class Seen: Sendable {
+    private let items = Mutex<[String]>([])
+    var all: [String] { items.withLock { $0 } }
+    func add(_ item: String) -> Int {
+        items.withLock {
+            if !$0.contains(item) { $0.append(item) }
+            return $0.count
+        }
+    }
+}
+
+/// A network that is down.
+private struct Unreachable: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        throw TransportError(.connect, host: "desk", "on purpose")
+    }
+
+    func stream(
+        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        try await send(request)
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import Synchronization
+import Testing
+
+/// A push server that is none: it registers whoever comes, and its desk hands out what a test gives it.
+final class FakePushServer: Sendable {
+    private let book: Book
+    private let server: RawServer
+
+    init(port: Int = 0) throws {
+        let book = Book()
+        self.book = book
+        server = try RawServer(port: port) { connection in
+            while let request = connection.request() { book.answer(request, connection) }
+        }
+    }
+
+    var port: Int { server.port }
+    /// The URI that enrols here.
+    func uri() throws -> String { try PushInvitation.sample(port: port).uri() }
+    /// The id under which the authenticator registered.
+    var mechanismUID: String { book.state.withLock { $0.mechanismUID } }
+    /// The claims of the answers that came.
+    var answers: [JSONValue] { book.state.withLock { $0.answers } }
+    /// The `Last-Event-ID` of every stream that was opened.
+    var lastEventIDs: [String?] { book.state.withLock { $0.lastEventIDs } }
+
+    /// Hands out an event to whoever listens, now or later.
+    func send(_ event: ServerSentEvent) {
+        book.state.withLock { state in
+            state.events.append(event.encoded)
+            for stream in state.streams { stream.send(Book.chunk(event.encoded)) }
+        }
+    }
+
+    /// Hands out a message under an event id.
+    func send(_ delivery: PushDelivery, id: String) {
+        send(ServerSentEvent(id: id, name: "push", data: JSON.text(of: delivery)))
+    }
+
+    /// A message to the mechanism that registered, or to another; signed with its secret, or another.
+    func message(
+        id: String, kind: PushKind = .tap, text: String = "Log in?", mechanismUID: String? = nil,
+        secret: Secret = PushInvitation.sampleSecret,
+        sentAt: Date = Date(), timeToLive: Int = 120
+    ) throws -> PushDelivery {
+        let message = PushMessage(
+            mechanismUID: mechanismUID ?? self.mechanismUID, challenge: [1, 2, 3], kind: kind, timeToLive: timeToLive,
+            sentAt: sentAt,
+            text: text)
+        return PushDelivery(messageId: id, message: message.sealed(with: secret))
+    }
+
+    /// Answers to answers with this status from now on.
+    func answer(with status: String) { book.state.withLock { $0.status = status } }
+
+    /// Goes away: open streams end, and the port is closed.
+    func stop() {
+        server.stop()
+        book.state.withLock { state in
+            for stream in state.streams { stream.cut() }
+        }
+    }
+
+    private final class Book: Sendable {
+        struct State {
+            var mechanismUID = ""
+            var answers: [JSONValue] = []
+            var lastEventIDs: [String?] = []
+            var events: [String] = []
+            var streams: [RawConnection] = []
+            var status = "200 OK"
+        }
+
+        let state = Mutex(State())
+
+        func answer(_ request: RawConnection.Request, _ connection: RawConnection) {
+            switch request.line.split(separator: " ").prefix(2).joined(separator: " ") {
+            case "POST /register":
+                state.withLock { $0.mechanismUID = Self.claims(request)["mechanismUid"]?.string ?? "" }
+                let host = request.header("host") ?? ""
+                connection.answer("200 OK", headers: ["Link: <http://\(host)/desk>; rel=\"signet-desk\""], "{}")
+            case "POST /authenticate":
+                let status = state.withLock { state in
+                    state.answers.append(Self.claims(request))
+                    return state.status
+                }
+                connection.answer(status, "{}")
+            case "GET /desk" where request.header("authorization") == nil:
+                connection.answer("401 Unauthorized", headers: ["WWW-Authenticate: Signet-Desk nonce=\"once\""])
+            case "GET /desk":
+                // In chunks, as real servers send it: a stream that is cut is an answer that ends in the middle.
+                connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+                state.withLock { state in
+                    state.lastEventIDs.append(request.header("last-event-id"))
+                    connection.send(Self.chunk(":\n\n" + state.events.joined()))
+                    state.streams.append(connection)
+                }
+                connection.waitForEnd()
+                state.withLock { $0.streams.removeAll { $0 == connection } }
+            default:
+                connection.answer("404 Not Found")
+            }
+        }
+
+        static func chunk(_ text: String) -> String {
+            "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n"
+        }
+
+        private static func claims(_ request: RawConnection.Request) -> JSONValue {
+            let body = try? JSON.decode(PushRequestBody.self, from: Array(request.body.utf8))
+            let payload = try? body.map { try CompactJWS($0.jwt).payload(verifiedWith: PushInvitation.sampleSecret) }
+            return payload.flatMap { try? JSON.value(of: $0) } ?? .null
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("A walk")
+struct WalkTests {
+    private static let login =
+        #"{"authId":"1","callbacks":[{"type":"NameCallback","output":[],"input":[{"name":"IDToken1","value":""}]}]}"#
+    private static let wait =
+        #"{"authId":"2","callbacks":[{"type":"PollingWaitCallback","output":[{"name":"waitTime","value":"0"}]}]}"#
+    private static let end = #"{"tokenId":"t"}"#
+
+    private func walk(_ transport: any HTTPTransport) throws -> JourneySession {
+        JourneySession(Journey(try profile(), transport: transport))
+    }
+
+    @Test("refuses a step that it has left, without asking the server")
+    func stale() async throws {
+        let transport = answering((200, Self.login), (200, Self.wait), (200, Self.end))
+        let walk = try walk(transport)
+        let first = try await walk.start("Login").step
+        _ = try await walk.next(first)
+        await expect(.staleStep) { try await walk.next(first) }
+        #expect(transport.requests.count == 2)
+        _ = try await walk.wait()
+        guard case .loggedIn = await walk.state else { throw Unexpected() }
+        await expect(.staleStep) { try await walk.next(first) }
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test("sends one answer at a time")
+    func busy() async throws {
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let count = Mutex(0)
+        let transport = ScriptedTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 2 { for await _ in gate { break } }
+            return HTTPResponse(status: 200, body: Array((number == 1 ? Self.login : Self.end).utf8))
+        }
+        let walk = try walk(transport)
+        let step = try await walk.start("Login").step
+        let states = await walk.states()
+        async let first = walk.next(step)
+        for await state in states { if case .asking = state { break } }
+        await expect(.busy) { try await walk.next(step) }
+        await expect(.busy) { try await walk.start("Login") }
+        open.yield()
+        guard case .loggedIn = try await first else { throw Unexpected() }
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test("stays at the step when the network fails, and ends when the server says no")
+    func stalls() async throws {
+        let answers = Mutex<[HTTPResponse?]>([
+            HTTPResponse(status: 200, body: Array(Self.login.utf8)), nil, HTTPResponse(status: 503),
+            HTTPResponse(status: 401, body: Array(#"{"code":401,"message":"Login failure"}"#.utf8)),
+        ])
+        let transport = ScriptedTransport { request throws(TransportError) in
+            guard let answer = answers.withLock({ $0.removeFirst() }) else {
+                throw TransportError(.interrupted, host: "am.example.test", "cut")
+            }
+            return answer
+        }
+        let walk = try walk(transport)
+        let step = try await walk.start("Login").step
+        await #expect(throws: TransportError.self) { try await walk.next(step) }
+        guard case .stalled(let stalled, _) = await walk.state else { throw Unexpected() }
+        #expect(stalled == step)
+        await expect(.serverFailed) { try await walk.next(step) }
+        guard case .stalled = await walk.state else { throw Unexpected() }
+        await expect(.loginFailed) { try await walk.next(step) }
+        guard case .failed = await walk.state else { throw Unexpected() }
+        await expect(.staleStep) { try await walk.next(step) }
+    }
+
+    @Test("goes on waiting after a failure of the network, as long as before")
+    func waitsOn() async throws {
+        let answers = Mutex<[HTTPResponse?]>([
+            HTTPResponse(status: 200, body: Array(Self.wait.utf8)), nil, nil,
+            HTTPResponse(status: 200, body: Array(Self.end.utf8)),
+        ])
+        let transport = ScriptedTransport { request throws(TransportError) in
+            guard let answer = answers.withLock({ $0.removeFirst() }) else {
+                throw TransportError(.interrupted, host: "am.example.test", "cut")
+            }
+            return answer
+        }
+        let clock = GateClock()
+        let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)
+        _ = try await walk.start("Login")
+        for count in 2...3 {
+            let waiting = Task { try await walk.wait() }
+            await clock.sleeper()
+            #expect(transport.requests.count == count - 1)
+            clock.wake()
+            await #expect(throws: TransportError.self) { try await waiting.value }
+            #expect(transport.requests.count == count)
+        }
+        let waiting = Task { try await walk.wait() }
+        await clock.sleeper()
+        clock.wake()
+        guard case .loggedIn = try await waiting.value else { throw Unexpected() }
+    }
+
+    @Test("tells every listener where it stands, each from where it began to listen")
+    func listeners() async throws {
+        let walk = try walk(answering((200, Self.login), (200, Self.wait), (200, Self.end)))
+        let early = await walk.states()
+        let step = try await walk.start("Login").step
+        let late = await walk.states()
+        _ = try await walk.next(step)
+        _ = try await walk.wait()
+        let (first, second) = (await names(early), await names(late))
+        #expect(first == ["idle", "asking", "step 1", "asking", "step 2", "asking", "loggedIn"])
+        #expect(second == ["step 1", "asking", "step 2", "asking", "loggedIn"])
+    }
+
+    @Test("ends its streams when nobody has it any more")
+    func streamsEnd() async throws {
+        var walk: JourneySession? = try walk(answering((200, Self.login)))
+        let states = await walk?.states()
+        walk = nil
+        var count = 0
+        for await _ in try #require(states) { count += 1 }
+        #expect(count == 1)
+    }
+
+    @Test("can be given another answer while it waits, and does not send the old one afterwards")
+    func otherAnswer() async throws {
+        let transport = answering((200, Self.login), (200, Self.wait), (200, Self.end))
+        let clock = GateClock()
+        let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)
+        let step = try await walk.next(try await walk.start("Login").step).step
+        async let waiting = walk.wait()
+        await clock.sleeper()
+        guard case .loggedIn = try await walk.next(step) else { throw Unexpected() }
+        clock.wake()
+        guard case .loggedIn = try await waiting else { throw Unexpected() }
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test("stands at the step when its wait is given up")
+    func givenUp() async throws {
+        let transport = answering((200, Self.wait), (200, Self.end))
+        let clock = GateClock()
+        let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)
+        _ = try await walk.start("Login")
+        let waiting = Task { try await walk.wait() }
+        await clock.sleeper()
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(try await walk.state.step.authId == "2")
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("goes through a real server's journey, to its end")
+    func live() async throws {
+        try await LiveServer.with { server in
+            let walk = JourneySession(server.journeys)
+            var step = try await walk.start("OATHRegistration").step
+            try step.fill(name: "demo", password: LiveServer.password)
+            step = try await walk.next(step).step
+            let enrollment = try EnrollmentURI.parse(try #require(step.enrollmentURI))
+            try step.fill(ConfirmationCallback.self) { try $0.select("Next") }
+            step = try await walk.next(step).step
+            let secret = try #require(enrollment.oath).secret
+            let code = TOTP.code(secret: secret, at: server.clock.now)
+            try step.fill(NameCallback.self) { $0.name = code }
+            guard case .loggedIn = try await walk.next(step) else { throw Unexpected() }
+            guard case .loggedIn = await walk.state else { throw Unexpected() }
+        }
+    }
+
+    private func names(_ states: AsyncStream<JourneySession.State>) async -> [String] {
+        var names: [String] = []
+        for await state in states {
+            switch state {
+            case .idle: names.append("idle")
+            case .asking: names.append("asking")
+            case .step(let step): names.append("step \(step.authId)")
+            case .stalled: names.append("stalled")
+            case .loggedIn: names.append("loggedIn")
+            case .passed: names.append("passed")
+            case .failed: names.append("failed")
+            }
+            if names.last == "loggedIn" { break }
+        }
+        return names
+    }
+}
+
+extension JourneySession.State {
+    fileprivate var step: JourneyStep {
+        get throws {
+            guard case .step(let step) = self else { throw Unexpected() }
+            return step
+        }
+    }
+}
+
+private func expect(
+    _ code: JourneyError.Code, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> JourneySession.State
+) async {
+    do {
+        _ = try await body()
+        Issue.record("it went on", sourceLocation: sourceLocation)
+    } catch {
+        #expect((error as? JourneyError)?.code == code, "\(error)", sourceLocation: sourceLocation)
+    }
+}
+
+/// A clock on which a sleep lasts until the test ends it, or its task is cancelled.
+private final class GateClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset = Duration.zero
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let (asleep, fallAsleep) = AsyncStream<Void>.makeStream()
+    private let (awake, awaken) = AsyncStream<Void>.makeStream()
+
+    var now: Instant { Instant() }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        fallAsleep.yield()
+        for await _ in awake { break }
+        try Task.checkCancellation()
+    }
+
+    /// Returns when somebody sleeps.
+    func sleeper() async { for await _ in asleep { break } }
+
+    func wake() { awaken.yield() }
+}

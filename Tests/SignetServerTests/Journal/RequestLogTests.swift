@@ -1,0 +1,186 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("The journal", .timeLimit(.minutes(5)))
+struct RequestLogTests {
+    private static let push = RequestLogEntry.Push(.made, "m", device: nil)
+
+    @Test("It keeps the newest entries in their order, and counts all", arguments: [1, 1999, 2000, 2001, 3999, 4001])
+    func bounded(count: Int) {
+        let journal = RequestLog()
+        for number in 1...count { journal.add(.push(Self.push), at: Date(timeIntervalSince1970: Double(number))) }
+        #expect(journal.last == count)
+        #expect(journal.entries.map(\.number) == Array(max(1, count - RequestLog.size + 1)...count))
+        journal.clear()
+        #expect(journal.entries.isEmpty && journal.last == count)
+        journal.add(.push(Self.push), at: Date(timeIntervalSince1970: 0))
+        #expect(journal.entries.map(\.number) == [count + 1])
+    }
+
+    @Test("A login, its code and its tokens can be told from it, and no secret")
+    func secrets() async throws {
+        try await TestServer.run { server in
+            _ = try await server.logIn("Login", password: "a wrong password")
+            let session = try await server.session()
+            let code = try await server.code(session, ["nonce": "n-0S6_WzA2Mj", "login_hint": "mira@example.test"])
+            let tokens = try Tokens(try await server.exchange(code))
+            _ = try await server.exchange("hunter2hunter2")
+            _ = try await server.postForm(
+                "token/revoke", ["token": tokens.access, "client_id": "web", "client_secret": "s3cret: +%"])
+            // A secret where a name should be, and a body that is nothing but one.
+            _ = try await server.send(
+                .post, "\(TestServer.oauth)/access_token?hunter2", headers: ["Content-Type": "application/x-www-form-urlencoded"],
+                body: "correct-horse")
+            _ = try await server.send(.post, "/am/json/sessions/\(session)?_action=validate")
+            _ = try await server.send(
+                .get, "\(TestServer.oauth)/connect/endSession?id_token_hint=\(tokens.id ?? "")", headers: [:])
+
+            let text =
+                JSON.text(of: .array(server.devServer.journal.entries.map { AdminJSON.entry($0) }))
+                + "\(server.devServer.journal.entries)"
+            let secrets = [
+                TestServer.password, "a wrong password", session, code, tokens.access, tokens.refresh, tokens.id, "hunter2",
+                "s3cret",
+                "correct-horse", "n-0S6_WzA2Mj", "mira@example.test", TestServer.verifier,
+                ProofKey.challenge(for: TestServer.verifier),
+                "st/&te",
+            ]
+            for secret in secrets { #expect(!text.contains(try #require(secret)), "\(secret ?? "")") }
+
+            let exchanges = server.devServer.journal(
+                matching: RequestLogFilter {
+                    $0.resource = "accessToken"
+                    $0.status = 200
+                })
+            let exchange = try #require(exchanges.first?.request)
+            #expect(exchange["grant_type"] == "authorization_code" && exchange["client_id"] == "app")
+            #expect(exchange.has("code_verifier") && exchange["code_verifier"] == nil)
+            #expect(exchange.client.oauth == "app" && exchange.method == "POST")
+            let logins = server.devServer.journal(matching: RequestLogFilter { $0.parameter = "callbacks" })
+            let login = try #require(logins.first?.request)
+            #expect(login["callbacks"] == "NameCallback,PasswordCallback")
+            #expect(login.problem == "Login failure" && login.status == 401)
+            let authorizations = server.devServer.journal(matching: RequestLogFilter { $0.resource = "authorize" })
+            let authorize = try #require(authorizations.first?.request)
+            #expect(authorize["scope"] == "openid profile" && authorize.has("nonce") && authorize["nonce"] == nil)
+            let first = try #require(server.devServer.journal.entries.first?.request)
+            #expect(first["authIndexValue"] == "Login")
+        }
+    }
+
+    /// Filters, and how many of the entries below each finds.
+    private static let wanted: [(RequestLogFilter, Int)] = [
+        (RequestLogFilter(), 4), (RequestLogFilter { $0.method = "get" }, 2), (RequestLogFilter { $0.status = 404 }, 1),
+        (RequestLogFilter { $0.path = "/health" }, 1), (RequestLogFilter { $0.path = "/am/health" }, 1),
+        (RequestLogFilter { $0.path = "/json/**" }, 2), (RequestLogFilter { $0.path = "/json/*/authenticate" }, 1),
+        (RequestLogFilter { $0.resource = "authenticate" }, 2), (RequestLogFilter { $0.client = .userAgent("two") }, 1),
+        (RequestLogFilter { $0.client = .address("127.0.0.1") }, 0), (RequestLogFilter { $0.after = 3 }, 1),
+        (RequestLogFilter { $0.since = StillClock().now.addingTimeInterval(1) }, 1), (RequestLogFilter { $0.kind = .push }, 0),
+        (RequestLogFilter { $0.kind = .letter }, 0), (RequestLogFilter { $0.user = "mira" }, 0),
+        (RequestLogFilter { $0.fault = "x" }, 0), (RequestLogFilter { $0.parameter = "authIndexValue" }, 1),
+    ]
+
+    @Test("A filter finds what has everything that it says", arguments: wanted)
+    func filters(filter: RequestLogFilter, count: Int) async throws {
+        try await TestServer.run { server in
+            _ = try await server.send(.get, "/am/health", headers: ["User-Agent": "One/1"])
+            _ = try await server.start("Login")
+            _ = try await server.send(.get, "/am/nothing", headers: ["User-Agent": "Two/2"])
+            server.clock.advance(by: 1)
+            _ = try await server.send(.post, "/am/json/alpha/authenticate", body: "{}")
+            #expect(server.devServer.journal(matching: filter).count == count, "\(filter)")
+        }
+    }
+
+    /// What is asked, and what the journal and faults call it.
+    private static let addresses: [(HTTPRequest.Method, String, String?)] = [
+        (.get, "/am/health", "health"), (.get, "/am/health/ready", "health"), (.get, "/am/XUI/", "pages"),
+        (.get, "/am/XUI/nothing", "pages"), (.post, "/sns", "front"), (.get, "/sns/", "front"),
+        (.post, "/am/json/authenticate", "authenticate"), (.put, "/am/json/authenticate", "authenticate"),
+        (.get, "/am/oauth2/realms/root/realms/none/userinfo", "userInfo"), (.get, "/am/nothing", nil), (.get, "/health", nil),
+    ]
+
+    @Test("A request has the name of what it was for, whatever became of it", arguments: addresses)
+    func names(method: HTTPRequest.Method, path: String, name: String?) async throws {
+        try await TestServer.run(.sample { $0.pushFront = PushGatewayConfiguration(keys: [Sender.key]) }) { server in
+            _ = try await server.send(method, path)
+            let resources = server.devServer.journal.entries.map(\.request?.resource)
+            #expect(resources == [name])
+            for wanted in FaultRoute.names {
+                let found = server.devServer.journal(matching: RequestLogFilter { $0.resource = wanted })
+                #expect(found.count == (wanted == name ? 1 : 0))
+            }
+        }
+    }
+
+    @Test("Why a front refuses stands there as it does for all others")
+    func refusedByFront() async throws {
+        try await Sender.run { server in
+            _ = try await server.send(.post, "/sns", body: "")
+            let problems = server.devServer.journal.entries.map(\.request?.problem)
+            #expect(problems == ["MissingAuthenticationToken"])
+        }
+    }
+
+    @Test("The life of a message: made, delivered, a wrong number, approved")
+    func messages() async throws {
+        try await TestServer.run(.sample { $0.port = 0 }) { server in
+            try await server.serve { port in
+                let phone = try await server.registeredPhone()
+                let (_, push) = try await server.waitingLogin("PushNumberLogin", phone: phone)
+                let stream = try await phone.listen(at: server, port: port)
+                _ = try await stream.events(1)
+                stream.vanish()
+                let delivered = try await server.devServer.waitForEntry(matching: RequestLogFilter { $0.step = .delivered })
+                #expect(delivered.push?.stream == 1 && delivered.push?.device == "phone-1")
+                #expect(delivered.push?.messageID == push.messageID)
+                #expect(try await phone.answer(push, ["challengeResponse": "1"], at: server).status == 400)
+                let number = JSONValue.string(String(try #require(push.number)))
+                #expect(try await phone.answer(push, ["challengeResponse": number], at: server).status == 200)
+            }
+            let steps = server.devServer.journal(matching: RequestLogFilter { $0.client = .device("phone-1") }).compactMap(\.push)
+            #expect(steps.map(\.step) == [.made, .delivered, .refused, .approved])
+            #expect(Set(steps.map(\.messageID)).count == 1 && steps[2].reason == "numberWrong")
+        }
+    }
+
+    @Test("Who waits for an entry gets the one that is there, or the one that comes")
+    func waiting() async throws {
+        try await TestServer.run { server in
+            _ = try await server.send(.get, "/am/health", headers: [:])
+            let entry = try await server.devServer.waitForEntry(matching: RequestLogFilter { $0.path = "/health" })
+            #expect(entry.number == 1)
+            async let next = server.devServer.waitForEntry(
+                matching: RequestLogFilter {
+                    $0.path = "/health"
+                    $0.after = 1
+                })
+            _ = try await server.start("Login")
+            _ = try await server.send(.get, "/am/health", headers: [:])
+            #expect(try await next.number == 3)
+        }
+    }
+
+    @Test("Who waits in vain is told what there was instead; who is cancelled does not wait")
+    func waitingInVain() async throws {
+        try await TestServer.run { server in
+            _ = try await server.send(.get, "/am/health", headers: [:])
+            let timeout = await #expect(throws: RequestLogTimeout.self) {
+                _ = try await server.devServer.waitForEntry(
+                    matching: RequestLogFilter { $0.status = 500 }, within: .milliseconds(20))
+            }
+            #expect(
+                timeout?.description.contains("status 500") == true && timeout?.description.contains("GET /am/health 200") == true
+            )
+            let task = Task {
+                try await server.devServer.waitForEntry(matching: RequestLogFilter { $0.status = 500 }, within: .seconds(600))
+            }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { _ = try await task.value }
+        }
+    }
+}

@@ -1,0 +1,403 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+/// A desk that is a push front, and a sender that signs as AWS does.
+struct Sender: Sendable {
+    static let key = AWSCredentials(accessKey: "AKIDFRONT", secret: Secret("the front's secret".utf8))
+    static let application = "arn:aws:sns:us-east-1:123456789012:app/GCM/am"
+
+    var credentials = key
+    var host = "localhost"
+    var path = "/sns"
+    /// How many seconds its clock is ahead.
+    var offset = 0.0
+    var service = "sns"
+    /// Changes the headers after they were signed.
+    var tamper: @Sendable (inout [String: String]) -> Void = { _ in }
+
+    static func run(_ body: @Sendable (TestServer) async throws -> Void) async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.port = 0
+            $0.pushFront = PushGatewayConfiguration(keys: [key])
+        }
+        try await TestServer.run(configuration, body)
+    }
+
+    func send(_ fields: [String: String], to server: TestServer, sending: String? = nil) async throws -> Reply {
+        let body = FormCoding.encode(fields.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+        let scope = AWSSignature.Scope(
+            time: AWSTime.text(server.clock.now.addingTimeInterval(offset)), region: "us-east-1", service: service)
+        var headers: [(name: String, value: String)] = [
+            ("content-type", "application/x-www-form-urlencoded"), ("host", host), ("x-amz-date", scope.time),
+        ]
+        if let token = credentials.sessionToken {
+            headers.append(("x-amz-security-token", String(decoding: token.bytes, as: UTF8.self)))
+        }
+        let request = AWSSignature.Request(method: "POST", path: path, query: [], headers: headers, body: Array(body.utf8))
+        var sent: [String: String] = [:]
+        for header in headers where header.name != "host" { sent[header.name] = header.value }
+        sent["Authorization"] = AWSSignature.authorization(of: request, scope, credentials)
+        tamper(&sent)
+        return try await server.send(.post, path, headers: sent, body: sending ?? body)
+    }
+
+    /// The ARN of a new endpoint.
+    func endpoint(_ token: String, at server: TestServer, _ attributes: [String: String] = [:]) async throws -> String {
+        let reply = try await create(token, at: server, attributes)
+        return try #require(SNSAnswer.element("EndpointArn", in: Array(reply.text.utf8)), "\(reply.text)")
+    }
+
+    func create(_ token: String, at server: TestServer, _ attributes: [String: String] = [:]) async throws -> Reply {
+        try await send(
+            ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": Self.application, "Token": token]
+                .merging(Self.entries(attributes)) { $1 }, to: server)
+    }
+
+    static func entries(_ attributes: [String: String]) -> [String: String] {
+        var entries: [String: String] = [:]
+        for (index, attribute) in attributes.sorted(by: { $0.key < $1.key }).enumerated() {
+            entries["Attributes.entry.\(index + 1).key"] = attribute.key
+            entries["Attributes.entry.\(index + 1).value"] = attribute.value
+        }
+        return entries
+    }
+
+    func publish(_ delivery: PushDelivery, to endpoint: String, at server: TestServer) async throws -> Reply {
+        try await send(
+            [
+                "Action": "Publish", "TargetArn": endpoint, "MessageStructure": "json", "Subject": "Login",
+                "Message": SNSEnvelope.wrap(delivery, text: "Login"),
+            ], to: server)
+    }
+}
+
+extension Reply {
+    fileprivate var errorCode: String? { SNSAnswer.element("Code", in: Array(text.utf8)) }
+    fileprivate func element(_ name: String) -> String? { SNSAnswer.element(name, in: Array(text.utf8)) }
+}
+
+extension TestServer {
+    /// How many rows of a kind there are.
+    fileprivate func count(_ kind: TableKind) async throws -> Int {
+        let now = clock.now
+        return try await devServer.context.engine.run { ($0.count(kind.name, at: now, limit: 100), []) }
+    }
+
+    fileprivate func waiting(_ address: String) async throws -> [MailboxMessage] {
+        try await devServer.context.transact { state, moment in state.front.retained(for: address, after: nil, at: moment.now) }
+    }
+}
+
+@Suite("The push front")
+struct PushGatewayTests {
+    static func mailbox(_ seed: String = "a secret of thirty-two bytes....") throws -> PushMailbox {
+        try PushMailbox(of: Secret(seed.utf8))
+    }
+
+    private static var address: String { (try? mailbox())?.address ?? "none" }
+
+    private static let delivery = PushDelivery(messageId: "AUTHENTICATE:1", message: "a.b.c")
+
+    @Test("An endpoint for a mailbox takes AM's message to it; all actions answer as SNS does")
+    func actions() async throws {
+        try await Sender.run { server in
+            let (sender, mailbox) = (Sender(), try Self.mailbox())
+            let arn = try await sender.endpoint(mailbox.address, at: server, ["Enabled": "true", "Token": mailbox.address])
+            #expect(arn.hasPrefix("arn:aws:sns:us-east-1:123456789012:endpoint/GCM/am/"))
+            let reply = try await sender.publish(Self.delivery, to: arn, at: server)
+            #expect(reply.status == 200 && reply.header("Content-Type") == "text/xml")
+            #expect(reply.text.contains("<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\">"))
+            #expect(reply.element("MessageId") != nil && reply.element("RequestId") == reply.header("x-amzn-RequestId"))
+            #expect(try await server.waiting(mailbox.address).map(\.message) == ["a.b.c"])
+            // A sender that did not hear the answer sends it again; it stays one message.
+            #expect(try await sender.publish(Self.delivery, to: arn, at: server).status == 200)
+            #expect(try await server.waiting(mailbox.address).count == 1)
+
+            let attributes = try await sender.send(["Action": "GetEndpointAttributes", "EndpointArn": arn], to: server)
+            #expect(attributes.text.contains("<entry><key>Enabled</key><value>true</value></entry>"))
+            #expect(attributes.text.contains("<entry><key>Token</key><value>\(mailbox.address)</value></entry>"))
+
+            let disable = ["Action": "SetEndpointAttributes", "EndpointArn": arn]
+                .merging(Sender.entries(["Enabled": "false", "CustomUserData": "<&>"])) { $1 }
+            #expect(try await sender.send(disable, to: server).status == 200)
+            let refused = try await sender.publish(PushDelivery(messageId: "2", message: "x"), to: arn, at: server)
+            #expect(refused.status == 400 && refused.errorCode == "EndpointDisabled")
+            #expect(
+                try await sender.send(["Action": "GetEndpointAttributes", "EndpointArn": arn], to: server).element("value")
+                    == "<&>"
+            )
+
+            #expect(try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: server).status == 200)
+            #expect(try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: server).status == 200)
+            #expect(try await sender.publish(Self.delivery, to: arn, at: server).errorCode == "NotFound")
+            #expect(try await server.waiting(mailbox.address).isEmpty)
+        }
+    }
+
+    @Test("OpenAM's way to an endpoint that was disabled leads to it")
+    func recovery() async throws {
+        try await Sender.run { server in
+            let (sender, mailbox) = (Sender(), try Self.mailbox())
+            let arn = try await sender.endpoint(mailbox.address, at: server, ["Enabled": "true"])
+            #expect(try await sender.endpoint(mailbox.address, at: server, ["Enabled": "true"]) == arn)
+            let disable = ["Action": "SetEndpointAttributes", "EndpointArn": arn].merging(Sender.entries(["Enabled": "false"])) {
+                $1
+            }
+            _ = try await sender.send(disable, to: server)
+            let conflict = try await sender.create(mailbox.address, at: server, ["Enabled": "true"])
+            #expect(conflict.status == 400 && conflict.errorCode == "InvalidParameter")
+            #expect(
+                conflict.element("Message")?.contains("Endpoint \(arn) already exists with the same Token, but different") == true
+            )
+            #expect(try await sender.endpoint(mailbox.address, at: server, ["Enabled": "false"]) == arn)
+        }
+    }
+
+    @Test("Who cannot sign gets nothing, and is told why in Amazon's words")
+    func signatures() async throws {
+        try await Sender.run { server in
+            let fields = ["Action": "GetEndpointAttributes", "EndpointArn": "x"]
+            func code(_ change: (inout Sender) -> Void, sending: String? = nil) async throws -> String {
+                var sender = Sender()
+                change(&sender)
+                let reply = try await sender.send(fields, to: server, sending: sending)
+                return "\(reply.status) \(reply.errorCode ?? "-")"
+            }
+            let cases: [(expected: String, change: @Sendable (inout Sender) -> Void)] = [
+                ("400 InvalidParameter", { _ in }),
+                ("403 SignatureDoesNotMatch", { $0.credentials.secret = Secret("wrong".utf8) }),
+                ("403 InvalidClientTokenId", { $0.credentials.accessKey = "AKIDOTHER" }),
+                ("403 SignatureDoesNotMatch", { $0.credentials.sessionToken = Secret("t".utf8) }),
+                ("403 SignatureDoesNotMatch", { $0.service = "sqs" }), ("403 SignatureDoesNotMatch", { $0.host = "elsewhere" }),
+                ("403 MissingAuthenticationToken", { $0.tamper = { $0["Authorization"] = nil } }),
+                ("400 IncompleteSignature", { $0.tamper = { $0["x-amz-date"] = nil } }),
+                ("400 IncompleteSignature", { $0.tamper = { $0["x-amz-date"] = "yesterday" } }),
+            ]
+            for (index, (expected, change)) in cases.enumerated() {
+                let found = try await code(change)
+                #expect(found == expected, "case \(index)")
+            }
+            let other = try await code({ _ in }, sending: "Action=Publish")
+            #expect(other == "403 SignatureDoesNotMatch")
+            for authorization in [
+                "Basic eDp5", "AWS4-HMAC-SHA256", "AWS4-HMAC-SHA256 Credential=a", "AWS4-HMAC-SHA256 x, y, z",
+                "AWS4-HMAC-SHA256 Credential=a/b/c/sns/aws4_request, SignedHeaders=host",
+                "AWS4-HMAC-SHA256 Credential=a/b/c/sns, SignedHeaders=host;x-amz-date, Signature=0",
+                "AWS4-HMAC-SHA256 Credential=a/b/c/sns/aws4_request, SignedHeaders=, Signature=0",
+                "AWS4-HMAC-SHA256 Credential=a/b/c/sns/aws4_request, Credential=a/b/c/sns/aws4_request, SignedHeaders=host, "
+                    + "Signature=0",
+            ] {
+                let found = try await code { $0.tamper = { $0["Authorization"] = authorization } }
+                #expect(found == "400 IncompleteSignature", "\(authorization)")
+            }
+        }
+    }
+
+    @Test("A clock may be wrong by a quarter of an hour", arguments: [(899.0, true), (-899, true), (901, false), (-901, false)])
+    func skew(offset: Double, isTaken: Bool) async throws {
+        try await Sender.run { server in
+            let reply = try await Sender(offset: offset).create(Self.address, at: server)
+            #expect(reply.status == (isTaken ? 200 : 403))
+            if !isTaken {
+                #expect(reply.errorCode == "SignatureDoesNotMatch")
+                #expect(reply.element("Message")?.contains(offset < 0 ? "Signature expired" : "not yet current") == true)
+            }
+        }
+    }
+
+    @Test("A tester's clock does not make senders' signatures old")
+    func movedClock() async throws {
+        try await Sender.run { server in
+            server.devServer.moveClock(by: .seconds(86_400))
+            let reply = try await Sender().create(Self.address, at: server)
+            #expect(reply.status == 200)
+        }
+    }
+
+    private static let malformedRequests: [(String, [String: String], String)] = [
+        ("no action", ["Version": "2010-03-31"], "400 ValidationError"),
+        ("another action", ["Action": "Subscribe"], "400 InvalidAction"),
+        ("an action in another case", ["Action": "publish"], "400 InvalidAction"),
+        ("no application", ["Action": "CreatePlatformEndpoint", "Token": "x"], "400 ValidationError"),
+        ("no token", ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": Sender.application], "400 ValidationError"),
+        (
+            "a phone's token",
+            ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": Sender.application, "Token": "abc"],
+            "400 InvalidParameter"
+        ),
+        (
+            "an ARN that is none", ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": "arn:aws:sns", "Token": "abc"],
+            "400 InvalidParameter"
+        ),
+        ("a topic", ["Action": "Publish", "TopicArn": "arn:aws:sns:us-east-1:1:t", "Message": "x"], "400 ValidationError"),
+        (
+            "an application as a target", ["Action": "Publish", "TargetArn": Sender.application, "Message": "x"],
+            "400 InvalidParameter"
+        ),
+        (
+            "an endpoint that there is not",
+            [
+                "Action": "Publish", "TargetArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x", "MessageStructure": "json",
+                "Message": SNSEnvelope.wrap(PushDelivery(messageId: "1", message: "x"), text: "t"),
+            ], "404 NotFound"
+        ),
+        (
+            "no message", ["Action": "Publish", "TargetArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x"],
+            "400 ValidationError"
+        ),
+        (
+            "a message that is plain text",
+            ["Action": "Publish", "TargetArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x", "Message": "x"],
+            "400 InvalidParameter"
+        ),
+        (
+            "a message with nothing of AM's in it",
+            [
+                "Action": "Publish", "TargetArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x", "MessageStructure": "json",
+                "Message": "{\"default\":\"x\",\"GCM\":\"{}\"}",
+            ], "400 InvalidParameter"
+        ),
+        (
+            "an attribute that there is not",
+            [
+                "Action": "SetEndpointAttributes", "EndpointArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x",
+                "Attributes.entry.1.key": "Colour", "Attributes.entry.1.value": "red",
+            ], "400 InvalidParameter"
+        ),
+        (
+            "a truth value that is none",
+            [
+                "Action": "SetEndpointAttributes", "EndpointArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x",
+                "Attributes.entry.1.key": "Enabled", "Attributes.entry.1.value": "1",
+            ], "400 InvalidParameter"
+        ),
+    ]
+
+    @Test("What is no request of SNS's is refused by name", arguments: malformedRequests.indices)
+    func malformed(index: Int) async throws {
+        let (what, fields, expected) = Self.malformedRequests[index]
+        try await Sender.run { server in
+            let reply = try await Sender().send(fields, to: server)
+            #expect("\(reply.status) \(reply.errorCode ?? "-")" == expected, "\(what): \(reply.text)")
+            #expect(reply.text.contains("<Type>Sender</Type>") && reply.header("Content-Type") == "text/xml")
+        }
+    }
+
+    @Test("Other methods, bodies that are too large, and a server that is no front")
+    func edges() async throws {
+        try await Sender.run { server in
+            let large = try await server.send(.post, "/sns", headers: [:], body: String(repeating: "x", count: 300_000))
+            #expect(large.status == 413)
+            #expect(try await server.send(.put, "/sns").status == 405)
+            #expect(try await server.send(.post, "/sns/").status == 403)
+            #expect(try await server.send(.post, "/snsx").status == 404)
+        }
+        try await TestServer.run { server in
+            let reply = try await server.send(.post, "/sns")
+            #expect(reply.status == 404)
+        }
+        try await TestServer.run(.sample { $0.pushFront = PushGatewayConfiguration(keys: [Sender.key]) { $0.path = "/" } }) {
+            server in
+            let reply = try await Sender(path: "/").create(Self.address, at: server)
+            #expect(reply.status == 200)
+        }
+    }
+
+    @Test("A full mailbox takes no more, and loses nothing; what is over makes room")
+    func full() async throws {
+        try await Sender.run { server in
+            let (sender, mailbox) = (Sender(), try Self.mailbox())
+            let arn = try await sender.endpoint(mailbox.address, at: server)
+            for number in 1...PushMessageStore.mailboxSize {
+                let reply = try await sender.publish(PushDelivery(messageId: "\(number)", message: "x"), to: arn, at: server)
+                #expect(reply.status == 200)
+            }
+            let refused = try await sender.publish(PushDelivery(messageId: "65", message: "x"), to: arn, at: server)
+            #expect(refused.status == 429 && refused.errorCode == "Throttled")
+            #expect(try await server.waiting(mailbox.address).map(\.messageID) == (1...64).map(String.init))
+            server.clock.advance(by: 120)
+            #expect(try await server.waiting(mailbox.address).isEmpty)
+            #expect(try await sender.publish(PushDelivery(messageId: "65", message: "x"), to: arn, at: server).status == 200)
+        }
+    }
+
+    // MARK: Devices
+
+    static func nonce(_ server: TestServer) async throws -> String {
+        let reply = try await server.send(.get, "/sns", headers: [:])
+        #expect(reply.status == 401)
+        let challenge = try #require(reply.header("WWW-Authenticate"))
+        #expect(challenge.hasPrefix("Signet-Mailbox nonce=\""))
+        return String(challenge.dropFirst("Signet-Mailbox nonce=\"".count).dropLast())
+    }
+
+    @Test(
+        "A mailbox is its owner's: others' keys, old nonces, desks' proofs and mailboxes that nobody sends to are refused alike")
+    func owner() async throws {
+        try await Sender.run { server in
+            let (mailbox, other) = (try Self.mailbox(), try Self.mailbox("another secret of 32 bytes......"))
+            func status(_ authorization: String) async throws -> Int {
+                try await server.send(.get, "/sns", headers: ["Authorization": authorization]).status
+            }
+            // Nobody sends to it yet.
+            let early = try mailbox.proof(try await Self.nonce(server))
+            #expect(try await status("Signet-Mailbox \(early)") == 401)
+            // Strangers' keys cost the server no memory.
+            #expect(try await server.count(.nonce) == 0)
+            _ = try await Sender().endpoint(mailbox.address, at: server)
+            let strange = try other.proof(try await Self.nonce(server))
+            #expect(try await status("Signet-Mailbox \(strange)") == 401)
+            let invented = try mailbox.proof("made up")
+            #expect(try await status("Signet-Mailbox \(invented)") == 401)
+            let good = try mailbox.proof(try await Self.nonce(server))
+            #expect(try await status("Signet-Desk \(good)") == 401)
+            #expect(try await status("Signet-Mailbox ") == 401)
+            #expect(try await status("Signet-Mailbox a.b.c") == 401)
+            server.clock.advance(by: 61)
+            #expect(try await status("Signet-Mailbox \(good)") == 401)
+        }
+    }
+
+    #if os(Linux)
+    @Test("The stream of a mailbox brings what is published, and what waited before")
+    func stream() async throws {
+        try await Sender.run { server in
+            let (sender, mailbox) = (Sender(), try Self.mailbox())
+            let arn = try await sender.endpoint(mailbox.address, at: server)
+            _ = try await sender.publish(PushDelivery(messageId: "1", message: "a"), to: arn, at: server)
+            try await server.serve { port in
+                func open(after last: String? = nil) async throws -> RawHTTPConnection {
+                    let connection = try RawHTTPConnection(port: port)
+                    let lines = [
+                        "GET /sns HTTP/1.1", "Host: 127.0.0.1",
+                        "Authorization: Signet-Mailbox \(try mailbox.proof(try await Self.nonce(server)))",
+                    ]
+                    connection.send(
+                        (lines + (last.map { ["Last-Event-ID: \($0)"] } ?? [])).joined(separator: "\r\n") + "\r\n\r\n")
+                    return connection
+                }
+                let first = try await open()
+                let events = try await first.events(1)
+                #expect(events.first?.name == "push")
+                #expect(
+                    try JSON.decode(PushDelivery.self, from: events[0].data.utf8) == PushDelivery(messageId: "1", message: "a"))
+                _ = try await sender.publish(PushDelivery(messageId: "2", message: "b"), to: arn, at: server)
+                #expect(try JSON.decode(PushDelivery.self, from: try await first.events(1)[0].data.utf8).messageId == "2")
+                // Who comes back gets what came meanwhile, and nothing twice.
+                first.vanish()
+                let second = try await open(after: events[0].id)
+                #expect(try JSON.decode(PushDelivery.self, from: try await second.events(1)[0].data.utf8).messageId == "2")
+                // With the endpoint goes the mailbox, and its streams end.
+                _ = try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: server)
+                let rest = await second.read { _ in false }
+                #expect(rest.contains("0\r\n"))
+                second.vanish()
+            }
+        }
+    }
+    #endif
+}

@@ -1,0 +1,204 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@testable import SignetServer
+
+@Suite("The clock of a server", .postgresServer, .serialized, .timeLimit(.minutes(3)))
+struct AdjustableClockTests {
+    @Test("A clock that stands still is set, moved, and runs on from there")
+    func clock() {
+        let base = StillClock()
+        let clock = AdjustableClock(base)
+        clock.stop()
+        base.advance(by: 10)
+        #expect(clock.now == base.now.addingTimeInterval(-10) && clock.isStopped && clock.offset == -10)
+        clock.advance(by: .seconds(3))
+        #expect(clock.offset == -7)
+        let moment = Date(timeIntervalSince1970: 2_000_000_000)
+        clock.set(to: moment)
+        base.advance(by: 1)
+        #expect(clock.now == moment)
+        clock.resume()
+        base.advance(by: 1)
+        #expect(clock.now == moment.addingTimeInterval(1) && !clock.isStopped)
+        clock.set(to: moment)
+        #expect(clock.now == moment)
+        clock.reset()
+        #expect(clock.now == base.now && clock.offset == 0)
+    }
+
+    @Test("What was done to it and is not written yet stays when the state is read, and is applied to what that says")
+    func unwritten() {
+        let base = StillClock()
+        let clock = AdjustableClock(base)
+        clock.stop()
+        clock.adopt(AdjustableClock.Setting(shift: 5))
+        #expect(clock.isStopped && clock.offset == 5)
+        let move = clock.begin(.move(7))
+        #expect(clock.offset == 12)
+        // Another server moved it by 100 s in between.
+        clock.settle(clock.unwritten[0], as: AdjustableClock.Setting(shift: 100, stoppedAt: base.now.addingTimeInterval(100)))
+        #expect(clock.offset == 107)
+        clock.settle(move, as: nil)
+        #expect(clock.offset == 100 && clock.unwritten.isEmpty)
+    }
+
+    @Test("Each change is written once: by who waits for it, or by the first who takes what is there")
+    func taken() {
+        let clock = AdjustableClock(StillClock())
+        _ = clock.begin(.move(1))
+        clock.advance(by: .seconds(2))
+        clock.advance(by: .seconds(4))
+        var moved = 0.0
+        for _ in 0..<2 {
+            clock.takeChanges { change in moved += change.applied(to: AdjustableClock.Setting()).shift }
+        }
+        #expect(moved == 6 && clock.unwritten.count == 3 && clock.offset == 7)
+    }
+
+    @Test("A change before the state is open is kept with it", arguments: StateKind.here)
+    func early(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { place in
+            let clock = StillClock()
+            try await place.server(clock: clock) { server in
+                server.devServer.moveClock(by: .seconds(60))
+                _ = try await server.session()
+                #expect(server.devServer.clock.offset == 60)
+            }
+            guard kind != .memory else { return }
+            try await place.server(clock: clock) { server in
+                _ = try await server.session()
+                #expect(server.devServer.clock.offset == 60)
+            }
+        }
+    }
+
+    @Test(
+        "A move over HTTP is durable when it is answered; one that cannot be written is an error and no move",
+        .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func durable() async throws {
+        try await StateLocation.with(.postgreSQL) { place in
+            let clock = StillClock()
+            try await place.server(clock: clock) { server in
+                try await server.devServer.context.change(clock: .move(9))
+                #expect(server.devServer.context.clock.unwritten.isEmpty)
+                let postgres = try #require(PostgresTrait.server)
+                try await postgres.crash()
+                await #expect(throws: StoreError.self) { try await server.devServer.context.change(clock: .move(50)) }
+                #expect(server.devServer.clock.offset == 9)
+                server.devServer.moveClock(by: .seconds(50))
+                let isUndone = try await eventually { server.devServer.clock.offset == 9 }
+                #expect(isUndone)
+                try await postgres.start()
+            }
+            try await place.server(clock: clock) { server in
+                _ = try await server.session()
+                #expect(server.devServer.clock.offset == 9)
+            }
+        }
+    }
+
+    @Test(
+        "Two servers that move the clock of one state at the same instant move it by both",
+        .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func together() async throws {
+        try await StateLocation.with(.postgreSQL) { place in
+            let clock = StillClock()
+            try await place.server(clock: clock) { one in
+                try await place.server(clock: clock) { other in
+                    let servers = [one.devServer.context, other.devServer.context]
+                    _ = try await atOnce(20) { try await servers[$0 % 2].change(clock: .move(1)) }
+                    for server in servers {
+                        let hasMoved = try await eventually { server.clock.offset == 20 }
+                        #expect(hasMoved)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("A clock that another server has set is read until that succeeds, and every failure is told")
+    func rereading() async throws {
+        let (rows, log) = (UnreadableRows(), RecordingLog())
+        let coder = RowCoder(Secret.random(byteCount: 32))
+        let (one, other) = (AdjustableClock(StillClock()), AdjustableClock(StillClock()))
+        let moving = TransactionQueue(rows, coder, clock: one)
+        await withCheckedContinuation { done in moving.keep(one.begin(.move(60))) { _ in done.resume() } }
+
+        let engine = TransactionQueue(rows, coder, clock: other)
+        rows.failures.withLock { $0 = 2 }
+        ClockReader(engine, log.logger).read()
+        let hasMoved = try await eventually { other.offset == 60 }
+        #expect(hasMoved)
+        let told = log.lines.split(separator: "\n").filter { $0.contains("another server has set could not be read") }
+        let areErrors = told.allSatisfy { $0.contains("error") }
+        #expect(told.count == 2 && areErrors)
+    }
+
+    @Test("A clock's row that nobody can read is told of once, and read again when somebody says that there is another")
+    func unreadable() async throws {
+        let (rows, log) = (UnreadableRows(code: .corrupt), RecordingLog())
+        let coder = RowCoder(Secret.random(byteCount: 32))
+        let (one, other) = (AdjustableClock(StillClock()), AdjustableClock(StillClock()))
+        let moving = TransactionQueue(rows, coder, clock: one)
+        await withCheckedContinuation { done in moving.keep(one.begin(.move(60))) { _ in done.resume() } }
+
+        let engine = TransactionQueue(rows, coder, clock: other)
+        let reader = ClockReader(engine, log.logger)
+        rows.failures.withLock { $0 = 1 }
+        reader.read()
+        let isTold = try await eventually { log.lines.contains("another server has set could not be read") }
+        #expect(isTold)
+        // Longer than the pauses before the next two attempts, which would succeed.
+        try await Task.sleep(for: .milliseconds(400))
+        #expect(other.offset == 0)
+        reader.read()
+        let hasMoved = try await eventually { other.offset == 60 }
+        #expect(hasMoved)
+        let told = log.lines.split(separator: "\n").filter { $0.contains("could not be read") }
+        #expect(told.count == 1)
+        withExtendedLifetime(engine) {}
+    }
+
+    @Test("Who looks on is told when the clock says another time, however that came about, and only then")
+    func onlookers() {
+        let clock = AdjustableClock(StillClock())
+        let moves = Mutex(0)
+        clock.onMove { moves.withLock { $0 += 1 } }
+        let change = clock.begin(.move(5))
+        clock.settle(change, as: AdjustableClock.Setting(shift: 5))
+        let movesAtFirst = moves.withLock { $0 }
+        #expect(movesAtFirst == 1, "what is written is what it said already")
+        clock.adopt(AdjustableClock.Setting(shift: 9))
+        clock.adopt(AdjustableClock.Setting(shift: 9))
+        clock.reset()
+        clock.settle(clock.unwritten[0], as: nil)
+        let movesInAll = moves.withLock { $0 }
+        #expect(movesInAll == 4 && clock.offset == 9)
+    }
+}
+
+/// Rows of which the next so many transactions fail.
+private final class UnreadableRows: RowStore {
+    let failures = Mutex(0)
+    private let rows = MemoryRows()
+    private let code: StoreError.Code
+
+    init(code: StoreError.Code = .failed) { self.code = code }
+
+    func transact<R>(_ body: (any RowReader) throws(StoreError) -> (R, RowChanges)) throws(StoreError) -> R {
+        let fails = failures.withLock { failures in
+            failures -= 1
+            return failures >= 0
+        }
+        if fails { throw StoreError(code, "read the rows", "a test wants it so") }
+        return try rows.transact(body)
+    }
+
+    func close() {}
+}

@@ -1,0 +1,49 @@
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+extension ServerConfiguration {
+    /// The sample with journeys of a test's own, as they stand in a file below `journeys:`.
+    static func sample(journeys: String, _ configure: (inout Self) -> Void = { _ in }) throws -> ServerConfiguration {
+        let indented = journeys.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)\n" }.joined()
+        let file = try ServerConfiguration(yaml: login + indented)
+        return .sample {
+            $0.journeys = file.journeys
+            configure(&$0)
+        }
+    }
+
+    /// Every test's first journey: name and password.
+    private static let login = """
+        journeys:
+          Login:
+            nodes:
+              page:
+                type: PageNode
+                nodes: [{type: UsernameCollectorNode}, {type: PasswordCollectorNode}]
+                outcomes: {outcome: password}
+              password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
+
+        """
+}
+
+extension TestServer {
+    /// A desk with the journeys of a file, beside `Login`.
+    static func run(
+        journeys: String, _ configure: (inout ServerConfiguration) -> Void = { _ in },
+        _ body: @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        try await run(try .sample(journeys: journeys, configure), body)
+    }
+
+    /// What is known of somebody at the top.
+    func person(_ name: String = "mira") async throws -> UserRecord? {
+        try await devServer.context.transact { state, _ in state.directory[UserKey(realm: .root, name: name)] }
+    }
+}
+
+extension Reply {
+    /// Whether the journey ended in a session.
+    var isLoggedIn: Bool { json["tokenId"]?.string?.isEmpty == false }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+extension TestServer {
+    /// Runs the server on a socket as well, and gives its port to `body`. It has ended when this returns. The configuration has to ask for port
+    /// 0: another program may have any other port.
+    func serve(_ body: (_ port: Int) async throws -> Void) async throws {
+        try #require(devServer.context.configuration.port == 0, "a test listens on a free port")
+        try await devServer.serve { baseURL in try await body(try Endpoint(baseURL).port) }
+    }
+
+    /// A nonce of the desk.
+    func nonce(realm: String = "") async throws -> String {
+        let reply = try await send(.get, "/am/json\(realm)/push/desk", headers: [:])
+        let challenge = try #require(reply.header("WWW-Authenticate"))
+        #expect(reply.status == 401)
+        #expect(challenge.hasPrefix("Signet-Desk nonce=\"") && challenge.hasSuffix("\""))
+        return String(challenge.dropFirst("Signet-Desk nonce=\"".count).dropLast())
+    }
+
+    /// How many streams are open for a mechanism.
+    func streamCount(_ mechanismUID: String) -> Int {
+        devServer.context.streams.count(mechanismUID)
+    }
+}
+
+extension Phone {
+    func proof(_ nonce: String, secret: Secret? = nil, uid: String? = nil) -> String {
+        CompactJWS.sign(JSON.encode(PushStreamProof(mechanismUid: uid ?? self.uid, nonce: nonce)), with: secret ?? self.secret)
+    }
+
+    /// Opens a stream over a socket.
+    func listen(at server: TestServer, port: Int, after last: String? = nil) async throws -> RawHTTPConnection {
+        let connection = try RawHTTPConnection(port: port)
+        var lines = [
+            "GET /am/json/push/desk HTTP/1.1", "Host: 127.0.0.1",
+            "Authorization: Signet-Desk \(proof(try await server.nonce()))",
+        ]
+        if let last { lines.append("Last-Event-ID: \(last)") }
+        connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
+        return connection
+    }
+}
+
+/// A plain TCP connection that reads an answer in chunks, as bytes come: what no test client of Hummingbird's does.
+struct RawHTTPConnection: Sendable {
+    private let socket: ClientSocket
+    private let pieces: AsyncStream<[UInt8]>
+
+    init(port: Int) throws {
+        // On a busy machine the server waits for its turn as well.
+        let socket = try ClientSocket(port: port, patience: 120)
+        self.socket = socket
+        let (pieces, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        self.pieces = pieces
+        Thread.detachNewThread {
+            while let piece = socket.bytes(), !piece.isEmpty { continuation.yield(piece) }
+            continuation.finish()
+        }
+    }
+
+    func send(_ text: String) { socket.send(text) }
+
+    /// Says that nothing more comes, and still listens.
+    func endSending() { socket.endSending() }
+
+    /// Goes away, as a process that is killed does.
+    func vanish() { socket.close() }
+
+    /// Reads until the text that came satisfies `condition`, or the server has ended the connection.
+    func read(until condition: (String) -> Bool) async -> String {
+        var text = ""
+        for await piece in pieces {
+            text += String(decoding: piece, as: UTF8.self)
+            if condition(text) { break }
+        }
+        return text
+    }
+
+    /// The next `count` events.
+    func events(_ count: Int) async throws -> [ServerSentEvent] {
+        var found: [ServerSentEvent] = []
+        _ = await read { text in
+            found = Self.events(in: text)
+            return found.count >= count
+        }
+        return found
+    }
+
+    /// The events in an answer, whatever the head and the chunks around them.
+    static func events(in text: String) -> [ServerSentEvent] {
+        let body = text.hasPrefix("HTTP/") ? text[(text.firstRange(of: "\r\n\r\n")?.upperBound ?? text.endIndex)...] : text[...]
+        let lines = body.split(separator: "\r\n", omittingEmptySubsequences: false).filter { Int($0, radix: 16) == nil }
+        var parser = ServerSentEvent.Parser()
+        return (try? parser.feed(lines.joined().utf8)) ?? []
+    }
+}

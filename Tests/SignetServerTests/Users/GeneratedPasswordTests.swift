@@ -1,0 +1,87 @@
+import SignetCore
+import SignetTesting
+import Testing
+
+@testable import SignetServer
+
+@Suite("Passwords that are made up for those who have none", .postgresServer, .timeLimit(.minutes(5)))
+struct GeneratedPasswordTests {
+    private static let kim = UserKey(realm: .root, name: "kim")
+
+    private func configure(_ configuration: inout ServerConfiguration) {
+        configuration.makesUpPasswords = true
+        configuration.users += [User(name: "kim"), User(name: "lou"), User(name: "kim", realm: "/alpha")]
+    }
+
+    private func told(_ server: TestServer, _ user: String = "kim", realm: String = "/") async throws -> String? {
+        try await server.devServer.madeUpPassword(of: user, realm: realm)?.text
+    }
+
+    @Test("Each is another one, of sixteen characters, and logs in; who has a password is given none", arguments: StateKind.here)
+    func different(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { place in
+            try await place.server(configure) { (server: TestServer) async throws in
+                let passwords = [try await told(server), try await told(server, "lou"), try await told(server, realm: "/alpha")]
+                let lengths = passwords.map { $0?.count }
+                #expect(Set(passwords.compactMap(\.self)).count == 3 && lengths == [16, 16, 16])
+                let right = try #require(passwords[0])
+                #expect(try await server.logIn("Login", name: "kim", password: right).status == 200)
+                #expect(try await server.logIn("Login", name: "lou", password: right).status == 401)
+                #expect(try await told(server, "mira") == nil)
+                #expect(try await told(server, "nobody") == nil)
+            }
+        }
+    }
+
+    @Test("Without a state each start makes up others, and unless it is asked for there are none")
+    func memory() async throws {
+        let kept = Kept()
+        for start in ["first", "second"] {
+            try await TestServer.run(.sample(configure)) { (server: TestServer) async throws in
+                await kept.set(start, try await told(server) ?? "none")
+            }
+        }
+        #expect(await kept["first"] != kept["second"])
+        try await TestServer.run(.sample { $0.users.append(User(name: "kim")) }) { (server: TestServer) async throws in
+            #expect(try await told(server) == nil)
+        }
+    }
+
+    @Test(
+        "A restart makes up the same; a password changed since is good after it, and nobody is told one that is not",
+        arguments: StateKind.lasting)
+    func restart(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { place in
+            let kept = Kept()
+            try await place.server(configure) { (server: TestServer) async throws in
+                await kept.set("lou", try await told(server, "lou") ?? "none")
+            }
+            try await place.server(configure) { (server: TestServer) async throws in
+                #expect(try await told(server, "lou") == kept["lou"])
+                let operations = AdminOperations(server: server.devServer.context)
+                #expect(try await operations.change(Self.kim, isLocked: nil, password: Secret("another".utf8)))
+                #expect(try await told(server) == nil)
+            }
+            try await place.server(configure) { (server: TestServer) async throws in
+                #expect(try await told(server) == nil)
+                #expect(try await server.logIn("Login", name: "kim", password: "another").status == 200)
+                #expect(try await server.logIn("Login", name: "lou", password: kept["lou"]).status == 200)
+            }
+        }
+    }
+
+    @Test("Two servers of one state make up the same", .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func together() async throws {
+        try await StateLocation.with(.postgreSQL) { place in
+            try await place.server(configure) { (one: TestServer) async throws in
+                try await place.server(configure) { (other: TestServer) async throws in
+                    let password = try #require(try await told(one))
+                    #expect(try await told(other) == password)
+                    for server in [one, other] {
+                        #expect(try await server.logIn("Login", name: "kim", password: password).status == 200)
+                    }
+                }
+            }
+        }
+    }
+}
