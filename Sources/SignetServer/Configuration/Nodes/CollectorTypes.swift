@@ -21,6 +21,7 @@ extension NodeType {
         .collector(
             "KbaCreateNode", "KBA Definition",
             "Asks for questions that only the person can answer. Create Object and Patch Object keep the answers, as digests."
+                + " A blank answer is asked for again."
         ) { reader in
             let standard = SecurityQuestionsCollector()
             return SecurityQuestionsCollector(

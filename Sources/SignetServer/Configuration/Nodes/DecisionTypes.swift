@@ -58,6 +58,7 @@ extension NodeType {
         .node(
             "KbaVerifyNode", "KBA Verification",
             "Asks so many of the person's questions, `true` when all answers are right. Case, and space around an answer, are the same."
+                + " A blank answer is never right."
         ) { KBAVerifyNode(count: $0.number("minimumAnswersToVerify", 1, in: 1...10)) },
         .node("KbaDecisionNode", "KBA Decision", "Whether the person has answers to so many questions.") {
             KBADecisionNode(count: $0.number("minimumAnswersToDefine", 1, in: 1...10))
