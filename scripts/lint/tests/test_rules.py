@@ -18,6 +18,7 @@ from lint_common import RULES, STRICT_RULES, mask  # noqa: E402
 CORE = "Sources/SignetCore/Rule.swift"
 STORE = "Sources/SignetStorage/Store.swift"
 ALLOW = "scripts/lint/allow.txt"
+WORDS = "scripts/lint/words.txt"
 RULE_TESTS = "Tests/SignetCoreTests/RuleTests.swift"
 
 MANIFEST = """\
@@ -63,14 +64,14 @@ import Foundation
 
 /// A rule. Its text may say `Date()`, try! and print( as it likes.
 public struct Rule: Equatable, Sendable {
-    /// "nonisolated(unsafe)" in a literal, a comment's { and a character's, harm nobody.
+    /// "nonisolated(unsafe)" in a literal, a comment's { and a character's, harm nothing.
     public static let text = "static var x = 1; \\("fatalError".count) { as! /* "
     // print("{")
 
-    /// Computed, so nobody can set it.
+    /// Computed, so it is constant.
     public static var answer: Int { 42 }
 
-    /// How it went.
+    /// An outcome.
     public enum Outcome {
         /// Well.
         case good
@@ -91,7 +92,7 @@ public struct Rule: Equatable, Sendable {
     public static func == (left: Rule, right: Rule) -> Bool { true }
 }
 
-/// What a store can do.
+/// A store.
 public protocol Store {
     /// Reads.
     func read() async throws -> Int
@@ -171,6 +172,12 @@ FAULTS = [
     ("macros", {RULE_TESTS: "func a() {\n    #expect(a.contains { $0 })\n}\n"}, f"{RULE_TESTS}:2:", "inside #expect"),
     ("macros", {RULE_TESTS: "let b = try #require(\n    f(x) ?? a.first { $0 })\n"}, f"{RULE_TESTS}:1:", "inside #expect"),
     ("macros", {RULE_TESTS: '#expect(a, "\\(b.map { $0 })")\n'}, f"{RULE_TESTS}:1:", "inside #expect"),
+    ("words", {STORE: "/// What it holds.\nlet a = 1\n"}, f"{STORE}:1:", "begins with `What`"),
+    ("words", {STORE: "/// A store.\n///\n/// Nobody else has it.\nlet a = 1\n"}, f"{STORE}:3:", "name the actor"),
+    ("words", {STORE: "/// Whether it is\n/// no store.\nlet a = 1\n", WORDS: f"3 {STORE}\n"}, f"{STORE}:1:", "1 places"),
+    ("words", {STORE: "final class Desk {}\n"}, f"{STORE}:1:", "`Desk` is an old term"),
+    ("words", {WORDS: f"1 {STORE}\n"}, f"{STORE}:1:", "0 places"),
+    ("words", {WORDS: "1 Sources/Gone.swift\n"}, f"{WORDS}:1:", "there is no file"),
     ("language", manifest('NonsendingByDefault")', 'Sending")'), "Package.swift:17:", "NonisolatedNonsendingByDefault"),
     ("platform", {STORE: "#if os(Linux)\nlet a = 1\n#endif\n"}, f"{STORE}:1:", "`os(Linux)` outside"),
     ("platform", {STORE: "#if DEBUG\n#elseif canImport(UIKit)\nimport UIKit\n#endif\n"}, f"{STORE}:2:", "`canImport(UIKit)`"),
