@@ -2,14 +2,15 @@ public import SignetCore
 public import SignetJourney
 public import SignetStorage
 
-/// The SDK, started with settings: one in a process, as the documents have it. For several servers side by side use `IdentityClient`.
+/// The SDK, started with settings. A process has one instance, as in the ForgeRock documentation. To use several servers at once,
+/// use `IdentityClient`.
 ///
 ///     try FRAuth.start(options: options)
 ///
-/// Session and tokens are in the user's vault (`Keychain.standard`); a program that runs where there is none yet makes it with
-/// `Keychain.standard.open(_:)`, or brings a store of its own with ``setStore(_:)``.
+/// The session and the tokens are stored in the user's vault (`Keychain.standard`). A program without a vault creates one with
+/// `Keychain.standard.open(_:)`, or supplies its own store with ``setStore(_:)``.
 public final class FRAuth: Sendable {
-    /// The settings that the SDK runs with.
+    /// The settings that the SDK was started with.
     public let options: FROptions
     let session: LegacySession
     private let process: FRAuthProcess
@@ -20,76 +21,79 @@ public final class FRAuth: Sendable {
         self.process = process
     }
 
-    /// What ``start(options:)`` has started; nil before.
+    /// The instance that ``start(options:)`` started; nil before the first start.
     public static var shared: FRAuth? { FRAuthProcess.current.started }
 
-    /// The name of the file that ``start(options:)`` reads when it is given no options, without its ending: `FRAuthConfig`.
+    /// The name, without extension, of the file that ``start(options:)`` reads when it gets no options. The default is
+    /// `FRAuthConfig`.
     public static var configPlistFileName: String {
         get { FRAuthProcess.current.configFileName }
         set { FRAuthProcess.current.configFileName = newValue }
     }
 
-    /// The app's name, by which its session and tokens are told from those of other apps of the same user: the bundle's identifier on
-    /// Apple's systems, elsewhere the program's file name unless this is set before ``start(options:)``.
+    /// The app's name, which separates its session and tokens from those of the user's other apps. The default is the bundle
+    /// identifier on Apple's systems and the program's file name on other systems. Set it before ``start(options:)``.
     public static var applicationName: String {
         get { FRAuthProcess.current.applicationName }
         set { FRAuthProcess.current.applicationName = newValue }
     }
 
-    /// Has session, tokens and cookies kept in a store of the app's own. It remembers no settings: those of the last time the program ran
-    /// end no session then.
-    /// - Throws: ``ConfigError/invalidSDKState`` when the SDK is started.
+    /// Sets the app's own store for the session, the tokens and the cookies. This store doesn't keep the settings, so settings
+    /// that changed since the last run of the program don't end the session.
+    /// - Throws: ``ConfigError/invalidSDKState`` when the SDK is already started.
     public static func setStore(_ store: SessionStore) throws {
         try FRAuthProcess.current.setStore(store)
     }
 
-    /// Starts the SDK, again if need be.
+    /// Starts the SDK, or restarts it with other settings.
     ///
-    /// The first time a session that was kept before stays. When the address, the realm, the cookie's name, or the OAuth 2.0 client, its
-    /// redirect address or its scopes differ from those that the SDK was started with before, in this run of the program or in the last,
-    /// the session and the tokens are removed, and revoked at the server meanwhile (``formerSession()``). Every other change takes effect
-    /// at once, which the original forgets. The same settings change nothing.
-    /// - Parameter options: the settings; nil for those of `FRAuthConfig.plist` or `FRAuthConfig.json`, in the app's bundle, beside the
-    ///   program or in the folder it was started in.
-    /// - Throws: ``ConfigError/emptyConfiguration`` when there is no file, ``ConfigError/invalidConfiguration(_:)`` with the key that is
-    ///   wrong, ``ConfigError/invalidAccessGroup(_:)``; `StoreError` when there is no safe place to keep anything. What was started before
-    ///   runs on then.
+    /// The first start keeps a stored session. The session and the tokens are removed, and revoked at the server in the
+    /// background, when one of these settings differs from the last start in this run of the program or in the run before: the
+    /// address, the realm, the cookie's name, or the OAuth 2.0 client, its redirect URI or its scopes (see ``formerSession()``).
+    /// Other changes take effect immediately, which the ForgeRock SDK doesn't do. A start with equal settings changes nothing.
+    /// - Parameter options: The settings; nil for those of `FRAuthConfig.plist` or `FRAuthConfig.json` in the app's bundle, in
+    ///   the program's folder or in the working directory.
+    /// - Throws: ``ConfigError/emptyConfiguration`` when no file exists; ``ConfigError/invalidConfiguration(_:)`` with the
+    ///   invalid key; ``ConfigError/invalidAccessGroup(_:)``; `StoreError` when no safe place to store data exists. An SDK that
+    ///   was started before then continues to run.
     public static func start(options: FROptions? = nil) throws {
         try FRAuthProcess.current.start(options)
     }
 
-    /// Waits until what a start has to do is done: what is stored was read, and the session of other settings removed. Properties such as
-    /// ``FRUser/currentUser`` wait for it by themselves, except over a store of the app's own.
+    /// Waits until the start is complete: stored data has been read, and the session of other settings has been removed.
+    /// Properties such as ``FRUser/currentUser`` wait by themselves, except over the app's own store.
     public func ready() async { await session.wait() }
 
-    /// How the session before was ended at the server: the one that the last login replaced, or the one that was ended because the SDK was
-    /// started with other settings; nil when there was none. It waits for the server.
+    /// Returns the report about the end of the former session at the server: the session that the last login replaced, or the
+    /// session that ended because the SDK was started with other settings. Nil when no session was ended. It waits for the
+    /// server.
     public func formerSession() async -> LogOutReport? { await session.formerReport() }
 
-    /// Why what is stored could not be read or written, the last time that it could not: where a property of the original answers nil, this
-    /// tells whether there is nothing, or it cannot be had now.
+    /// The last error from reading or writing stored data. When a property of the ForgeRock SDK's interface is nil, this tells
+    /// missing data from data that can't be read now.
     public var lastStorageError: StoreError? { session.lastFailure }
 
-    /// Removes what is stored and ends it at the server, as ``FRUser/logout(forceEndSession:)`` does; also where ``FRUser/currentUser`` is
-    /// nil because it cannot be read whose it is.
+    /// Removes the stored data and ends the session at the server, as ``FRUser/logout(forceEndSession:)`` does. It also works
+    /// when ``FRUser/currentUser`` is nil because the stored data can't be read.
     @discardableResult
     public func logout() async -> LogOutReport { await session.logOut(endsOpenIDSession: false).value }
 
-    /// The app's own requests with the access token: it is renewed within the threshold, and once when a server does not take it, as the
-    /// JavaScript SDK does. ``FROptions/sslPinningPublicKeyHashes`` counts for every one of these servers, as in the original.
-    /// - Parameter origins: scheme, host and port of each server that may see the token.
+    /// Returns a transport for the app's own requests with the access token. The transport renews the token within the threshold
+    /// (``FROptions/oauthThreshold``), and once when a server rejects it, as the JavaScript SDK does.
+    /// ``FROptions/sslPinningPublicKeyHashes`` applies to each of these servers, as in the ForgeRock SDK.
+    /// - Parameter origins: The scheme, host and port of each server that may receive the token.
     public func authorizedTransport(for origins: [Endpoint]) -> AuthorizedTransport {
         session.client.authorized(for: origins, pins: session.client.profile.pins) { [session] in try await session.settle() }
     }
 
-    /// A journey of the server.
+    /// Returns a journey of the server.
     func service(_ index: AuthenticationIndex) -> AuthService {
         AuthService(index: index, journeys: session.client.journeys, factory: process.factory, endings: session)
     }
 }
 
 extension CallbackFactory {
-    /// The factory of this process: what is registered here is used from the next step on.
+    /// The factory of this process. Classes that are registered here are used from the next step on.
     public static var shared: CallbackFactory {
         get { FRAuthProcess.current.factory }
         set { FRAuthProcess.current.factory = newValue }

@@ -4,32 +4,33 @@ package import SignetNetwork
 package import SignetStorage
 import Synchronization
 
-/// How the process's SDK reaches servers, and where it keeps things.
+/// The dependencies of a process's SDK: network, storage, browser and clock.
 package struct LegacyAuthSettings: Sendable {
-    /// Which addresses may be used.
+    /// The policy for permitted addresses.
     package var policy: EndpointPolicy = .secure
-    /// Makes what requests go through.
+    /// Creates the transport for requests.
     package var transport: @Sendable (ServerProfile) throws -> any HTTPTransport = { _ in AsyncHTTPTransport() }
-    /// Where session, tokens and settings are kept.
+    /// The keychain for the session, the tokens and the settings.
     package var keychain: Keychain = .standard
-    /// The lock file beside it; nil for the usual one.
+    /// The path of the lock file for the keychain's items; nil for the default.
     package var lockFile: String?
-    /// Where configurations are looked for, in this order.
+    /// The folders to search for a configuration, in this order.
     package var folders: [String] = FRAuthConfig.folders
     /// The app's name.
     package var application = FRAuthConfig.applicationName
-    /// How an address is opened in a browser.
+    /// Opens an address in a browser.
     package var openBrowser: BrowserLogin.Opener = { try await SystemBrowser.open($0) }
-    /// By what time tokens end.
+    /// The clock that decides when tokens expire.
     package var clock: any WallClock = SystemWallClock()
 
-    /// Those of an app, and what `configure` changes.
+    /// Creates the settings of an app, changed by `configure`.
     package init(_ configure: (inout Self) -> Void = { _ in }) { configure(&self) }
 }
 
-/// What was set, and what has been started: one for each process, as the documents have it. A test may have one of its own.
+/// The state of the SDK in a process: the settings and the started SDK. A process has one, as in the ForgeRock documentation. A
+/// test can have its own.
 package final class FRAuthProcess: Sendable {
-    /// That of this process; in a test, that of this task.
+    /// The state of this process; in a test, of this task.
     @TaskLocal package static var current = FRAuthProcess()
 
     private let state: Mutex<State>
@@ -45,7 +46,7 @@ package final class FRAuthProcess: Sendable {
         var browser: Browser?
     }
 
-    /// A process in which nothing has been started.
+    /// Creates the state of a process in which the SDK isn't started.
     package init(_ settings: LegacyAuthSettings = LegacyAuthSettings()) {
         self.settings = settings
         state = Mutex(State(applicationName: settings.application))
@@ -84,7 +85,7 @@ package final class FRAuthProcess: Sendable {
 
     var browser: Browser? { state.withLock { $0.browser } }
 
-    /// Makes a browser the one that is under way; false when there is one already.
+    /// Marks a browser login as in progress. Returns false when another one is in progress.
     func begin(_ browser: Browser) -> Bool {
         state.withLock { state in
             guard state.browser == nil else { return false }
@@ -99,7 +100,7 @@ package final class FRAuthProcess: Sendable {
 
     // MARK: Starting
 
-    /// Starts with these settings, or those of the file. Nothing is changed by settings that cannot be used.
+    /// Starts the SDK with these settings, or with those of the file. Invalid settings change nothing.
     func start(_ options: FROptions?) throws {
         let options = try options ?? FRAuthConfig.load(configFileName, from: settings.folders)
         let profile = try options.profile(policy: settings.policy)
@@ -128,7 +129,7 @@ package final class FRAuthProcess: Sendable {
         }
     }
 
-    /// The app at a server, over a store.
+    /// Creates a client for a server, over a store.
     func client(_ profile: ServerProfile, _ store: SessionStore) throws -> IdentityClient {
         try IdentityClient(
             profile, store: store, transport: try settings.transport(profile), interceptors: [LegacyInterceptors(process: self)],

@@ -2,7 +2,7 @@ public import SignetCore
 public import SignetStorage
 
 extension Authenticator {
-    /// Every account with its mechanisms, and whether it is locked. Nothing is changed by looking.
+    /// Returns all accounts with their mechanisms and their current locks. The call doesn't change the store.
     public func accounts(sortedBy order: AccountOrder = .timeAdded) async throws(StoreError) -> [EnrolledAccount] {
         let accounts = try await store.read { (records: any AccountReader) throws(StoreError) in
             try records.accountsWithMechanisms()
@@ -17,7 +17,7 @@ extension Authenticator {
         return enrolled
     }
 
-    /// The account with this identity, with its mechanisms, and whether it is locked; nil if there is none.
+    /// Returns the account with this identity, with its mechanisms and its current lock; nil when the account does not exist.
     public func account(_ id: AccountID) async throws(StoreError) -> EnrolledAccount? {
         let found = try await store.read { (records: any AccountReader) throws(StoreError) -> (Account, [Mechanism])? in
             guard let account = try records.account(id) else { return nil }
@@ -27,9 +27,10 @@ extension Authenticator {
         return EnrolledAccount(account: account, mechanisms: mechanisms, lock: await policies.lock(on: account))
     }
 
-    /// Gives an account other names to show; nil or an empty one is the original again. Everything else stays.
+    /// Changes the names that are shown for an account. Nil or an empty string restores the name of the enrollment. Everything
+    /// else of the account stays.
     /// - Throws: ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownAccount``, or
-    ///   ``AuthenticatorError/Code/invalidName`` for one with control characters.
+    ///   ``AuthenticatorError/Code/invalidName`` for a name with control characters.
     public func rename(
         _ id: AccountID, displayIssuer: String?, displayAccountName: String?
     ) async throws -> Account {
@@ -39,8 +40,8 @@ extension Authenticator {
         }.get()
     }
 
-    /// Removes an account with its mechanisms and their notifications, all or nothing. A locked one may be removed too.
-    /// Returns whether it was there.
+    /// Removes an account with its mechanisms and their notifications in one transaction. A locked account can be removed too.
+    /// - Returns: True when the account existed.
     @discardableResult
     public func removeAccount(_ id: AccountID) async throws(StoreError) -> Bool {
         try await store.write { (records: any AccountWriter) throws(StoreError) in
@@ -48,10 +49,11 @@ extension Authenticator {
         }
     }
 
-    /// Removes a mechanism with its notifications, all or nothing. Returns whether it was there.
+    /// Removes a mechanism with its notifications in one transaction.
     ///
-    /// With its last mechanism an account goes too, as on Android: it could do nothing any more. Pass `keepingAccount` to have
-    /// it stay, as on iOS, with its names, its lock and its time.
+    /// Removing the last mechanism of an account removes the account too, as the Android SDK does. Pass `keepingAccount` to keep
+    /// the account with its names, its lock and its creation time, as the iOS SDK does.
+    /// - Returns: True when the mechanism existed.
     @discardableResult
     public func removeMechanism(_ uid: String, keepingAccount: Bool = false) async throws(StoreError) -> Bool {
         try await store.write { (records: any AccountWriter) throws(StoreError) in
@@ -59,7 +61,8 @@ extension Authenticator {
         }
     }
 
-    /// Removes a notification. Returns whether it was there.
+    /// Removes a notification.
+    /// - Returns: True when the notification existed.
     @discardableResult
     public func removeNotification(_ id: String) async throws(StoreError) -> Bool {
         let wasThere = try await store.write { (records: any AccountWriter) throws(StoreError) in
@@ -69,11 +72,11 @@ extension Authenticator {
         return wasThere
     }
 
-    /// Locks an account by hand, until ``unlock(_:)``: no codes, no answers, no other names. Messages still come, and it can be
-    /// removed.
+    /// Locks an account manually until ``unlock(_:)``. A locked account generates no codes, answers no push messages and can't be
+    /// renamed. It still receives push messages, and it can be removed.
     /// - Parameters:
-    ///   - id: Whose account it is.
-    ///   - policy: What to show as the reason, for example the name of one of the account's policies.
+    ///   - id: The account to lock.
+    ///   - policy: The reason to show, for example the name of one of the account's policies.
     /// - Throws: ``AuthenticatorError/Code/alreadyLocked``, ``AuthenticatorError/Code/invalidPolicy`` for an empty name,
     ///   ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult
@@ -83,7 +86,7 @@ extension Authenticator {
         }.get()
     }
 
-    /// Ends a lock that was made by hand. That a policy is not met is no such lock: it ends when the policy is met.
+    /// Removes a manual lock. A lock that comes from a violated policy isn't affected: it ends when the device meets the policy.
     /// - Throws: ``AuthenticatorError/Code/notLocked``, ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult
     public func unlock(_ id: AccountID) async throws -> Account {
@@ -104,7 +107,7 @@ extension Authenticator {
     }
 }
 
-/// Judges many accounts at one moment: each policy is asked once for each of its parameters.
+/// Evaluates the policies of many accounts for one list. Each policy is evaluated once for each distinct set of parameters.
 private struct Judge {
     private struct Question: Hashable {
         let name: String

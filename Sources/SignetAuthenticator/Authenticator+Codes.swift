@@ -8,17 +8,17 @@ import Foundation
 #endif
 
 extension Authenticator {
-    /// Whose time a time-based code is made for.
+    /// The clock that determines the time of a time-based code.
     public enum CodeTime: Sendable, Hashable {
-        /// This machine's, as everywhere.
+        /// This machine's clock, as other authenticators use it.
         case device
-        /// That of the account's push server where its answers have told it, otherwise this machine's: for a device whose
-        /// clock is known to be wrong.
+        /// The clock of the account's push server, as far as the server's responses have told it, and this machine's clock
+        /// otherwise. Use it for a device whose clock is known to be wrong.
         case server
     }
 
-    /// The code of a mechanism, now. An HOTP counter is used up, durably, before its code is returned: a code may be skipped
-    /// when something fails, and is never given twice.
+    /// Generates the current code of a mechanism. For HOTP, the incremented counter is stored durably before the code is
+    /// returned: a failure may skip a code, but no code is returned twice.
     /// - Throws: ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownMechanism``,
     ///   ``AuthenticatorError/Code/wrongKind``, ``AuthenticatorError/Code/counterExhausted``.
     public func code(for mechanismUID: String, by time: CodeTime = .device) async throws -> OneTimeCode {
@@ -35,7 +35,8 @@ extension Authenticator {
         return try reserved.get().code(at: clock.now)
     }
 
-    /// Moves an HOTP counter forward to the one that the server expects next. It never moves back: codes would repeat.
+    /// Moves an HOTP counter forward to the value that the server expects next. The counter never moves back, because codes would
+    /// repeat.
     /// - Throws: ``AuthenticatorError/Code/counterBackwards``, ``AuthenticatorError/Code/wrongKind``,
     ///   ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownMechanism``.
     @discardableResult

@@ -9,32 +9,33 @@ import Foundation
 #endif
 
 extension Authenticator {
-    /// Enrols what a URI offers; see ``enroll(_:pushFront:)``.
-    /// - Throws: `EnrollmentError` when the URI is refused, and what ``enroll(_:pushFront:)`` throws.
+    /// Enrolls the account of an enrollment URI; see ``enroll(_:pushFront:)``.
+    /// - Throws: `EnrollmentError` when the URI is invalid, and the errors of ``enroll(_:pushFront:)``.
     public func enroll(
         uri: String, policy: EndpointPolicy = .secure, pushFront: Endpoint? = nil
     ) async throws -> EnrolledAccount {
         try await enroll(EnrollmentURI.parse(uri, policy: policy), pushFront: pushFront)
     }
 
-    /// Enrols an account: registers for push if that is offered, then stores the account and its mechanisms in one
-    /// transaction. When anything fails nothing is stored, and the same enrolment can be tried again.
+    /// Enrolls an account: registers the device for push if the enrollment has a push invitation, then stores the account and its
+    /// mechanisms in one transaction. When any step fails nothing is stored, and the same enrollment can be tried again.
     ///
-    /// If it is the store that fails, after the server has registered the device, the error says so. The device has the same
-    /// id whenever the same push invitation is enrolled: this authenticator then stores it without asking the server again, and
-    /// another one registers it again, as the same device, for as long as the server takes the invitation.
+    /// When the store fails after the server has registered the device, the call throws
+    /// ``AuthenticatorError/Code/registeredNotStored``. The device gets the same mechanism id each time the same push invitation
+    /// is enrolled. This authenticator therefore stores the mechanism on the next attempt without another request to the server.
+    /// Another authenticator registers the mechanism again, as the same device, for as long as the server accepts the invitation.
     ///
-    /// A server that sends push to phones only, as AM does, is told the address of a mailbox at `pushFront` in the place of a phone's
-    /// token, and ``PushStreamListener`` listens there (docs/push.md). A server with a desk of its own needs no front.
+    /// A server that sends push messages only to phones, as AM does, is given the address of an inbox at `pushFront` instead of a
+    /// phone's token, and ``PushStreamListener`` connects there (docs/push.md). A server with its own push stream needs no push
+    /// gateway.
     ///
-    /// An account that is there already keeps its names, its lock, its time and its other mechanisms.
+    /// An account that is already stored keeps its names, its lock, its creation time and its other mechanisms.
     /// - Parameters:
-    ///   - enrollment: What is offered.
-    ///   - pushFront: Where push messages of a server without a desk are taken; nil for nowhere.
-    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account has a mechanism of an offered kind,
-    ///   ``AuthenticatorError/Code/policyViolation`` when the device does not meet a policy that the enrolment carries; the
-    ///   server is not asked in either case. ``AuthenticatorError/Code/refusedByServer``,
-    ///   ``AuthenticatorError/Code/registeredNotStored``.
+    ///   - enrollment: The enrollment to carry out.
+    ///   - pushFront: The push gateway that receives the messages of a server without a push stream; nil for no gateway.
+    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has a mechanism of an offered kind, and
+    ///   ``AuthenticatorError/Code/policyViolation`` when the device violates a policy of the enrollment; in both cases no
+    ///   request is sent. ``AuthenticatorError/Code/refusedByServer``, ``AuthenticatorError/Code/registeredNotStored``.
     public func enroll(_ enrollment: Enrollment, pushFront: Endpoint? = nil) async throws -> EnrolledAccount {
         guard enrollment.oath != nil || enrollment.push != nil else { throw AuthenticatorError.nothingOffered }
         let offered = offers(of: enrollment)
@@ -46,7 +47,7 @@ extension Authenticator {
         guard let invitation = enrollment.push else { return try await keep(enrollment, offered, toldToken: token) }
         let registered = try await registered(offered, invitation, token: token, front: pushFront)
         do {
-            // It may have been registered by a call before this one, under another token.
+            // An earlier call may have registered the mechanism under another token.
             let told = registered.last.flatMap { unsettled.registration($0.uid) }?.token
             let enrolled = try await keep(enrollment, registered, toldToken: told)
             if let uid = registered.last?.uid { unsettled.forgetRegistration(uid) }
@@ -60,7 +61,7 @@ extension Authenticator {
     }
 
     /// Stores an account and its mechanisms.
-    /// - Parameter token: The device's token that was stored when the server was told one.
+    /// - Parameter token: The stored device token that the server was given at registration; nil when no token was stored.
     private func keep(
         _ enrollment: Enrollment, _ mechanisms: [Mechanism], toldToken token: String?
     ) async throws -> EnrolledAccount {
@@ -77,7 +78,7 @@ extension Authenticator {
             account: account.account, mechanisms: account.mechanisms, lock: await policies.lock(on: account.account))
     }
 
-    /// What an enrolment offers, push last.
+    /// Returns the mechanisms that an enrollment offers, with the push mechanism last.
     private func offers(of enrollment: Enrollment) -> [Mechanism] {
         let now = clock.now
         func mechanism(_ kind: Mechanism.Kind, uid: String, resourceID: String?) -> Mechanism {
@@ -95,7 +96,8 @@ extension Authenticator {
         return mechanisms
     }
 
-    /// The mechanisms, the push one among them registered with its server: now, or before the store failed.
+    /// Returns the mechanisms with the push mechanism registered at its server. A registration that an earlier call made and
+    /// could not store is reused.
     private func registered(
         _ mechanisms: [Mechanism], _ invitation: PushInvitation, token: String?, front: Endpoint?
     ) async throws -> [Mechanism] {
@@ -128,7 +130,7 @@ extension PushSettings {
 }
 
 extension PushDevice {
-    /// The same device under its stored token, if there is one.
+    /// Returns a copy of the device with `token` as its token, or the device unchanged when `token` is nil.
     func called(_ token: String?) -> PushDevice {
         guard let token else { return self }
         var device = self

@@ -2,13 +2,14 @@ public import SignetCore
 public import SignetNetwork
 public import SignetStorage
 
-/// The accounts of one person: enrol them, make their codes, answer their push messages.
+/// An authenticator for the accounts of one user: it enrolls accounts, generates their codes and answers their push messages.
 ///
-/// Everything that must last is in its store, so several authenticators, tasks and processes may share one. Beside it an
-/// authenticator, with its copies, knows only what servers have told this process: their clocks, and what they accepted and the
-/// store did not take.
+/// All lasting state is in the store, so several authenticators, tasks and processes may share one store. In memory, an
+/// authenticator and its copies share only what servers have told this process: the servers' clocks, and the registrations and
+/// answers that a server has accepted and the store has not saved yet.
 ///
-/// Throws `StoreError` when the store fails, `TransportError` when the network does, and ``AuthenticatorError`` for the rest.
+/// Its methods throw `StoreError` when the store fails, `TransportError` when the network fails, and ``AuthenticatorError`` for
+/// other failures.
 public struct Authenticator: Sendable {
     private(set) var store: any AccountStore
     let transport: any HTTPTransport
@@ -20,17 +21,17 @@ public struct Authenticator: Sendable {
     let wire: PushTransport
     let unsettled = Unsettled()
 
-    /// An authenticator.
+    /// Creates an authenticator.
     /// - Parameters:
-    ///   - store: Where accounts are kept.
-    ///   - transport: How servers are reached.
-    ///   - device: How this device presents itself to servers. A token that ``updateDeviceToken(_:only:)`` has stored comes before
-    ///     the one in it.
-    ///   - clock: What time it is.
-    ///   - policies: Which policies of issuers can be judged here.
-    ///   - retention: Which push messages are kept.
-    ///   - interceptors: Who sees each request of the push protocol before it is sent, in this order.
-    ///   - platforms: Push platforms besides AM's.
+    ///   - store: The store of the accounts.
+    ///   - transport: The HTTP transport for requests to servers.
+    ///   - device: The device data that are sent to servers. A token that ``updateDeviceToken(_:only:)`` has stored takes
+    ///     precedence over the token in this value.
+    ///   - clock: The clock of this machine.
+    ///   - policies: The policies of issuers that can be evaluated on this device.
+    ///   - retention: The rule for the push messages to keep.
+    ///   - interceptors: The interceptors that see each request of the push protocol before it is sent, in this order.
+    ///   - platforms: Push platforms in addition to AM's.
     public init(
         store: any AccountStore, transport: any HTTPTransport, device: PushDevice, clock: any WallClock = SystemWallClock(),
         policies: AccountPolicies = .standard, retention: NotificationRetention = .standard,
@@ -46,7 +47,8 @@ public struct Authenticator: Sendable {
         wire = PushTransport(transport: transport, interceptors: interceptors, clocks: ServerClocks(clock))
     }
 
-    /// This authenticator, with all that it knows of servers, over another view of its store, and for one call under other policies.
+    /// Returns a copy that uses another view of the store and, if given, other policies for one call. The copy shares the clocks
+    /// and the unsaved answers and registrations of this authenticator.
     package func over(_ store: any AccountStore, policies: AccountPolicies? = nil) -> Authenticator {
         var authenticator = self
         authenticator.store = store
@@ -54,13 +56,14 @@ public struct Authenticator: Sendable {
         return authenticator
     }
 
-    /// The records that ``accounts(sortedBy:)`` and ``notifications()`` leave out because they cannot be read. Nothing is
-    /// changed by looking.
+    /// Returns the records that ``accounts(sortedBy:)`` and ``notifications()`` leave out because they cannot be read. The call
+    /// doesn't change the store.
     public func damagedRecords() async throws(StoreError) -> [DamagedRecord] {
         try await store.read { (records: any AccountReader) throws(StoreError) in try records.damagedRecords() }
     }
 
-    /// The clock of the server at an address, as its answers tell it. Expiry of push messages goes by it.
+    /// Returns the clock of the server at an address, derived from the server's responses. The expiry of push messages is
+    /// computed with it.
     public func clock(of server: Endpoint) -> ServerClock { wire.clocks.clock(of: server) }
 
     func mechanism(_ uid: String) async throws -> Mechanism {
@@ -70,7 +73,7 @@ public struct Authenticator: Sendable {
     }
 }
 
-/// The push platforms that an authenticator was given, and AM's.
+/// The push platforms of an authenticator: AM's and those that the app has added.
 struct PushPlatforms: Sendable {
     private let others: [any PushPlatform]
     private let standard = AccessManagerPlatform()
@@ -79,7 +82,8 @@ struct PushPlatforms: Sendable {
         self.others = others
     }
 
-    /// The platform that a mechanism names.
+    /// Returns the platform with this name; nil stands for AM's.
+    /// - Throws: ``AuthenticatorError/Code/unknownPlatform``.
     func named(_ name: String?) throws(AuthenticatorError) -> any PushPlatform {
         let name = name ?? AccessManagerPlatform.name
         if let platform = others.last(where: { $0.name == name }) { return platform }
@@ -87,7 +91,9 @@ struct PushPlatforms: Sendable {
         return standard
     }
 
-    /// The platform that a message is of, and the mechanism that it says it is for. What nobody else claims is AM's.
+    /// Returns the platform of a message and the mechanism that the message names, unverified. A message that no other platform
+    /// claims is read as one of AM's.
+    /// - Throws: `PushMessageError` when AM's platform cannot read the message either.
     func claim(_ delivery: PushDelivery) throws -> (platform: any PushPlatform, mechanismUID: String) {
         for platform in others {
             if let uid = try platform.claimedMechanismUID(of: delivery) { return (platform, uid) }
@@ -97,13 +103,14 @@ struct PushPlatforms: Sendable {
     }
 }
 
-/// An account and what it can do.
+/// An account with its mechanisms and its current lock.
 public struct EnrolledAccount: Sendable, Hashable {
     /// The account.
     public let account: Account
     /// Its mechanisms, the oldest first.
     public let mechanisms: [Mechanism]
-    /// Why it may not be used now; nil when it may. It is found out when the account is looked at, and not stored.
+    /// The lock that prevents the use of the account; nil when the account is not locked. It is computed when the account is
+    /// read, and never stored.
     public let lock: AccountLock?
 
     package init(account: Account, mechanisms: [Mechanism], lock: AccountLock? = nil) {

@@ -1,18 +1,18 @@
 package import SignetCore
 public import SignetStorage
 
-/// Why the authenticator did not do what it was asked. Failures of the store, the network, a URI or a signed message keep
-/// their own types: `StoreError`, `TransportError`, `EnrollmentError`, `PushMessageError`.
+/// An error of the authenticator. Failures of the store, the network, a URI or a signed message keep their own types:
+/// `StoreError`, `TransportError`, `EnrollmentError`, `PushMessageError`.
 public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of an error.
     public enum Code: String, Sendable, CaseIterable {
-        /// The account has a mechanism of this kind already.
+        /// The account already has a mechanism of this kind.
         case duplicateMechanism
-        /// The enrolment offers neither codes nor push.
+        /// The enrollment offers neither codes nor push.
         case nothingOffered
-        /// The device does not meet a policy that the enrolment names. Nothing was stored and nobody asked.
+        /// The device violates a policy of the enrollment. Nothing was stored, and no request was sent.
         case policyViolation
-        /// The server has registered this device, and the store failed then. Enrol the same URI again.
+        /// The server has registered the device, but the store failed afterwards. Enroll the same URI again.
         case registeredNotStored
         /// No account has this identity.
         case unknownAccount
@@ -22,15 +22,15 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
         case unknownNotification
         /// The mechanism is of another kind.
         case wrongKind
-        /// The account is locked, by hand or because a policy is not met.
+        /// The account is locked, manually or because the device violates a policy.
         case accountLocked
-        /// The account was locked by hand before.
+        /// The account is already locked manually.
         case alreadyLocked
-        /// The account was not locked by hand.
+        /// The account is not locked manually.
         case notLocked
-        /// The policy to lock with has no name, or is none of the account's.
+        /// The policy of a lock has no name, or isn't a policy of the account.
         case invalidPolicy
-        /// The name to show cannot be shown safely.
+        /// The display name contains characters that cannot be shown safely.
         case invalidName
         /// The HOTP counter has reached its end.
         case counterExhausted
@@ -38,38 +38,38 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
         case counterBackwards
         /// The notification was answered before.
         case alreadyAnswered
-        /// The notification's time is over.
+        /// The notification has expired.
         case expired
-        /// The number is missing, or is none of those offered.
+        /// The number is missing, or isn't one of the numbers offered.
         case wrongNumber
-        /// The device did not recognise the person, or cannot.
+        /// The device could not confirm the user's presence.
         case presenceRefused
-        /// The server took the request and said no.
+        /// The server has rejected the request.
         case refusedByServer
-        /// The server cannot do what it was asked; asking again does not help.
+        /// The server doesn't support the operation. Trying again does not help.
         case notSupported
-        /// The server answered with what no such server answers.
+        /// The server's response is a server error, or violates the protocol.
         case serverMisbehaved
-        /// The server has no desk to listen at.
+        /// The server has no push stream.
         case noPushStream
-        /// The mechanism is of a push platform that this authenticator was not given.
+        /// The mechanism belongs to a push platform that this authenticator doesn't have.
         case unknownPlatform
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public let code: Code
-    /// What is wrong, in words, with nothing secret in them.
+    /// A description of the error for people, without secrets.
     public let reason: String
-    /// The HTTP status, when the server is what went wrong.
+    /// The HTTP status of the server's response, when the server caused the error.
     public let status: Int?
-    /// The mechanism that is in the way, for ``Code/duplicateMechanism``.
+    /// The mechanism that already exists, for ``Code/duplicateMechanism``.
     public let mechanismUID: String?
     /// The name of the policy, for ``Code/accountLocked``, ``Code/policyViolation`` and the codes about locks.
     public let policy: String?
-    /// How the store failed, for ``Code/registeredNotStored``.
+    /// The error of the store, for ``Code/registeredNotStored``.
     public let storeError: StoreError?
 
-    /// An error; public so that a ``PushPlatform`` of an app's own can throw it.
+    /// Creates an error. The initializer is public so that a ``PushPlatform`` of an app can throw it.
     public init(
         _ code: Code, _ reason: String, status: Int? = nil, mechanismUID: String? = nil, policy: String? = nil,
         storeError: StoreError? = nil
@@ -82,7 +82,7 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
         self.storeError = storeError
     }
 
-    /// Whether the same call may succeed later without anybody doing anything: the server is out of order, or the store busy.
+    /// True when the same call may succeed later without any change: the server has failed, or the store was busy.
     public var isRetryable: Bool {
         switch code {
         case .serverMisbehaved: (status ?? 0) >= 500
@@ -91,7 +91,7 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// The reason, and the server's status.
+    /// The reason and the HTTP status.
     public var description: String { reason + (status.map { " (HTTP \($0))" } ?? "") }
 }
 

@@ -1,16 +1,17 @@
 import SignetCore
 import Synchronization
 
-/// What servers have accepted and the store has not taken yet: so the next call can make up for it. It is shared by the copies
-/// of an ``Authenticator`` and ends with the process; nothing in it is secret.
+/// The registrations and answers that servers have accepted and the store has not saved yet, so that the next call can save them.
+/// The copies of an ``Authenticator`` share one instance, which lives as long as the process and contains no secrets.
 final class Unsettled: Sendable {
-    /// A registration.
+    /// A registration that a server has accepted.
     struct Registration: Sendable {
-        /// Where the server's desk is, if it has one.
+        /// The address of the server's push stream, if it has one.
         let stream: Endpoint?
-        /// The stored token that the server was told; nil when it was told the device's first one.
+        /// The stored token that the server was given; nil when it was given the token of ``Authenticator``'s initial
+        /// ``PushDevice``.
         let token: String?
-        /// The push front whose mailbox the server was told instead, if there is one.
+        /// The push gateway whose inbox address the server was given instead of a token, if any.
         let front: Endpoint?
     }
 
@@ -18,7 +19,7 @@ final class Unsettled: Sendable {
     private let answers = Mutex<[String: PushNotification]>([:])
     private let underWay = Mutex<Set<String>>([])
 
-    /// The registration of a mechanism that was accepted.
+    /// Returns the accepted registration of a mechanism, if there is one.
     func registration(_ mechanismUID: String) -> Registration? { registrations.withLock { $0[mechanismUID] } }
 
     func note(_ registration: Registration, of mechanismUID: String) {
@@ -29,10 +30,10 @@ final class Unsettled: Sendable {
         registrations.withLock { $0[mechanismUID] = nil }
     }
 
-    /// The notifications whose answers were accepted, as they are to be stored.
+    /// The answered notifications to store: servers have accepted their answers.
     var answered: [PushNotification] { answers.withLock { Array($0.values) } }
 
-    /// The first answer to a notification is the one that counts.
+    /// Notes an answered notification. The first answer to a notification wins; later ones are ignored.
     func note(_ answered: PushNotification) {
         answers.withLock { $0[answered.id] = $0[answered.id] ?? answered }
     }
@@ -41,7 +42,7 @@ final class Unsettled: Sendable {
         answers.withLock { $0[notificationID] = nil }
     }
 
-    /// Says that somebody answers a notification now. False when somebody else does already.
+    /// Marks a notification as being answered. Returns false when another task is already answering it.
     func beginAnswer(to notificationID: String) -> Bool { underWay.withLock { $0.insert(notificationID).inserted } }
 
     func endAnswer(to notificationID: String) { _ = underWay.withLock { $0.remove(notificationID) } }

@@ -1,8 +1,9 @@
 public import SignetCore
 
-/// Makes sure that the person is there who may approve: a fingerprint, a face, a PIN. The app brings it.
+/// A check that the user is present and allowed to approve, by a fingerprint, a face or a PIN. The app implements it.
 public protocol UserPresence: Sendable {
-    /// Asks the person. Returns when they were recognised, and throws when they were not, gave up, or cannot be asked.
-    /// - Parameter notification: What they are asked to approve.
+    /// Asks the user to confirm their presence. Returns when the device has recognized the user; throws when it has not, when the
+    /// user cancels, and when the check is not possible.
+    /// - Parameter notification: The notification that the user approves.
     func confirm(_ notification: PushNotification) async throws
 }

@@ -12,41 +12,41 @@ import Musl
 import Darwin
 #endif
 
-/// The transport for Linux and servers, over async-http-client. Its connections end when it is let go of; ``close()`` waits until
-/// they have.
+/// The transport for Linux and servers, over async-http-client. Releasing the transport closes its connections in the background;
+/// ``close()`` waits until they are closed.
 ///
-/// Requests that insist on a server's key (``HTTPRequest/pins``) get connections of their own, on each of which the key is
-/// looked at after the handshake, with its usual checks, and before any request is written.
+/// Requests with pinned keys (``HTTPRequest/pins``) use separate connections. On each of them the key is checked after the
+/// handshake and its usual checks, before any request is written.
 public final class AsyncHTTPTransport: HTTPTransport {
     private let clients: PinnedClients<HTTPClient>
     private let largestBody: Int
 
-    /// The certificates that vouch for servers.
+    /// The certificate authorities that are trusted for servers.
     public enum Authorities: Sendable, Hashable {
-        /// Those that the system trusts.
+        /// The authorities that the system trusts.
         case system
-        /// Those in a file in PEM, and no others: a company's own authority.
+        /// Only the authorities in a PEM file, for example those of a company.
         case file(String)
     }
 
-    /// A transport with its own connections.
+    /// Creates a transport with its own connections.
     /// - Parameters:
-    ///   - largestBody: The most bytes of a response that ``send(_:)`` takes.
-    ///   - authorities: Who vouches for the servers.
-    ///   - longestSilence: How long a peer may say nothing, not even a keep-alive, before it is taken for dead; of it 10 seconds at most
-    ///     for a connection to be made.
+    ///   - largestBody: The maximum size of a response for ``send(_:)``, in bytes.
+    ///   - authorities: The certificate authorities that are trusted for servers.
+    ///   - longestSilence: The maximum time without any data from the server, including keep-alives, before a connection is
+    ///     considered dead. The connect timeout has the same value, but at most 10 seconds.
     public init(
         largestBody: Int = 1 << 20, authorities: Authorities = .system, longestSilence: Duration = .seconds(30)
     ) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        // Without this a failed handshake is retried until the connect timeout, and a refused key crashes the client
+        // Otherwise a failed handshake is retried until the connect timeout, and a rejected key crashes the client
         // (research/swift-stack.md section 2).
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.read = TimeAmount(longestSilence)
         configuration.timeout.connect = TimeAmount(min(longestSilence, .seconds(10)))
         var tls = TLSConfiguration.makeClientConfiguration()
-        // The library's own list leaves Ed25519 out.
+        // The default list of the library lacks Ed25519.
         tls.verifySignatureAlgorithms = [
             .ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ed25519, .rsaPssRsaeSha256, .rsaPssRsaeSha384, .rsaPssRsaeSha512,
             .rsaPkcs1Sha256, .rsaPkcs1Sha384, .rsaPkcs1Sha512,
@@ -58,23 +58,23 @@ public final class AsyncHTTPTransport: HTTPTransport {
     }
 
     deinit {
-        // A debug build would be ended by the library for letting go of a client that has not been shut down.
+        // In a debug build the library traps if a client is released before its shutdown.
         let open = clients.close()
         if !open.isEmpty { Task.detached { await Self.end(open) } }
     }
 
-    /// Ends the connections. No request may be made afterwards.
+    /// Closes the connections and waits until they are closed. Requests made afterwards fail.
     public func close() async { await Self.end(clients.close()) }
 
     private static func end(_ clients: [HTTPClient]) async {
-        // It fails only when called twice, which leaves it as closed as once.
+        // A shutdown fails only if the client is already shut down.
         for client in clients { try? await client.shutdown() }
     }
 
-    /// True.
+    /// Always true: this transport checks pins.
     public var canPin: Bool { true }
 
-    /// Does `body`, and then ends the connections, however it went.
+    /// Runs `body` and then closes the connections, also when `body` throws.
     public func use<R, E: Error>(_ body: (AsyncHTTPTransport) async throws(E) -> R) async throws(E) -> R {
         do throws(E) {
             let value = try await body(self)
@@ -100,7 +100,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request and hands the content over as it comes.
+    /// Sends a request and passes the content to `receive` as it arrives.
     public func stream(
         _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse {
@@ -130,9 +130,9 @@ public final class AsyncHTTPTransport: HTTPTransport {
         return result
     }
 
-    /// The client's own timeout ends with the head of the response. The body is given up at the first piece that comes too
-    /// late, and by the client when no piece comes for the longest silence: a task that sleeps beside every body would cost more
-    /// than the exchange.
+    /// Collects the body until `end`. The timeout of the HTTP client covers only the response head. A body is abandoned at the
+    /// first piece that arrives after `end`, or by the HTTP client if no piece arrives for the longest silence. A timeout task
+    /// for each body would cost more than the exchange itself.
     private func collect(_ body: HTTPClientResponse.Body, until end: ContinuousClock.Instant) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await piece in body {
@@ -153,7 +153,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
 }
 
 extension HTTPClient.Configuration {
-    /// The same for connections of which the key is looked at.
+    /// Returns this configuration with a check of the server's key on each connection.
     fileprivate func pinned(to pins: Set<PublicKeyPin>) -> HTTPClient.Configuration {
         guard !pins.isEmpty else { return self }
         var configuration = self
@@ -163,7 +163,7 @@ extension HTTPClient.Configuration {
         return configuration
     }
 
-    /// Runs when the handshake is over and its checks are passed, and before the connection is given a request.
+    /// Checks the key of a connection. Runs after the handshake and its checks, before the connection gets a request.
     private static func check(_ channel: any Channel, _ pins: Set<PublicKeyPin>) -> EventLoopFuture<Void> {
         channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
             guard let key = try certificate?.extractPublicKey().toSPKIBytes(), pins.contains(PublicKeyPin(of: key)) else {
@@ -201,13 +201,13 @@ extension TransportError {
             case is NIOConnectionError: (.connect, "no connection could be made")
             case let error as IOError where Self.comesBeforeConnection.contains(error.errnoCode):
                 (.connect, "no connection could be made")
-            // Of anything else it is not known whether the server saw the request.
+            // For any other error it is unknown whether the server received the request.
             default: (.interrupted, "the connection ended before the answer did")
             }
         self.init(code, host: Self.host(of: request.url), reason)
     }
 
-    /// What `socket` and `connect` fail with; a connection that was made ends with other numbers.
+    /// The error numbers of `socket` and `connect`. An established connection fails with other numbers.
     private static let comesBeforeConnection: Set<CInt> = [
         ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EACCES, EPERM, EMFILE, ENFILE,
     ]
@@ -216,7 +216,7 @@ extension TransportError {
 
     private static func meaning(of error: HTTPClientError) -> (Code, String) {
         switch error {
-        // Whoever waits for a connection has sent nothing yet.
+        // A request that still waits for a connection has sent nothing.
         case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout,
             .socksHandshakeTimeout:
             (.connect, noConnection)

@@ -1,31 +1,31 @@
-/// The key in a certificate: as much of X.509 (RFC 5280 section 4.1) as it takes to find it, for transports whose library hands
-/// out certificates and not the keys as they stand in them.
+/// Extracts the key from a certificate. It parses only as much of X.509 (RFC 5280 section 4.1) as that requires. It is for
+/// transports whose library provides certificates but not their SubjectPublicKeyInfo.
 package enum CertificateKey {
-    /// The SubjectPublicKeyInfo of a certificate in DER, byte for byte; nil for what is no certificate.
+    /// Returns the SubjectPublicKeyInfo of a DER certificate, byte for byte, or nil if the input isn't a certificate.
     package static func info(inCertificate der: some Sequence<UInt8>) -> [UInt8]? {
         var whole = DER(bytes: Array(der)[...])
         guard let certificate = whole.next(DER.sequence), whole.bytes.isEmpty else { return nil }
         var outer = DER(bytes: certificate.content)
         guard let signed = outer.next(DER.sequence) else { return nil }
         var fields = DER(bytes: signed.content)
-        // The version is left out where it is the first.
+        // The version is absent in certificates of version 1.
         _ = fields.next(DER.version)
-        // The serial number, then signature algorithm, issuer, validity and subject.
+        // Skips the serial number, then signature algorithm, issuer, validity and subject.
         guard fields.next(DER.integer) != nil, (0..<4).allSatisfy({ _ in fields.next(DER.sequence) != nil }) else { return nil }
         return fields.next(DER.sequence).map { Array($0.whole) }
     }
 }
 
 extension PublicKeyPin {
-    /// The pin of the key in a certificate; nil for what is no certificate.
-    /// - Parameter certificate: In DER.
+    /// Computes the pin of the key in a certificate, or returns nil if the input isn't a certificate.
+    /// - Parameter certificate: The certificate in DER.
     package init?(ofCertificate certificate: some Sequence<UInt8>) {
         guard let info = CertificateKey.info(inCertificate: certificate) else { return nil }
         self.init(of: info)
     }
 }
 
-/// Elements of DER (X.690), one after another.
+/// Reads consecutive DER (X.690) elements.
 private struct DER {
     static let sequence: UInt8 = 0x30
     static let integer: UInt8 = 0x02
@@ -38,7 +38,7 @@ private struct DER {
         let content: ArraySlice<UInt8>
     }
 
-    /// The next element, if it has this tag; otherwise it stays where it is.
+    /// Reads the next element if it has this tag. Otherwise returns nil and doesn't advance.
     mutating func next(_ tag: UInt8) -> Element? {
         guard bytes.first == tag, let first = bytes.dropFirst().first else { return nil }
         var length = Int(first)

@@ -1,26 +1,27 @@
 import SignetCore
 
-/// A request, as a value.
+/// An HTTP request.
 public struct HTTPRequest: Sendable, Hashable {
     /// The method, in upper case.
     public var method: String
-    /// The absolute address.
+    /// The absolute URL.
     public var url: String
-    /// The header fields in order.
+    /// The header fields, in order.
     public var headers: HTTPHeaders
-    /// The content, possibly empty.
+    /// The content; may be empty.
     public var body: [UInt8]
-    /// How long to wait: for ``HTTPTransport/send(_:)`` until the whole response is there (a body that falls silent may take
-    /// up to 30 seconds more to be given up), for ``HTTPTransport/stream(_:receive:)`` until its head is there.
+    /// The timeout. For ``HTTPTransport/send(_:)`` it covers the whole response; if the server stops sending in the middle of a
+    /// body, the transport may take up to 30 seconds longer to give up. For ``HTTPTransport/stream(_:receive:)`` it covers the
+    /// time until the response head.
     public var timeout: Duration
-    /// The keys of which the server must have one; none to trust whoever its certificate is valid for. A request with pins
-    /// goes through ``HTTPTransport/deliver(_:)``, which refuses to give it to a transport that cannot keep the promise.
+    /// The pinned keys, of which the server must have one. If empty, any server with a valid certificate is trusted. Send a
+    /// request with pins through ``HTTPTransport/deliver(_:)``, which throws if the transport cannot check them.
     public var pins: Set<PublicKeyPin>
 
-    /// The wait that is used when none is given: 30 seconds, as the Android SDK has it.
+    /// The default timeout: 30 seconds, as in the ForgeRock SDK for Android.
     public static let defaultTimeout = Duration.seconds(30)
 
-    /// A request as given.
+    /// Creates a request.
     public init(
         _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], timeout: Duration = defaultTimeout,
         pins: Set<PublicKeyPin> = []
@@ -35,22 +36,23 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomReflectable {
-    /// Method, address without its query, and the length of the content: headers and content carry secrets.
+    /// The method, the address without its query, and the length of the content. Headers and content are left out because they
+    /// carry secrets.
     public var description: String { "\(method) \(url.prefix { $0 != "?" }), \(body.count) bytes" }
-    /// Nothing: `dump` shows no child.
+    /// A mirror without children, so that `dump` shows no secrets.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A response, as a value.
+/// An HTTP response.
 public struct HTTPResponse: Sendable, Hashable {
     /// The status code.
     public var status: Int
-    /// The header fields; each `Set-Cookie` stands on its own.
+    /// The header fields; each `Set-Cookie` is a separate field.
     public var headers: HTTPHeaders
-    /// The content, possibly empty.
+    /// The content; may be empty.
     public var body: [UInt8]
 
-    /// A response as given.
+    /// Creates a response.
     public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
         self.status = status
         self.headers = headers
@@ -58,20 +60,20 @@ public struct HTTPResponse: Sendable, Hashable {
     }
 }
 
-/// Header fields: a list, since a name may come several times. Names are compared without regard to case.
+/// The header fields of a message: a list, because a name may occur several times. Names are compared case-insensitively.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// The fields in order.
+    /// The fields, in order.
     public private(set) var fields: [Field]
 
-    /// One field.
+    /// One header field.
     public struct Field: Sendable, Hashable {
-        /// The name as written.
+        /// The name, as written.
         public let name: String
-        /// The value.
+        /// The field value.
         public let value: String
     }
 
-    /// The fields as listed.
+    /// Creates the fields in the order of the literal.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
     }
@@ -81,17 +83,17 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fields.append(Field(name: name, value: value))
     }
 
-    /// The value of the first field called `name`.
+    /// The value of the first field with this name.
     public subscript(name: String) -> String? { fields.first { Self.areAlike($0.name, name) }?.value }
 
-    /// Puts a field in place of those that are called the same.
+    /// Removes all fields with this name and adds a new one at the end.
     public mutating func set(_ name: String, _ value: String) {
         fields.removeAll { Self.areAlike($0.name, name) }
         append(name, value)
     }
 
-    /// The values of several `Set-Cookie` fields that were joined by commas, one by one. A comma ends one where a name and an equals
-    /// sign follow; the one in a date does not.
+    /// Splits `Set-Cookie` values that were joined with commas. A comma separates two cookies if a name and an equals sign follow
+    /// it; the comma in a date doesn't.
     package static func cookies(joined text: String) -> [String] {
         var cookies: [String] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -101,12 +103,12 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         return cookies.map { $0.trimmingWhitespace() }
     }
 
-    /// The values of every field called `name`, in order.
+    /// Returns the values of all fields with this name, in order.
     public func all(_ name: String) -> [String] {
         fields.filter { Self.areAlike($0.name, name) }.map(\.value)
     }
 
-    /// Names of fields are ASCII (RFC 9110 section 5.1).
+    /// Compares two field names, which are ASCII (RFC 9110 section 5.1), case-insensitively.
     private static func areAlike(_ left: String, _ right: String) -> Bool {
         let (left, right) = (left.utf8, right.utf8)
         return left.count == right.count && zip(left, right).allSatisfy { $0 == $1 || lowercased($0) == lowercased($1) }

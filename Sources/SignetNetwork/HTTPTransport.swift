@@ -1,26 +1,26 @@
-/// How requests travel. A transport follows no redirects, keeps no cookies and adds no headers of its own but those that
-/// HTTP itself needs: the protocols above decide.
+/// Sends HTTP requests. A transport doesn't follow redirects, keeps no cookies and adds only the headers that HTTP itself
+/// requires: the protocols above it decide these matters.
 public protocol HTTPTransport: Sendable {
-    /// Whether ``HTTPRequest/pins`` are kept: decided before a byte of the request leaves, on top of the usual checks of the
-    /// certificate. False unless a transport says otherwise.
+    /// A Boolean value that indicates whether the transport enforces ``HTTPRequest/pins``. Such a transport checks the key before
+    /// it sends a byte of the request, in addition to the usual checks of the certificate. The default is false.
     var canPin: Bool { get }
 
     /// Sends a request and waits for the whole response.
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
 
-    /// Sends a request and hands over the content of a successful (2xx) response piece by piece, as it comes. Returns the
-    /// response when it has ended; its body is empty if it was handed over, and complete if the status was no success.
+    /// Sends a request and passes the content of a successful (2xx) response to `receive` in pieces, as they arrive. Returns the
+    /// response when it has ended. Its body is empty if the status was 2xx, and complete otherwise.
     func stream(
         _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse
 }
 
 extension HTTPTransport {
-    /// False: who cannot promise it must not be taken at its word.
+    /// The default, false: a transport must declare that it checks pins.
     public var canPin: Bool { false }
 
-    /// Sends a request, unless it insists on keys that this transport would not look at.
-    /// - Throws: ``TransportError/Code/cannotPin``, and what ``send(_:)`` throws.
+    /// Sends a request, unless it has pins that this transport cannot check.
+    /// - Throws: ``TransportError/Code/cannotPin``, and the errors of ``send(_:)``.
     public func deliver(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard request.pins.isEmpty || canPin else {
             throw TransportError(

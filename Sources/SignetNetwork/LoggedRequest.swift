@@ -1,38 +1,39 @@
-/// One request and what became of it, in a form that can be logged: it is made of nothing that could be a secret.
+/// A summary of a request and its outcome that is safe to log: it contains nothing that could be a secret.
 ///
-/// Of an address the query's names stay and its values go; of the headers only those that are listed here show their value; of
-/// the content only the length. A program that logs this cannot log a token by mistake, whatever a server invents.
+/// It keeps the names in the query of the address, but not the values. It shows the values of headers only if they are known to
+/// be harmless. Of the content it shows only the length. A program that logs this summary cannot log a token by mistake, whatever
+/// a server sends.
 public struct LoggedRequest: Sendable, Hashable, CustomStringConvertible {
-    /// What it was for.
+    /// The purpose of the request.
     public let action: RequestAction?
-    /// The method.
+    /// The HTTP method.
     public let method: String
-    /// The address, each value in its query as `…`.
+    /// The address, with `…` for each value in its query.
     public let url: String
-    /// The request's headers; a value that may be secret is `…`.
+    /// The headers of the request, with `…` for each value that may be secret.
     public let requestHeaders: [Field]
-    /// The bytes of the request's content.
+    /// The length of the request's content, in bytes.
     public let requestLength: Int
-    /// What came of it.
+    /// The result of the exchange.
     public let outcome: Outcome
 
-    /// A header whose value may be shown, or is not.
+    /// A header field, with its value or a placeholder.
     public struct Field: Sendable, Hashable {
-        /// The name.
+        /// The field name.
         public let name: String
-        /// The value, or `…`.
+        /// The field value, or `…`.
         public let value: String
     }
 
-    /// What came of a request.
+    /// The result of an exchange.
     public enum Outcome: Sendable, Hashable {
-        /// A response, by its status, headers and length.
+        /// A response, with its status, headers and length in bytes.
         case response(status: Int, headers: [Field], length: Int)
-        /// None, and why.
+        /// A failure before a complete response.
         case failure(TransportError)
     }
 
-    /// The summary of a request and its response.
+    /// Summarizes a request and its response.
     public init(_ request: HTTPRequest, action: RequestAction? = nil, response: HTTPResponse) {
         self.init(
             request, action: action,
@@ -40,7 +41,7 @@ public struct LoggedRequest: Sendable, Hashable, CustomStringConvertible {
                 status: response.status, headers: Self.shown(response.headers), length: response.body.count))
     }
 
-    /// The summary of a request that got none.
+    /// Summarizes a request without a response.
     public init(_ request: HTTPRequest, action: RequestAction? = nil, failure: TransportError) {
         self.init(request, action: action, outcome: .failure(failure))
     }

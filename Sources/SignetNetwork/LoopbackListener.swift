@@ -3,27 +3,28 @@ import NIOHTTP1
 import NIOPosix
 package import SignetCore
 
-/// One port of this machine, open for one visit of a browser: the answer of a login (RFC 8252 section 7.3), or an address that it is
-/// sent on to.
+/// A loopback port that accepts one request of a browser: either the redirect of a login (RFC 8252 section 7.3), or a visit that
+/// is redirected to another address.
 package final class LoopbackListener: Sendable {
-    /// The redirect address is none that can be listened at; why not, in words.
+    /// The listener cannot use the redirect address.
     package struct InvalidAddress: Error, Sendable, Hashable {
         package let reason: String
     }
 
-    /// The redirect address with its port.
+    /// The redirect address, with the port that is open.
     package let redirectURI: String
     private let channel: any Channel
     private let receiver: RedirectReceiver
 
-    /// Opens the port of a redirect address, or one that is free where it names none.
-    /// - Throws: ``InvalidAddress``.
+    /// Opens the port of a redirect address, or a free port if the address has no port.
+    /// - Throws: ``InvalidAddress`` if the address isn't HTTP on the loopback interface, or its port cannot be opened.
     package static func listening(at redirectURI: String) async throws -> LoopbackListener {
         try await listening(at: redirectURI, sendingOnTo: nil)
     }
 
-    /// Opens a free port at which a browser is sent on to another address: once, and only who knows the path, which is random.
-    /// - Throws: ``InvalidAddress``.
+    /// Opens a free port that redirects a browser to another address. It redirects one request, which must have the right random
+    /// path.
+    /// - Throws: ``InvalidAddress`` if no port can be opened.
     package static func sendingOn(to target: Secret) async throws -> LoopbackListener {
         try await listening(at: "http://127.0.0.1/\(RandomID.uuid())", sendingOnTo: target)
     }
@@ -51,7 +52,7 @@ package final class LoopbackListener: Sendable {
                         try channel.pipeline.syncOperations.addHandler(LoopbackConnection(place, receiver: receiver))
                     }
                 }
-                // A name is not looked up: whoever answers for it could be another machine.
+                // The name `localhost` isn't resolved, because it could resolve to another machine.
                 .bind(host: endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host, port: port).get()
             return LoopbackListener(
                 channel: channel, receiver: receiver,
@@ -69,9 +70,9 @@ package final class LoopbackListener: Sendable {
         self.redirectURI = redirectURI
     }
 
-    /// The query of the first request to the redirect address that is accepted, while `open` sends the browser on its way. The
-    /// port is closed afterwards, whatever happens.
-    /// - Throws: ``RedirectReceiver/Failure``, and what `open` throws.
+    /// Runs `open`, which starts the browser, and returns the query of the first accepted request to the redirect address. Closes
+    /// the port afterwards, also when an error is thrown.
+    /// - Throws: ``RedirectReceiver/Failure``, and any error of `open`.
     package func answer(
         within patience: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
@@ -87,16 +88,16 @@ package final class LoopbackListener: Sendable {
     }
 }
 
-/// One connection to the port: a browser, or somebody who only tries.
+/// One connection to the port, from a browser or another local process.
 private final class LoopbackConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Where the visitor is expected.
+    /// The request that the listener expects.
     struct Place: Sendable {
         let host: String
         let path: String
-        /// Where visitors are sent on to; nil for those who bring an answer.
+        /// The address for the redirect; nil when the request itself carries the login's answer.
         let target: Secret?
     }
 
@@ -124,7 +125,7 @@ private final class LoopbackConnection: ChannelInboundHandler {
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        // A page elsewhere that resolves its own name to this machine shows that name here.
+        // Guards against DNS rebinding: a page whose own name resolves to this machine sends that name in `Host`.
         let host = head.headers["host"].first?.lowercased()
         let port = context.channel.localAddress?.port ?? 0
         let isHere = host == "\(place.host):\(port)" || port == 80 && host == place.host
@@ -152,7 +153,7 @@ private final class LoopbackConnection: ChannelInboundHandler {
         var response = HTTPResponseHead(version: .http1_1, status: status)
         response.headers = [
             "Content-Type": "text/html; charset=utf-8", "Content-Length": "\(body.readableBytes)", "Connection": "close",
-            // The address of this page has the code in it.
+            // The address of this page contains the authorization code.
             "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
             "Content-Security-Policy": "default-src 'none'",
         ]

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What two transports have in common: one client for each set of keys that requests insist on, so that the connections of one are
-/// never used for the requests of another; and what a stream's receiver throws.
+/// The HTTP clients of a transport: one for each set of pinned keys, so that a connection is never reused for a request with
+/// other pins. Both transports use it.
 final class PinnedClients<Client: Sendable>: Sendable {
     private let make: @Sendable (Set<PublicKeyPin>) -> Client
     private let state = Mutex(State())
@@ -13,9 +13,9 @@ final class PinnedClients<Client: Sendable>: Sendable {
 
     init(_ make: @escaping @Sendable (_ pins: Set<PublicKeyPin>) -> Client) { self.make = make }
 
-    /// The client for a request.
-    /// - Throws: ``TransportError/Code/cannotPin`` for a request with pins and without https, ``TransportError/Code/cancelled`` once
-    ///   the transport is closed.
+    /// Returns the client for a request.
+    /// - Throws: ``TransportError/Code/cannotPin`` for a request with pins and without https, ``TransportError/Code/cancelled``
+    ///   once the transport is closed.
     func client(for request: HTTPRequest) throws(TransportError) -> Client {
         let pins = request.pins
         guard pins.isEmpty || request.url.lowercased().hasPrefix("https://") else {
@@ -35,8 +35,8 @@ final class PinnedClients<Client: Sendable>: Sendable {
         return client
     }
 
-    /// No client is given out any more.
-    /// - Returns: those that were, to be ended.
+    /// Closes the collection: afterwards ``client(for:)`` throws.
+    /// - Returns: The clients that were in use, which the caller must shut down.
     func close() -> [Client] {
         state.withLock { state in
             state.isClosed = true
@@ -46,11 +46,11 @@ final class PinnedClients<Client: Sendable>: Sendable {
     }
 }
 
-/// What the receiver of a stream threw: the caller's own, and no failure on the way.
+/// An error that the caller's closure threw while it received a stream. It is kept apart from the errors of the transport.
 struct ReceiverError: Error {
     let cause: any Error
 
-    /// Hands a piece over.
+    /// Runs `body` and wraps its error.
     static func guarding(_ body: () async throws -> Void) async throws(ReceiverError) {
         do { try await body() } catch { throw ReceiverError(cause: error) }
     }

@@ -1,16 +1,17 @@
 import Crypto
 import SignetCore
 
-/// A server's key that a client insists on: the SHA-256 of its SubjectPublicKeyInfo in DER, whatever kind of key it is.
+/// The pin of a server key that a client requires: the SHA-256 of its SubjectPublicKeyInfo in DER. It works for every type of
+/// key.
 ///
-/// Made from a certificate with
+/// Compute it from a certificate with
 ///
 ///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | base64
 public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
     /// The 32 bytes of the digest.
     package let digest: [UInt8]
 
-    /// A pin in base64, with `sha256/` in front of it or not, as OkHttp and HPKP write it.
+    /// Parses a pin in base64, with or without the prefix `sha256/` that OkHttp and HPKP use.
     /// - Throws: ``Invalid`` when it is not base64 of 32 bytes.
     public init(_ text: String) throws(Invalid) {
         let prefix = "sha256/"
@@ -19,15 +20,15 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
         digest = bytes
     }
 
-    /// The pin of a key.
+    /// Computes the pin of a key.
     /// - Parameter subjectPublicKeyInfo: The key in DER.
     public init(of subjectPublicKeyInfo: some Sequence<UInt8>) {
         digest = Array(SHA256.hash(data: Array(subjectPublicKeyInfo)))
     }
 
-    /// What was given is no SHA-256 in base64.
+    /// The error for a text that isn't a SHA-256 in base64.
     public struct Invalid: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What a pin looks like.
+        /// A human-readable description of the format of a pin.
         public var description: String { "a pin is the base64 of a SHA-256: 44 characters, the last of them =" }
     }
 

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Where one answer is left that comes back from a browser, and where somebody waits for it: a port of this machine brings it, or the
-/// app, which is handed a link of its own scheme.
+/// Receives one answer that comes back from a browser, and passes it to the task that waits for it. The answer comes through a
+/// loopback port, or through the app, which the system gives a link with the app's own scheme.
 package final class RedirectReceiver: Sendable {
-    /// Why there is no answer.
+    /// The reasons for a missing answer.
     package enum Failure: Error, Sendable, Hashable {
         case timeout
         case cancelled
@@ -21,8 +21,12 @@ package final class RedirectReceiver: Sendable {
 
     package init() {}
 
-    /// The query of the first answer that is accepted, while `open` sends the browser on its way.
-    /// - Throws: ``Failure``, and what `open` throws.
+    /// Runs `open`, which starts the browser, and returns the query of the first answer that is accepted.
+    /// - Parameters:
+    ///   - patience: The timeout for the answer.
+    ///   - isOurs: A closure that returns true for the expected answer.
+    ///   - open: A closure that opens the browser.
+    /// - Throws: ``Failure``, and any error of `open`.
     package func answer(
         within patience: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
@@ -48,14 +52,14 @@ package final class RedirectReceiver: Sendable {
         }
     }
 
-    /// Leaves an answer. Whether it is the one that is waited for: the first that is.
+    /// Delivers an answer. Returns true if it is the first that is accepted.
     package func leave(_ query: String) -> Bool {
         guard take(query) else { return false }
         deliver(query)
         return true
     }
 
-    /// The first half of ``leave(_:)``.
+    /// Performs the first half of ``leave(_:)``: claims the answer. Returns true if it is the first that is accepted.
     func take(_ query: String) -> Bool {
         state.withLock { state in
             guard state.isOurs?(query) == true, !state.isTaken, !state.isGone else { return false }
@@ -64,7 +68,8 @@ package final class RedirectReceiver: Sendable {
         }
     }
 
-    /// The second half, for who has to answer the visitor in between: the program may end as soon as it has the query.
+    /// Performs the second half of ``leave(_:)``: resumes the waiting task. Between the two halves a caller can send its response
+    /// to the browser, because the program may end as soon as it has the query.
     func deliver(_ query: String) {
         let waiting = state.withLock { state in
             state.query = query

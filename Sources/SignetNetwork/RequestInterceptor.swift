@@ -1,58 +1,58 @@
-/// Sees each request before it is sent, and may change it: a header that a gateway asks for, a trace. The app brings it.
+/// An app's hook that sees each request before it is sent and may change it, for example to add a gateway's header or a trace ID.
 public protocol RequestInterceptor: Sendable {
-    /// The request to send instead; the same one to leave it as it is. What it throws is thrown to who wanted the request
-    /// made, and nothing is sent.
+    /// Returns the request to send: the given one, or a changed one. An error that it throws cancels the request and is thrown to
+    /// the request's caller.
     /// - Parameters:
-    ///   - request: As it would be sent.
-    ///   - action: What the request is for.
+    ///   - request: The request that would be sent.
+    ///   - action: The purpose of the request.
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest
 }
 
-/// What a request is for, by the existing SDKs' names.
+/// The purpose of a request, by the names of the ForgeRock SDKs.
 public struct RequestAction: Sendable, Hashable {
     /// The name, for example `PUSH_REGISTER`.
     public let name: String
-    /// More about it, by the existing SDKs' names: for the steps of a journey `tree` and `type`.
+    /// The details of the action, by the names of the ForgeRock SDKs. For the steps of a journey these are `tree` and `type`.
     public let payload: [String: String]
 
-    /// An action by its name.
+    /// Creates an action with a name.
     public init(name: String, payload: [String: String] = [:]) {
         self.name = name
         self.payload = payload
     }
 
-    /// A device registers for push.
+    /// The registration of a device for push.
     public static let pushRegister = RequestAction(name: "PUSH_REGISTER")
-    /// A push message is answered.
+    /// The answer to a push message.
     public static let pushAuthenticate = RequestAction(name: "PUSH_AUTHENTICATE")
-    /// A server is told the device's new token.
+    /// The update of the device's push token at a server.
     public static let pushUpdate = RequestAction(name: "PUSH_UPDATE")
-    /// A code is asked for.
+    /// The request for an authorization code.
     public static let authorize = RequestAction(name: "AUTHORIZE")
-    /// A code is exchanged for tokens.
+    /// The exchange of a code for tokens.
     public static let exchangeToken = RequestAction(name: "EXCHANGE_TOKEN")
-    /// A token is renewed.
+    /// The renewal of a token.
     public static let refreshToken = RequestAction(name: "REFRESH_TOKEN")
-    /// A token is revoked.
+    /// The revocation of a token.
     public static let revokeToken = RequestAction(name: "REVOKE_TOKEN")
-    /// A session is ended.
+    /// The end of a session.
     public static let logout = RequestAction(name: "LOGOUT")
-    /// The claims about the person are asked for.
+    /// The request for the claims about the user.
     public static let userInfo = RequestAction(name: "USER_INFO")
-    /// The session that an id_token names is ended.
+    /// The end of the session that an id_token names.
     public static let endSession = RequestAction(name: "END_SESSION")
-    /// The server's description of itself is asked for.
+    /// The request for the server's OpenID configuration.
     public static let wellKnown = RequestAction(name: "WELL_KNOWN")
-    /// The server's keys are asked for.
+    /// The request for the server's keys.
     public static let keys = RequestAction(name: "KEYS")
-    /// A login on another device is begun.
+    /// The start of a login on another device.
     public static let deviceAuthorization = RequestAction(name: "DEVICE_AUTHORIZATION")
-    /// A session's own description is asked for.
+    /// The request for the details of a session.
     public static let sessionInfo = RequestAction(name: "SESSION_INFO")
 }
 
 extension [any RequestInterceptor] {
-    /// The request as it leaves the last of the interceptors.
+    /// Passes a request through all interceptors in order and returns the result.
     package func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         var request = request
         for interceptor in self { request = try await interceptor.intercept(request, for: action) }

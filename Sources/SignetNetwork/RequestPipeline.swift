@@ -1,4 +1,4 @@
-/// Sends requests through an app's interceptors and a transport, and gives a summary of each to the app's log.
+/// Sends requests through an app's interceptors and a transport, and passes a summary of each to the app's request logger.
 package struct RequestPipeline: Sendable {
     package let transport: any HTTPTransport
     package let interceptors: [any RequestInterceptor]
@@ -14,7 +14,7 @@ package struct RequestPipeline: Sendable {
     }
 
     /// Sends a request for `action`.
-    /// - Throws: `TransportError`, and what an interceptor throws.
+    /// - Throws: `TransportError`, and any error of an interceptor.
     package func send(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPResponse {
         let pins = request.pins
         var request = try await interceptors.intercept(request, for: action)

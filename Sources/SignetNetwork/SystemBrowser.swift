@@ -8,18 +8,18 @@ import Musl
 import Darwin
 #endif
 
-/// The person's own browser.
+/// The user's default browser.
 public enum SystemBrowser {
-    /// It could not be opened.
+    /// The browser could not be opened.
     public struct CannotOpen: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Why, and what the person can do.
+        /// The reason and the solution.
         public let description: String
     }
 
-    /// Opens a web address with `xdg-open` (on a Mac with `open`), and waits until that program has handed it over.
-    /// - Throws: ``CannotOpen`` when the address is none of the web, or the program is missing or fails.
+    /// Opens a web address with `xdg-open` (`open` on macOS), and waits until that program has exited.
+    /// - Throws: ``CannotOpen`` when the address isn't http or https, or the program is missing or fails.
     public static func open(_ address: String) async throws {
-        // Nothing but an address may reach a program that opens anything.
+        // `xdg-open` also opens files and other schemes, so it must only get web addresses.
         try check(address)
         #if os(macOS)
         let program = "open"
@@ -41,15 +41,16 @@ public enum SystemBrowser {
         }
     }
 
-    /// Opens an address that nobody else may read: arguments of programs can be read by every user of the machine. The program gets an
-    /// address of this machine in its place, which sends the browser on, once.
+    /// Opens an address that must stay secret from the machine's other users, all of which can read the arguments of a process.
+    /// The program gets the address of a loopback page instead, which redirects the browser once.
     ///
-    /// Whoever reads that address before the browser comes can come first; then the browser is told that the page is gone.
+    /// A process that reads the address of that page can request it before the browser does. The browser then gets the status 410
+    /// (Gone).
     /// - Parameters:
-    ///   - address: Where the browser is sent.
-    ///   - patience: how long the browser may take to come.
-    ///   - open: opens the address that everybody may read.
-    /// - Throws: ``CannotOpen``, also when no browser came; `CancellationError`; what `open` throws.
+    ///   - address: The confidential address to open.
+    ///   - patience: The timeout for the browser's request to the loopback page.
+    ///   - open: The function that opens the address of the loopback page, which other users can read.
+    /// - Throws: ``CannotOpen``, also when the browser sends no request in time; `CancellationError`; any error of `open`.
     public static func open(
         confidential address: Secret, within patience: Duration = .seconds(60),
         open: @escaping @Sendable (_ address: String) async throws -> Void = { try await SystemBrowser.open($0) }
@@ -86,7 +87,7 @@ public enum SystemBrowser {
         for descriptor: Int32 in 0...2 {
             posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY, 0)
         }
-        // A signal that this program ignores, or has for itself, is the browser's to be ended by.
+        // The browser must not inherit the signals that this program ignores, handles or blocks.
         #if canImport(Darwin)
         var attributes: posix_spawnattr_t?
         #else

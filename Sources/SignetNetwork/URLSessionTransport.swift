@@ -4,35 +4,35 @@ import Security
 import Synchronization
 
 #if canImport(FoundationNetworking)
-// Where the stand-in for Security is checked.
+// On Linux this file is type-checked against a substitute for the Security framework.
 import FoundationNetworking
 #endif
 
-/// The transport for Apple's systems, over `URLSession`: the person's proxies, VPN and low-data settings count as they do for every
-/// other app.
+/// The transport for Apple's systems, over `URLSession`. It honors the user's proxy, VPN and low-data settings, as every app
+/// does.
 ///
-/// Requests that insist on a server's key (``HTTPRequest/pins``) get connections of their own, on each of which the key is looked at
-/// on top of the system's checks and before any request is written.
+/// Requests with pinned keys (``HTTPRequest/pins``) use separate connections. On each of them the key is checked in addition to
+/// the system's checks, before any request is written.
 ///
 /// It has not been run on a Mac or an iPhone yet. It is type-checked on Linux (`scripts/check-apple`).
 public final class URLSessionTransport: HTTPTransport {
     private let sessions = PinnedClients { _ in URLSession(configuration: .plain) }
     private let largestBody: Int
 
-    /// A transport with its own connections, without cookies, caches or credentials of the system's.
-    /// - Parameter largestBody: The most bytes of a response that ``send(_:)`` takes.
+    /// Creates a transport with its own connections, without the cookies, caches and credentials of the system.
+    /// - Parameter largestBody: The maximum size of a response for ``send(_:)``, in bytes.
     public init(largestBody: Int = 1 << 20) {
         self.largestBody = largestBody
     }
 
     deinit { close() }
 
-    /// Ends the connections once what is under way has ended. No request may be made afterwards.
+    /// Closes the connections after the running requests have ended. Requests made afterwards fail.
     public func close() {
         for session in sessions.close() { session.finishTasksAndInvalidate() }
     }
 
-    /// True.
+    /// Always true: this transport checks pins.
     public var canPin: Bool { true }
 
     /// Sends a request and waits for the whole response.
@@ -50,7 +50,7 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request and hands the content over as it comes.
+    /// Sends a request and passes the content to `receive` as it arrives.
     public func stream(
         _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse {
@@ -64,7 +64,7 @@ public final class URLSessionTransport: HTTPTransport {
                 var piece: [UInt8] = []
                 for try await byte in bytes {
                     piece.append(byte)
-                    // A piece ends where a line does: what is streamed is lines.
+                    // Pieces end at line ends, because streams are line-based.
                     guard byte == UInt8(ascii: "\n") || piece.count >= 16_384 else { continue }
                     try await ReceiverError.guarding { try await receive(piece) }
                     piece = []
@@ -77,7 +77,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// - Throws: ``TransportError``, and a ``ReceiverError`` of `body`.
+    /// Sends a request and passes the response head and the bytes of the content to `body`.
+    /// - Throws: ``TransportError``, and any ``ReceiverError`` of `body`.
     private func open(
         _ request: HTTPRequest,
         _ body: (HTTPResponse, URLSession.AsyncBytes) async throws -> HTTPResponse
@@ -103,7 +104,7 @@ public final class URLSessionTransport: HTTPTransport {
         var body: [UInt8] = []
         for try await byte in bytes {
             guard body.count < largestBody else { throw URLError(.dataLengthExceedsMaximum) }
-            // The clock is read once in a while: the session itself gives up a body that falls silent.
+            // The clock is checked once every 1024 bytes; if the server stops sending, the session's own timeout applies.
             if body.count.isMultiple(of: 1024), ContinuousClock.now >= end { throw URLError(.timedOut) }
             body.append(byte)
         }
@@ -121,7 +122,7 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 extension URLSessionConfiguration {
-    /// Without cookies, caches or credentials of the system's.
+    /// A configuration without the cookies, caches and credentials of the system.
     fileprivate static var plain: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
@@ -132,21 +133,21 @@ extension URLSessionConfiguration {
     }
 }
 
-/// Looks at a server's key for one request, and follows no redirects.
+/// The task delegate of one request: checks the server's key against the pins, and stops redirects.
 private final class KeyCheck: NSObject, URLSessionTaskDelegate {
     private let pins: Set<PublicKeyPin>
     private let refused = Mutex(false)
 
     init(_ pins: Set<PublicKeyPin>) { self.pins = pins }
 
-    /// Whether the server's key was none of those that are pinned.
+    /// True when the server's key wasn't one of the pins.
     var hasRefused: Bool { refused.withLock { $0 } }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // The system refuses by itself what it does not trust.
+        // The system's default handling rejects certificates that it doesn't trust.
         guard !pins.isEmpty, let trust = challenge.protectionSpace.serverTrust, SecTrustEvaluateWithError(trust, nil) else {
             return completionHandler(.performDefaultHandling, nil)
         }
@@ -172,7 +173,7 @@ extension HTTPResponse {
         self.init(status: head.statusCode)
         for (name, value) in head.allHeaderFields {
             guard let name = name as? String, let value = value as? String else { continue }
-            // What came as several fields is handed out as one, which for cookies has to be undone.
+            // Foundation joins repeated fields into one, which must be split again for cookies.
             let values = name.lowercased() == "set-cookie" ? HTTPHeaders.cookies(joined: value) : [value]
             for value in values { headers.append(name, value) }
         }
@@ -196,7 +197,7 @@ extension TransportError {
             case .cancelled?: (.cancelled, "given up")
             case .badURL?, .unsupportedURL?: (.invalidRequest, "not an address that can be asked")
             case nil where error is CancellationError: (.cancelled, "given up")
-            // Of anything else it is not known whether the server saw the request.
+            // For any other error it is unknown whether the server received the request.
             default: (.interrupted, "the connection ended before the answer did")
             }
         self.init(code, host: host, reason)

@@ -2,47 +2,48 @@ public import Logging
 public import SignetCore
 
 extension DevServer {
-    /// What clients asked and what became of push messages.
+    /// The log of client requests and of push message events.
     public var journal: RequestLog { context.journal }
 
-    /// What goes wrong on purpose.
+    /// The faults that the server injects.
     public var faults: FaultTable { context.faults }
 
-    /// The clock that everything goes by.
+    /// The server's clock, which a test can move.
     public var clock: AdjustableClock { context.clock }
 
-    /// The entries of the ``journal`` that a filter lets through, oldest first.
-    /// - Parameter filter: What is wanted.
+    /// Returns the entries of the ``journal`` that match a filter, oldest first.
+    /// - Parameter filter: The filter.
     public func journal(matching filter: RequestLogFilter) -> [RequestLogEntry] { journal.entries(matching: filter) }
 
-    /// Waits until there is an entry in the ``journal`` that a filter lets through, and gives the oldest one.
+    /// Waits until the ``journal`` has an entry that matches a filter, and returns the oldest such entry.
     /// - Parameters:
-    ///   - filter: What is wanted.
-    ///   - patience: How long to wait, by the machine's clock.
-    /// - Throws: ``RequestLogTimeout`` when there was none in time, `CancellationError` when the task was cancelled.
+    ///   - filter: The filter.
+    ///   - patience: The longest time to wait, by the machine's clock.
+    /// - Throws: ``RequestLogTimeout`` when no entry matched in time, `CancellationError` when the task was canceled.
     public func waitForEntry(matching filter: RequestLogFilter, within patience: Duration = .seconds(10)) async throws
         -> RequestLogEntry
     {
         try await journal.waitForEntry(matching: filter, within: patience)
     }
 
-    /// Ends all sessions of a user, as their time would.
+    /// Ends all sessions of a user, as an expiry would.
     /// - Parameters:
     ///   - user: The user's name.
-    ///   - realm: The realm the user lives in, as a path.
-    /// - Returns: How many there were.
+    ///   - realm: The user's realm, as a path.
+    /// - Returns: The number of sessions that were ended.
     /// - Throws: `StoreError` when the server's state cannot be read or written.
     @discardableResult
     public func endSessions(of user: String, realm: String = "/") async throws -> Int {
         try await AdminOperations(server: context).endSessions(of: UserKey(realm: RealmPath(realm), name: user))
     }
 
-    /// Lets nobody in as this user any more, or lets them in again.
+    /// Locks or unlocks a user's account.
     /// - Parameters:
-    ///   - isLocked: Whether the right password is refused, and sessions and tokens are not good. They are again when it is lifted.
+    ///   - isLocked: True to reject the correct password and to suspend the user's sessions and tokens, which become valid again
+    ///     when the account is unlocked.
     ///   - user: The user's name.
-    ///   - realm: The realm the user lives in, as a path.
-    /// - Returns: Whether there is such a user.
+    ///   - realm: The user's realm, as a path.
+    /// - Returns: True if the user exists.
     /// - Throws: `StoreError` when the server's state cannot be read or written.
     @discardableResult
     public func setLocked(_ isLocked: Bool, _ user: String, realm: String = "/") async throws -> Bool {
@@ -50,19 +51,20 @@ extension DevServer {
             UserKey(realm: RealmPath(realm), name: user), isLocked: isLocked, password: nil)
     }
 
-    /// Forgets everything that happened: users, devices, sessions, tokens, journeys and messages are as at the start, the clock is that of
-    /// the machine, no fault is on, and streams have ended. The journal, the keys of id_tokens, and who has the console open stay.
-    /// - Throws: `StoreError` when the server's state cannot be written; then nothing has changed.
+    /// Resets the server to its initial state. Users, devices, sessions, tokens, journeys and messages return to their configured
+    /// state, the clock returns to the machine's time, all faults are switched off, and open streams end. The request log, the
+    /// id_token signing keys and open console logins are kept.
+    /// - Throws: `StoreError` when the server's state cannot be written; in that case nothing has changed.
     public func startAgain() async throws { try await AdminOperations(server: context).startAgain() }
 }
 
 extension DevServer {
-    /// The base URL, for example `http://127.0.0.1:43121/am`: where a server that runs is, and otherwise where its configuration says
-    /// that it would be.
+    /// The base URL, for example `http://127.0.0.1:43121/am`. It is the address of a running server; before the server runs, it
+    /// is the address that follows from the configuration.
     public var url: String { context.baseURL }
 }
 
-/// Runs a server on a port of its own for as long as `body` takes. Tests that run at the same time each have theirs.
+/// Runs a server on its own port until `body` returns. Tests that run at the same time can each have a server.
 ///
 ///     try await withServer { server in
 ///         try server.faults.switchOn(FaultRule(.status(503), at: "accessToken", .times(1)))
@@ -71,12 +73,12 @@ extension DevServer {
 ///     }
 ///
 /// - Parameters:
-///   - configuration: How it behaves, and who can log in. Its port is not used. Without one, it is the starter file, in which `demo` has
-///     no password: give one.
-///   - clock: What time it is, until the test moves it.
-///   - logger: Where it tells what happens; nowhere unless given.
-///   - body: What needs the server. It has ended when this returns.
-/// - Throws: What `body` throws, or what binding the socket throws.
+///   - configuration: The server's configuration, with its users. Its port is ignored. The default is the starter file, in which
+///     the user `demo` has no password, so a test that logs in must pass a configuration.
+///   - clock: The clock that the server's clock follows until the test moves it.
+///   - logger: The logger of the server. The default discards everything.
+///   - body: The work that needs the server. The server has ended when `withServer` returns.
+/// - Throws: The error that `body` throws, or the error from binding the socket.
 public func withServer<R>(
     _ configuration: ServerConfiguration = .starter, clock: any WallClock = SystemWallClock(),
     logger: Logger = Logger(label: "signet.server", factory: { _ in SwiftLogNoOpLogHandler() }),

@@ -8,24 +8,24 @@ public import SignetCore
 public import Tracing
 import UnixSignals
 
-/// An AM for a developer's desk: login journeys, push that really arrives, one-time codes that are really checked.
+/// An AM server for development: it runs login journeys, delivers push messages, and verifies one-time codes.
 ///
-/// It speaks what AM speaks (protocol/journey.md, protocol/authenticator.md) and hands push messages to desktop authenticators
-/// over streams of its own (docs/desk.md). What it knows is kept where ``ServerConfiguration/state`` says.
+/// It implements AM's protocols (protocol/journey.md, protocol/authenticator.md) and delivers push messages to desktop
+/// authenticators over its own push streams (docs/desk.md). ``ServerConfiguration/state`` says where it stores its state.
 ///
-/// docs/server.md tells which endpoints and journeys it has.
+/// docs/server.md lists its endpoints and journeys.
 public struct DevServer: Sendable {
     let context: ServerContext
 
     init(context: ServerContext) { self.context = context }
 
-    /// A server that has not been started.
+    /// Creates a server and does not start it.
     /// - Parameters:
-    ///   - configuration: how it behaves, and who can log in.
-    ///   - clock: what time it is for every timeout, code and signature.
-    ///   - logger: where it tells what happens. No secret, code, token or message goes there.
-    ///   - metrics: where counts and durations go (docs/operations.md); nil for what the process has chosen.
-    ///   - tracer: where spans go; nil for what the process has chosen.
+    ///   - configuration: The server's configuration, with its users.
+    ///   - clock: The time source for every timeout, code and signature.
+    ///   - logger: The server's logger. It receives no secrets, codes, tokens or messages.
+    ///   - metrics: The factory for counters and timers (docs/operations.md); nil to use the process-wide one.
+    ///   - tracer: The tracer that receives spans; nil to use the process-wide one.
     public init(
         configuration: ServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger,
         metrics: (any MetricsFactory)? = nil, tracer: (any Tracer)? = nil
@@ -34,11 +34,11 @@ public struct DevServer: Sendable {
             configuration, clock: clock, logger: logger, telemetry: Telemetry(metrics: metrics, tracer: tracer))
     }
 
-    /// The links of the letters that were sent to a user, the newest last: what a test follows instead of reading mail. The 16
-    /// newest are kept.
+    /// Returns the links of the emails that were sent to a user, newest last, so that a test can follow them. The server keeps
+    /// the 16 newest links.
     /// - Parameters:
-    ///   - user: the user's name.
-    ///   - realm: the realm the user lives in, as a path.
+    ///   - user: The user's name.
+    ///   - realm: The user's realm, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func letters(to user: String, realm: String = "/") async throws -> [String] {
         try await context.transact { state, moment in
@@ -46,25 +46,26 @@ public struct DevServer: Sendable {
         }
     }
 
-    /// Makes a new key that signs id_tokens from now on. The keys before it stay in the key set, so that what they signed can
-    /// still be verified: what a client does with a `kid` that it has not seen yet.
-    /// - Throws: when ``ServerConfiguration/signingKey`` is no key.
+    /// Creates a new key that signs id_tokens from now on. Earlier keys stay in the key set, so that tokens that they signed can
+    /// still be verified. A test uses it to check that a client fetches the key set again for an unknown `kid`.
+    /// - Throws: An error when ``ServerConfiguration/signingKey`` isn't a valid key.
     public func rotateSigningKey() async throws {
         try await context.signer.rotate()
     }
 
-    /// Serves until the task is cancelled. Open desk streams end at once then.
+    /// Runs the server until the task is canceled. Cancellation ends open push streams at once.
     /// - Parameters:
-    ///   - gracefulShutdownSignals: whether SIGINT and SIGTERM end the server too, after the requests that are being answered,
-    ///     and after 5 seconds, or at a second signal, whether they are answered or not.
-    ///   - onReady: called once, when the socket listens, with the base URL, for example `http://127.0.0.1:43121/am`.
-    /// - Throws: `StoreError` when the state cannot be opened; ``ConfigurationError`` when it has the starter file's journeys and that
-    ///   file cannot be read; ``ServerTLSError`` when there is no certificate to show; what binding the socket throws, for example
-    ///   when the port is taken. Being cancelled is no error.
+    ///   - gracefulShutdownSignals: True to also shut down on SIGINT and SIGTERM. The server then finishes the requests in
+    ///     progress, and stops after at most 5 seconds or at a second signal.
+    ///   - onReady: The closure to call once, when the socket listens, with the base URL, for example
+    ///     `http://127.0.0.1:43121/am`.
+    /// - Throws: `StoreError` when the state cannot be opened; ``ConfigurationError`` when the configuration uses the starter
+    ///   file's journeys and that file cannot be read; ``ServerTLSError`` when the server has no certificate to present; the
+    ///   error from binding the socket, for example when the port is taken. Cancellation doesn't throw.
     public func run(
         gracefulShutdownSignals: Bool = false, onReady: @escaping @Sendable (_ baseURL: String) async -> Void
     ) async throws {
-        // What is wrong with the state is said before anybody can connect.
+        // Open the state first, so that an error in it is reported before a client can connect.
         try await context.prepare()
         let application = application(onReady: onReady)
         do {
@@ -82,13 +83,14 @@ public struct DevServer: Sendable {
         await context.close()
     }
 
-    /// Gives back the file or the database that the state is kept in, so that another server can take it. ``run(gracefulShutdownSignals:onReady:)``
-    /// and ``serve(_:)`` do so at their end; it is for who uses ``application(onReady:)``. State in memory stays.
+    /// Releases the file or the database that holds the state, so that another server can open it.
+    /// ``run(gracefulShutdownSignals:onReady:)`` and ``serve(_:)`` do this when they end; a caller of ``application(onReady:)``
+    /// must do it itself. In-memory state is kept.
     public func close() async { await context.close() }
 
-    /// Serves for as long as `body` takes: a server for a test. It has ended when this returns.
-    /// - Parameter body: What needs the server. It gets the base URL.
-    /// - Throws: What `body` throws, or what ``run(gracefulShutdownSignals:onReady:)`` throws.
+    /// Runs the server until `body` returns, for example in a test. The server has ended when this method returns.
+    /// - Parameter body: The work that needs the server. Its argument is the base URL.
+    /// - Throws: The error that `body` throws, or an error that ``run(gracefulShutdownSignals:onReady:)`` throws.
     public func serve<R>(_ body: (_ baseURL: String) async throws -> R) async throws -> R {
         let (ready, urls) = AsyncStream.makeStream(of: String.self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -98,7 +100,7 @@ public struct DevServer: Sendable {
             }
             defer { group.cancelAll() }
             guard let baseURL = await ready.first(where: { _ in true }) else {
-                // It ended before it listened, and says why.
+                // The server ended before it listened: throw its error.
                 try await group.waitForAll()
                 throw CancellationError()
             }
@@ -109,7 +111,8 @@ public struct DevServer: Sendable {
         }
     }
 
-    /// Runs it until a signal asks for an end. A second one does not wait for anybody.
+    /// Runs the application until a signal requests a graceful shutdown. A second signal stops it without waiting for open
+    /// requests.
     private static func run(_ application: some Service, untilSignalled logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(5)
@@ -141,7 +144,7 @@ public struct DevServer: Sendable {
         }
     }
 
-    /// The server as a Hummingbird application, for a test that runs it in process or has its own way to start it.
+    /// Returns the server as a Hummingbird application, for a test that runs it in process or starts it in its own way.
     public func application(
         onReady: @escaping @Sendable (_ baseURL: String) async -> Void = { _ in }
     ) -> some ApplicationProtocol {

@@ -1,122 +1,125 @@
 public import SignetCore
 
-/// How a desk server behaves. Every property has a default that suits a developer's machine.
+/// The configuration of a development server. Every property has a default that suits a developer's machine.
 public struct ServerConfiguration: Sendable {
-    /// Where the server keeps what it knows.
+    /// The place where the server stores its state.
     public var state = ServerState.memory
     /// The address to listen on: a host name or an IP address. The default is reachable from this machine only.
     public var host = "127.0.0.1"
-    /// The TCP port to listen on; 0 takes any free one, and the base URL that the server reports names it.
+    /// The TCP port to listen on; 0 selects any free port, which the reported base URL contains.
     public var port = 8080
-    /// The path in front of every route, as AM's deployment path. A slash in front is added, one at the end dropped; empty
-    /// serves from the top.
+    /// The path prefix of every route, like AM's deployment path. A leading slash is added and a trailing slash is removed; an
+    /// empty path serves from the root.
     public var contextPath = "/am"
-    /// The realms that exist, as paths: `/` is the top one. Everything else is answered with 404.
+    /// The realms that exist, as paths: `/` is the top-level realm. Requests for other realms get a 404 response.
     public var realms: [String] = ["/", "/alpha"]
-    /// Who can log in. Of two users with the same name and realm the last one counts.
+    /// The users that can log in. If two users have the same name and realm, the last one is used.
     public var users: [User] = []
-    /// Whether users without a password get one that is made of the key of the ``state``: the same at every start, and at every server of
-    /// it. ``DevServer/madeUpPassword(of:realm:)`` tells it.
+    /// True when users without a password get one that is derived from the key of the ``state``. It is the same at every start
+    /// and on every server that shares the state. ``DevServer/madeUpPassword(of:realm:)`` returns it.
     package var makesUpPasswords = false
-    /// The OAuth 2.0 clients. Of two with the same id and realm the last one counts.
+    /// The OAuth 2.0 clients. If two clients have the same id and realm, the last one is used.
     public var clients: [RegisteredClient] = []
-    /// The journeys that there are: those of the starter file, unless others are read from a file of one's own.
+    /// The available journeys. The default is the journeys of the starter file.
     public var journeys: Journeys
-    /// The journey of a request that names none.
+    /// The journey that runs when a request doesn't name one.
     public var defaultJourney = "Login"
-    /// Is told of each letter that is sent: there is no post at a desk. It is called when the letter's request is answered, and
-    /// should not take long.
+    /// The closure that receives each email, because the development server doesn't deliver email. The server calls it when it
+    /// answers the request that caused the email, so the closure should return quickly.
     public var onLetter: (@Sendable (Email) -> Void)?
-    /// How long tokens and codes are good for, unless the client says otherwise.
+    /// The lifetimes of tokens and codes for clients that don't set their own.
     public var lifetimes = TokenLifetimes()
-    /// How many seconds a device waits between two questions whether its code was approved; at least 1.
+    /// The minimum number of seconds between two polls for a device code; at least 1.
     public var devicePollInterval = 5
-    /// The RSA key, of 2048 bits or more, that signs id_tokens: PEM, PKCS #8 or PKCS #1. When nil one is made when it is first
-    /// needed, and kept with the ``state``.
+    /// The RSA key, of 2048 bits or more, that signs id_tokens, as PEM in PKCS #8 or PKCS #1. When nil, the server generates a
+    /// key when it first needs one, and stores it with the ``state``.
     public var signingKey: Secret?
-    /// After how many seconds without a request a session ends; at least 1.
+    /// The number of seconds without a request after which a session ends; at least 1.
     public var sessionIdleTime = 1800
-    /// After how many seconds a session ends in any case; at least 1.
+    /// The maximum number of seconds that a session lasts; at least 1.
     public var sessionMaximumTime = 7200
     /// The name of the cookie that carries the session token.
     public var cookieName = "iPlanetDirectoryPro"
-    /// The `Domain` of that cookie; nil for none, so that it goes back to this host only.
+    /// The `Domain` of that cookie; nil to omit it, so that browsers send the cookie to this host only.
     public var cookieDomain: String?
-    /// Whether scripts in a page are kept from reading that cookie.
+    /// True when that cookie is `HttpOnly`, which hides it from scripts in a page.
     public var cookieIsHTTPOnly = true
-    /// The issuer in enrolment URIs and in the text of push messages.
+    /// The issuer in enrollment URIs and in the text of push messages.
     public var issuer = "Signet Desk"
-    /// The domain that WebAuthn credentials are made for; nil for the host of the public address, or `localhost`.
+    /// The relying party ID (a domain) of WebAuthn credentials; nil for the host of the public address, or `localhost`.
     public var webAuthnRelyingParty: String?
-    /// The origins that answers of WebAuthn may come from, besides pages of that domain: those of apps.
+    /// The additional origins that WebAuthn responses may come from, such as apps. Pages of the relying party's domain are always
+    /// allowed.
     public var webAuthnOrigins: [String] = []
-    /// The colour of enrolled accounts: hexadecimal digits, `#` optional.
+    /// The color of enrolled accounts: hexadecimal digits, `#` optional.
     public var backgroundColor = "519387"
-    /// The address that clients reach the server at, with the context path, for example `https://login.example.test/am`;
-    /// enrolment URIs carry it. When nil it is made of ``host`` and the port that the socket got.
+    /// The address at which clients reach the server, with the context path, for example `https://login.example.test/am`.
+    /// Enrollment URIs contain it. When nil, it is built from ``host`` and the port that the socket got.
     public var publicURL: String?
-    /// How many seconds a push registration and a push message wait for the device; from 1 to 86,400.
+    /// The number of seconds that a push registration and a push message wait for the device; from 1 to 86,400.
     public var pushTimeout = 120
-    /// How many seconds a journey may take; at least 1.
+    /// The number of seconds that a journey may take; at least 1.
     public var journeyTimeout = 300
-    /// How many seconds a link that goes on with a suspended journey is good for; at least 1.
+    /// The number of seconds that a link to resume a suspended journey is valid; at least 1.
     public var suspensionTimeout = 300
-    /// The journey that policy advice about one transaction asks for.
+    /// The journey that runs for policy advice about a single transaction.
     public var transactionJourney = "Login"
-    /// The routing cookie, `name=value`, that devices and browsers are given; nil for none.
+    /// The load balancer cookie, as `name=value`, that devices and browsers get; nil for none.
     public var loadBalancerCookie: String? = "amlbcookie=01"
-    /// How long a client is told to wait between two polls. When nil it is told what AM tells: 5 seconds in the first quarter
-    /// of ``pushTimeout``, 4 until the half, 8 afterwards.
+    /// The interval that clients are told to wait between two polls. When nil, it is AM's: 5 seconds in the first quarter of
+    /// ``pushTimeout``, 4 seconds in the second quarter, 8 seconds afterwards.
     public var pollInterval: Duration?
-    /// The way to phones, as AM has it; nil when there is none, and every device is reached at the desk.
+    /// The Amazon SNS configuration for push delivery to phones, as AM uses it; nil when every device uses a push stream.
     public var sns: SNSConfiguration?
-    /// The SNS of other servers' messages, which it hands to desks; nil when this server is none.
+    /// The configuration of the push gateway, which acts as SNS for other servers and delivers their messages over push streams;
+    /// nil when this server isn't a push gateway.
     public var pushFront: PushGatewayConfiguration?
-    /// The pause after which an idle desk stream carries a comment, so that both ends notice a dead line; at least 10 ms.
+    /// The idle time after which a push stream sends a comment, so that both ends detect a dead connection; at least 10 ms.
     public var streamKeepAlive: Duration = .seconds(15)
-    /// What programs on this machine show at `/admin` to move the clock, switch faults on, read the journal (docs/admin.md); 16 bytes or
-    /// more, and no shorter one opens anything. When nil, there is no such address.
+    /// The bearer token for programs on this machine that use `/admin` to move the clock, switch faults on and read the request
+    /// log (docs/admin.md). It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.
     public var adminToken: Secret?
-    /// The largest request body that is read, in bytes; a larger one is answered with 413.
+    /// The largest accepted request body, in bytes; a larger one gets a 413 response.
     public var largestBody = 256 * 1024
-    /// How much, how slowly and how often somebody may ask.
+    /// The limits on the size, the duration and the rate of requests.
     public var limits = ServerLimits()
-    /// The origins whose pages may ask with a browser's cookies and read the answers (CORS), for example `https://app.example`: those of
-    /// apps with the JavaScript SDK. None unless they are named.
+    /// The origins whose pages may send requests with cookies and read the responses (CORS), for example `https://app.example`.
+    /// Apps with the JavaScript SDK need it. The default is empty.
     public var corsOrigins: [String] = []
-    /// What makes the server speak https; nil for plain http.
+    /// The TLS configuration; nil for plain http.
     public var tls: ServerTLS?
 
-    /// The defaults, with what `configure` changes.
+    /// Creates the default configuration and lets `configure` change it.
     public init(_ configure: (inout Self) -> Void = { _ in }) {
         self.init(journeys: .starter)
         configure(&self)
     }
 
-    /// The defaults with other journeys: the starter file itself is read this way.
+    /// Creates the default configuration with other journeys. The starter file itself is read this way.
     init(journeys: Journeys) {
         self.journeys = journeys
     }
 }
 
-/// Somebody who can log in at a desk server. The password is kept in memory only.
+/// A user that can log in at a development server. The password is kept in memory only.
 public struct User: Sendable, Hashable {
-    /// The name to log in with; upper and lower case differ.
+    /// The case-sensitive name to log in with.
     public var name: String
-    /// The password, in UTF-8; nil when there is a ``passwordHash`` instead, or no password that will do.
+    /// The password, in UTF-8; nil when ``passwordHash`` is used instead, or when no password is accepted.
     public var password: Secret?
-    /// The password as other programs keep it, for files that others can read. ``password`` goes before it.
+    /// The hash of the password, for configuration files that other users can read. If ``password`` is also set, it takes
+    /// precedence.
     public var passwordHash: PasswordHash?
-    /// The realm the user lives in, as a path.
+    /// The user's realm, as a path.
     public var realm: String
-    /// What `userinfo` tells: standard claims by name, for example `email` (OpenID Connect Core 1.0 section 5.1).
+    /// The claims that `userinfo` returns: standard claims by name, for example `email` (OpenID Connect Core 1.0 section 5.1).
     public var claims: [String: JSONValue]
-    /// The answers to questions that journeys can ask, by question.
+    /// The user's answers to security questions, by question.
     public var securityAnswers: [String: Secret] = [:]
-    /// Whether the right password is refused too.
+    /// True when the account is locked, so that the correct password is rejected too.
     public var isLocked: Bool
 
-    /// A user of the top realm, unless another is given.
+    /// Creates a user, by default in the top-level realm.
     public init(
         name: String, password: Secret? = nil, realm: String = "/", claims: [String: JSONValue] = [:], isLocked: Bool = false
     ) {
@@ -128,35 +131,36 @@ public struct User: Sendable, Hashable {
     }
 }
 
-/// A letter to a user, as a journey sends it that goes on when somebody follows the link.
+/// An email to a user. A suspended journey resumes when the user follows its link.
 public struct Email: Sendable, Hashable {
     /// The user's name.
     public let user: String
-    /// The realm the user lives in, as a path.
+    /// The user's realm, as a path.
     public let realm: String
-    /// The link. Who has it goes on in the user's place.
+    /// The link. Any client that has it can resume the journey as the user.
     public let link: String
 }
 
 extension ServerConfiguration {
-    /// Whether ``host`` stands for all addresses of this machine, and so for none that anybody can ask for.
+    /// True when ``host`` stands for all addresses of this machine, so that clients cannot connect to it by that name.
     package var listensEverywhere: Bool { ["0.0.0.0", "::", ""].contains(host) }
 
-    /// Whether a text will do as ``publicURL``: an address of the web without query and fragment.
+    /// Returns true when a text is valid as ``publicURL``: a web address without query and fragment.
     package static func isPublicURL(_ text: String) -> Bool { TextRule.isBase(text) }
 
-    /// ``contextPath`` with one slash in front and none at the end; empty for the top.
+    /// The ``contextPath`` with one leading slash and no trailing slash; empty for the root.
     var normalContextPath: String {
         let path = contextPath.split(separator: "/").joined(separator: "/")
         return path.isEmpty ? "" : "/\(path)"
     }
 
-    /// The address that clients reach a socket at which listens on `port`.
+    /// Returns the address at which clients reach a socket that listens on `port`.
     func baseURL(port: Int) -> String {
         publicURL.map { String($0.reversed().drop { $0 == "/" }.reversed()) } ?? localURL(port: port)
     }
 
-    /// The address that programs on this machine reach the socket at. One that stands for all interfaces is replaced by the loopback.
+    /// Returns the address at which programs on this machine reach the socket. The loopback address replaces a host that stands
+    /// for all interfaces.
     func localURL(port: Int) -> String {
         let isOfSix = host.contains(":")
         let address = listensEverywhere ? (isOfSix ? "[::1]" : "127.0.0.1") : isOfSix ? "[\(host)]" : host

@@ -9,33 +9,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The state of a running server, its clock and its log: what the resources work on.
+/// The shared context of a running server: its state, clock, log and delivery queues. All resources use it.
 final class ServerContext: Sendable {
     let configuration: ServerConfiguration
     let contextPath: String
     let clock: AdjustableClock
-    /// The clock that ``clock`` is moved away from: for what others check by their own clocks, certificates and AWS's signatures.
+    /// The clock that ``clock`` is an offset from. It is used for times that other systems check by their own clocks:
+    /// certificates and AWS signatures.
     let machineClock: any WallClock
     let journal: RequestLog
     let faults: FaultTable
     let logger: Logger
     let telemetry: Telemetry
-    /// How often each address has asked, by what it asked for.
+    /// The recent requests of each address, by kind, for rate limiting.
     let rates = Mutex(RateLimiter<AddressRate>())
-    /// What must be well for the server to be ready.
+    /// The checks that must pass for the server to be ready.
     let readiness: [ReadinessCheck]
     let signer: TokenSigner
     let realms: Set<RealmPath>
     let clients: ClientRegistry
     let trees: [String: JourneyTree]
     let streams: PushStreams
-    /// The way to phones; nil when there is none, and every device is at the desk.
+    /// The Amazon SNS client for push delivery to phones; nil when every device uses a push stream.
     let sns: SNSClient?
-    /// The messages for SNS that wait for a courier.
+    /// The queue of SNS messages that wait for the push delivery worker.
     let line = PushDeliveryQueue()
-    /// Who may send to mailboxes of the push front; nil when there is no front.
+    /// The keys of the clients that may send to inboxes of the push gateway; nil without a gateway.
     let frontKeys: PushGatewayKeys?
-    /// The streams of the front's mailboxes.
+    /// The streams of the gateway's inboxes.
     let mailboxStreams: PushStreams
     private let port: Mutex<Int>
     private let address: Mutex<String>
@@ -79,7 +80,7 @@ final class ServerContext: Sendable {
         let faults = FaultTable(
             contextPath: contextPath, realms: realms, hasFront: configuration.pushFront != nil, clock: clock)
         self.faults = faults
-        // A fault of deliveries may have something to send that no new message wakes a stream for, and so may a later hour.
+        // A delivery fault may require an event that no new message wakes a stream for; so may a move of the clock.
         faults.onDeliveryChange { [streams] in streams.hear(nil) }
         clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.hear(nil) } }
         sns = configuration.sns.map { sns in
@@ -89,7 +90,7 @@ final class ServerContext: Sendable {
         }
         frontKeys = configuration.pushFront.map { PushGatewayKeys($0) }
         var configuration = configuration
-        // Others have all that is needed of them.
+        // Other objects hold the parts of these that are still needed.
         configuration.users = []
         configuration.clients = []
         configuration.signingKey = nil
@@ -102,24 +103,26 @@ final class ServerContext: Sendable {
 
     func has(_ realm: RealmPath) -> Bool { realms.contains(realm) }
 
-    /// The address clients reach the server at, with the context path.
+    /// The address at which clients reach the server, with the context path.
     var baseURL: String { address.withLock { $0 } }
 
-    /// The address that programs on this machine reach the server at: what only they may see is there, whatever others are told.
+    /// The address at which programs on this machine reach the server. Addresses that only local programs may open use it, even
+    /// when clients are told another address.
     var localURL: String { configuration.localURL(port: port.withLock { $0 }) }
 
-    /// Says which port the socket got.
+    /// Records the port that the socket got.
     func bound(to port: Int) {
         self.port.withLock { $0 = port }
         address.withLock { $0 = configuration.baseURL(port: port) }
     }
 
-    /// The present moment.
+    /// The present time, with the settings that depend on it.
     var moment: RequestTime { RequestTime(now: clock.now, configuration: configuration, baseURL: baseURL) }
 
-    /// Runs one transaction, at the present moment. What it changes stays also when it throws. What it wants to happen outside the
-    /// state happens afterwards, once.
-    /// - Throws: what `body` throws; `StoreError` when the state cannot be read or written, and then nothing has changed.
+    /// Runs one transaction at the present time. Its changes are kept even when `body` throws. Its side effects outside the state
+    /// are performed once, after the transaction.
+    /// - Throws: The error that `body` throws; `StoreError` when the state cannot be read or written, in which case nothing has
+    ///   changed.
     func transact<R: Sendable, E: Error>(
         _ body: @escaping @Sendable (inout ServerTransaction, RequestTime) throws(E) -> R
     ) async throws -> R {
@@ -134,7 +137,8 @@ final class ServerContext: Sendable {
         return try result.get()
     }
 
-    /// As ``transact(_:)``, for who wants to see what there is, and changes nothing: one row that cannot be read does not hide the others.
+    /// Runs a transaction like ``transact(_:)``, for a caller that lists the state and changes nothing. A row that cannot be read
+    /// doesn't hide the others.
     func survey<R: Sendable>(_ body: @escaping @Sendable (inout ServerTransaction, RequestTime) throws -> R) async throws -> R {
         let moment = moment
         let opened = try await house.open()
@@ -146,17 +150,17 @@ final class ServerContext: Sendable {
         return try result.get()
     }
 
-    /// Opens the state, so that what is wrong with it is known now.
+    /// Opens the state, so that errors in it are reported now.
     /// - Throws: `StoreError`.
     func prepare() async throws { _ = try await house.open() }
 
-    /// What runs the transactions, once the state is open.
+    /// The queue that runs the transactions. Opens the state if necessary.
     var engine: TransactionQueue {
         get async throws { try await house.open().engine }
     }
 
-    /// Does something to the clock, and waits until it is kept.
-    /// - Throws: `StoreError` when it could not be written; then nothing has changed.
+    /// Changes the clock, and waits until the change is stored.
+    /// - Throws: `StoreError` when the change could not be written; in that case nothing has changed.
     func change(clock kind: AdjustableClock.Change.Kind) async throws {
         let engine = try await house.open().engine
         let change = clock.begin(kind)
@@ -177,13 +181,13 @@ final class ServerContext: Sendable {
         line.add(try await transact { state, moment in state.dispatches.releaseAll(at: moment.now) })
     }
 
-    /// Lines up for the courier what waits for SNS and nobody carries.
+    /// Adds the unclaimed SNS messages to the queue of the push delivery worker.
     func lineUp() async throws {
         let machine = machineClock.now
         line.add(try await transact { state, moment in state.dispatches.unclaimed(at: moment.now, machine: machine) })
     }
 
-    /// Forgets everything that happened (``TransactionQueue/startAgain()``), at all servers of the state. Streams end.
+    /// Resets the state (``TransactionQueue/startAgain()``) on all servers that share it. Open streams end.
     func startAgain() async throws {
         let engine = try await house.open().engine
         try await engine.startAgain()
@@ -193,7 +197,7 @@ final class ServerContext: Sendable {
         rates.withLock { $0 = RateLimiter() }
     }
 
-    /// Gives back what the state is kept in.
+    /// Releases the file or the database that holds the state.
     func close() async { await house.close() }
 
     private func perform(_ effect: SideEffect, at now: Date) {
@@ -213,7 +217,7 @@ final class ServerContext: Sendable {
 }
 
 extension SideEffect {
-    /// What the other servers of the same state are told of it.
+    /// The message that tells other servers of the same state about the side effect; nil when they need no message.
     fileprivate var signal: ClusterMessage? {
         switch self {
         case .wake(let mechanismUID): .wake(mechanismUID)

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is the same for every transaction of a server: what its configuration says, and its keys.
+/// The values that are the same for every transaction of a server: parts of its configuration, and its keys.
 struct PushStreamConstants: Sendable {
     let users: ConfiguredUsers
     let clients: ClientRegistry
@@ -16,12 +16,13 @@ struct PushStreamConstants: Sendable {
     let authIDKey: Secret
     let nonceKey: Secret
     let ticks = MonotonicCounter()
-    /// A secret that is nobody's, to do the work of a check with when there is no one to check.
+    /// A random secret that belongs to no device. Verifying with it takes as long as verifying for a real device.
     let decoy = Secret.random(byteCount: 32)
 
+    /// Creates the constants.
     /// - Parameters:
-    ///   - makesUpPasswords: whether users without a password get one.
-    ///   - key: the server's key, which all others are derived from: servers that share their state share it too.
+    ///   - makesUpPasswords: True to generate passwords for users without one.
+    ///   - key: The server's key, from which all other keys are derived. Servers that share their state share it too.
     init(
         users: [User], makesUpPasswords: Bool = false, clients: ClientRegistry, trees: [String: JourneyTree], key: Secret
     ) {
@@ -35,11 +36,11 @@ struct PushStreamConstants: Sendable {
     }
 }
 
-/// Numbers that only grow: the present time in microseconds, or one more than the last one.
+/// A counter that only grows: each value is the present time in microseconds, or the last value plus one if that is larger.
 final class MonotonicCounter: Sendable {
     private let last = Mutex(0)
 
-    /// The last one; 0 when there was none in this process.
+    /// The last value; 0 before the first one in this process.
     var latest: Int { last.withLock { $0 } }
 
     func next(at now: Date) -> Int {
@@ -50,8 +51,8 @@ final class MonotonicCounter: Sendable {
     }
 }
 
-/// Everything a desk server knows, as one transaction sees it: who there is, what they carry, and what is going on. It is changed
-/// by rules that take the moment as a parameter. A table reads a row when it is asked for it (``RowCache``).
+/// The server's whole state, as one transaction sees it. The functions that change it take the time as a parameter. A table reads
+/// a row when the row is first used (``RowCache``).
 struct ServerTransaction {
     private let constants: PushStreamConstants
     var directory: Directory
@@ -72,7 +73,7 @@ struct ServerTransaction {
     var deviceCodes: DeviceCodeStore
     var guesses: AttemptLimiter
     var lockouts: LockoutStore
-    /// What is to happen outside the state when this transaction is done.
+    /// The side effects outside the state to perform when this transaction is done.
     var effects: [SideEffect] = []
 
     init(_ constants: PushStreamConstants, _ transaction: RowCache) {
@@ -101,24 +102,24 @@ struct ServerTransaction {
     var trees: [String: JourneyTree] { constants.trees }
     var authIDKey: Secret { constants.authIDKey }
 
-    /// Counts something that happens.
+    /// Records a metric event.
     mutating func note(_ event: MetricEvent) { effects.append(.count(event)) }
 }
 
-/// What a transaction wants to happen outside the state. It happens once, after the transaction is done.
+/// An effect outside the state that a transaction requests. It is performed once, after the transaction is done.
 enum SideEffect: Sendable, Hashable {
     /// There is something new for the streams of a mechanism.
     case wake(String)
-    /// A mechanism is no more, and its streams end.
+    /// A mechanism was removed, and its streams end.
     case endStreams(String)
     case letter(Email)
-    /// Something became of a push message: the journal is told.
+    /// A push message event for the request log.
     case happened(RequestLogEntry.Push)
-    /// A message waits for a courier.
+    /// A message waits for the push delivery worker.
     case dispatch(String)
-    /// There is something new in a mailbox of the push front.
+    /// There is something new in an inbox of the push gateway.
     case wakeMailbox(String)
-    /// A mailbox is no more, and its streams end.
+    /// An inbox of the push gateway was removed, and its streams end.
     case endMailbox(String)
     case count(MetricEvent)
 }
@@ -126,7 +127,7 @@ enum SideEffect: Sendable, Hashable {
 // MARK: - Push
 
 extension ServerTransaction {
-    /// The device that asks to register, if it may. Nothing is changed.
+    /// Returns the device that a registration request describes, if it may register. Changes nothing.
     func candidate(_ body: PushRequestBody, realm: RealmPath, at now: Date) throws(PushResponseError) -> PushDevice {
         guard let pending = registrations.entry(body.messageId, at: now), pending.user.realm == realm else {
             throw .unknownMessage
@@ -136,8 +137,8 @@ extension ServerTransaction {
         return device
     }
 
-    /// Lets a device register. The device it replaces loses its streams, its messages and its recovery codes.
-    /// - Parameter endpoint: Where SNS delivers to; nil for a device at the desk.
+    /// Registers a device. The device it replaces loses its streams, its messages and its recovery codes.
+    /// - Parameter endpoint: The SNS endpoint to deliver to; nil for a device that uses a push stream.
     mutating func register(
         _ body: PushRequestBody, realm: RealmPath, endpoint: String? = nil, at now: Date
     ) throws(PushResponseError) -> PushDevice {
@@ -147,7 +148,7 @@ extension ServerTransaction {
             effects.append(.endStreams(old.mechanismUID))
             pushes.forget(mechanismUID: old.mechanismUID, at: now)
         }
-        // Recovery codes stand in for the device that they were made for, and for no later one.
+        // Recovery codes belong to the device that they were generated for, so a new device doesn't inherit them.
         devices.keep(nil, for: .push, of: device.owner)
         if var oath = registrations.entry(body.messageId, at: now)?.oathDevice {
             oath.registeredAt = now
@@ -159,10 +160,10 @@ extension ServerTransaction {
     }
 }
 
-// MARK: - Desk
+// MARK: - Push streams
 
 extension ServerTransaction {
-    /// Checks the proof of a device that asks for its messages, the signature first. Nil when it is not good.
+    /// Verifies the proof of a device that opens a push stream, the signature first. Returns nil when the proof is invalid.
     mutating func mechanism(provenBy token: String, realm: RealmPath, at now: Date) -> String? {
         guard let jws = try? CompactJWS(token), let unverified = try? jws.unverifiedPayload() else { return nil }
         let claimed = try? JSON.decode(PushStreamProof.self, from: unverified)

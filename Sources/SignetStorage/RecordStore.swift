@@ -1,32 +1,34 @@
-/// A place for records: bytes under a key. Synchronous and transactional; see the design, section 2.2.
+/// A synchronous, transactional store of records: bytes under a key. See the design, section 2.2.
 ///
-/// Both methods run their closure at most once, alone: what one transaction sees, no other changes meanwhile. A closure that
-/// calls a method of the same store waits for itself. `RecordStoreConformance` of SignetTesting tests a store of your own.
+/// Both methods run their closure at most once and in isolation: during a transaction, no other transaction changes what it
+/// reads. A closure must not call a method of the same store, because that call would wait for its own transaction to end. To
+/// test your own store, use `RecordStoreConformance` of SignetTesting.
 public protocol RecordStore: Sendable {
-    /// Reads a consistent state.
+    /// Reads a consistent state of the store.
     func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R
-    /// Reads and changes. When `body` or the commit throws, nothing has changed, but for
-    /// ``StoreError/Code/outcomeUnknown``: then all of it has, or nothing. When it returns, everything is durable.
+    /// Reads and changes records in one transaction, and returns when all changes are durable. When `body` or the commit throws,
+    /// nothing has changed. The exception is ``StoreError/Code/outcomeUnknown``: either all changes were made or none.
     func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R
 }
 
-/// A store that writes records to a disk as they are: who wants them sealed puts a ``Vault`` in front.
+/// A store that writes records to disk unencrypted. Put a ``Vault`` on top of it to encrypt them.
 package protocol ClearOnDisk {}
 
-/// What can be done inside ``RecordStore/read(_:)``.
+/// The operations that are available inside ``RecordStore/read(_:)``.
 public protocol RecordReader {
-    /// The bytes under `key`; nil only when it is certain that there are none.
+    /// Returns the bytes under `key`, or nil if the store has no such record. It throws when it cannot find out.
     func record(_ key: RecordKey) throws(StoreError) -> [UInt8]?
-    /// The records of a kind whose names come after `name`, in the order of their names, at most `limit` of them; from the
-    /// beginning when `name` is nil. Fewer than `limit` are the last.
+    /// Returns at most `limit` records of a kind, in the order of their names, starting after `name`, or at the beginning when
+    /// `name` is nil. A result of fewer than `limit` records is the last page.
     ///
-    /// Listing in pages keeps memory small however many records there are, and allows changes between two pages.
+    /// Listing in pages limits the use of memory, however many records there are, and allows changes between two pages.
     func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord]
 }
 
 /// A record in a listing.
 public struct StoredRecord: Sendable {
-    /// The name under which the store keeps it: of a ``RecordKey``, or what a ``Vault`` makes of one.
+    /// The name under which the store keeps the record: the name of a ``RecordKey``, or the name that a ``Vault`` derives from
+    /// it.
     public let name: [UInt8]
     private let finding: Finding
 
@@ -35,9 +37,9 @@ public struct StoredRecord: Sendable {
         case sealed(@Sendable () throws(StoreError) -> [UInt8])
     }
 
-    /// Its bytes; or, where they are sealed, why they do not open. One record that is damaged does not end a listing.
+    /// The bytes of the record, or the error if a sealed record does not open. A damaged record does not end a listing.
     ///
-    /// A sealed record is opened when this is read, on the thread that reads it, and again each time.
+    /// A sealed record is opened each time this property is read, on the thread that reads it.
     public var content: Result<[UInt8], StoreError> {
         switch finding {
         case .content(let content): content
@@ -45,13 +47,13 @@ public struct StoredRecord: Sendable {
         }
     }
 
-    /// A record as a store found it.
+    /// Creates a record with the content that a store has read.
     public init(name: [UInt8], content: Result<[UInt8], StoreError>) {
         self.name = name
         finding = .content(content)
     }
 
-    /// A record that is sealed: many are opened sooner when each thread opens its own.
+    /// Creates a record that is opened when its content is read. With many records, each thread can open its own.
     init(name: [UInt8], opening open: @escaping @Sendable () throws(StoreError) -> [UInt8]) {
         self.name = name
         finding = .sealed(open)
@@ -59,7 +61,7 @@ public struct StoredRecord: Sendable {
 }
 
 extension RecordReader {
-    /// Every record of a kind, one after another, in the order of their names.
+    /// Calls `body` with every record of a kind, in the order of their names.
     public func forEachRecord(
         of kind: RecordKind, _ body: (StoredRecord) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -68,7 +70,8 @@ extension RecordReader {
         }
     }
 
-    /// The same, a few hundred records at a time; the last page may be empty.
+    /// Calls `body` with the records of a kind in pages of at most 256 records, in the order of their names. The last page may be
+    /// empty.
     package func forEachPage(
         of kind: RecordKind, _ body: ([StoredRecord]) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -83,19 +86,19 @@ extension RecordReader {
     }
 }
 
-/// What can be done inside ``RecordStore/write(_:)``.
+/// The operations that are available inside ``RecordStore/write(_:)``.
 public protocol RecordWriter: RecordReader {
-    /// Writes, or replaces, the bytes under `key`.
+    /// Writes the bytes under `key`, or replaces them.
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError)
-    /// Removes what is under `key`. It is no error when there is nothing.
+    /// Removes the record under `key`. Does nothing if the record does not exist.
     func remove(_ key: RecordKey) throws(StoreError)
-    /// Moves what is under `key` out of the way, to ``RecordKind/quarantined``, as it stands there: for what opens and makes no
-    /// sense all the same. It is no error when there is nothing.
+    /// Moves the record under `key`, unchanged, to ``RecordKind/quarantined``. Use it for a record that opens but has content
+    /// that makes no sense. Does nothing if the record does not exist.
     func setAside(_ key: RecordKey) throws(StoreError)
 }
 
 extension RecordWriter {
-    /// Keeps the bytes under a name of their own, and removes them where they stood.
+    /// Keeps the bytes under a new name of the kind ``RecordKind/quarantined``, and removes the original record.
     public func setAside(_ key: RecordKey) throws(StoreError) {
         guard let old = try record(key) else { return }
         try Quarantine.keep(old, of: key, in: self)
@@ -103,42 +106,43 @@ extension RecordWriter {
     }
 }
 
-/// What a record is. The kinds are part of the format: a name, once released, keeps its meaning.
+/// The kind of a record. The kinds are part of the format: once a name is released, its meaning does not change.
 public enum RecordKind: String, Sendable, Hashable, CaseIterable {
-    /// The vault's own header.
+    /// The header of the vault.
     case vault
     /// An account of an authenticator.
     case account
     /// A mechanism of an account.
     case mechanism
-    /// A push message that came.
+    /// A push message that was received.
     case notification
     /// An item of a `KeychainStorage`.
     case item
-    /// Which records belong to which other: made of what is stored, and made again when it is lost.
+    /// The relations between other records. The index is built from stored records, and is rebuilt when it is lost.
     case index
-    /// The address under which a push service finds the device.
+    /// The address under which a push service reaches the device.
     case deviceToken
-    /// An answer that was sent to a server, and whose fate is not known yet.
+    /// A response that was sent to a server and whose outcome is not known yet.
     case sentAnswer
-    /// What stood under a name and did not open, moved out of the way and kept.
+    /// A record that could not be opened or read, which was moved away from its name and kept.
     case quarantined
 }
 
-/// The name of a record: a kind, and an identity as bytes.
+/// The key of a record: a kind, and an identity as bytes.
 public struct RecordKey: Sendable, Hashable {
-    /// What the record is.
+    /// The kind of the record.
     public let kind: RecordKind
-    /// Which one it is.
+    /// The identity of the record within its kind.
     public let name: [UInt8]
 
-    /// A key whose name is bytes already.
+    /// Creates a key from a name that is already bytes.
     public init(_ kind: RecordKind, name: [UInt8]) {
         self.kind = kind
         self.name = name
     }
 
-    /// A key for an identity of several parts. Each part is preceded by its length, so that no two identities meet.
+    /// Creates a key for an identity of several parts. Each part is preceded by its length, so that different identities never
+    /// have the same name.
     public init(_ kind: RecordKind, _ parts: String...) {
         var name: [UInt8] = []
         name.reserveCapacity(parts.reduce(0) { $0 + 4 + $1.utf8.count })
@@ -146,13 +150,14 @@ public struct RecordKey: Sendable, Hashable {
         self.init(kind, name: name)
     }
 
-    /// The name in one piece: an array hashes each of its bytes for itself. Few records of different kinds have the same name.
+    /// Hashes the name in one call, because an array would hash each of its bytes separately. The kind is left out: few records
+    /// of different kinds have the same name.
     public func hash(into hasher: inout Hasher) {
         name.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 }
 
-/// Bytes with their length in front: four bytes, most significant first.
+/// Bytes that are preceded by their length: four bytes, most significant first.
 enum LengthPrefixed {
     static func bytes(_ part: some Collection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []

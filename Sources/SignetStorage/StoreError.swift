@@ -1,59 +1,60 @@
-/// Why something that is stored could not be read or written. It names the operation and the kind of record, never content.
+/// An error that occurred while stored data was read or written. It names the operation and the kind of record, never content.
 public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong. Absence is not among the failures of a read: a read answers nil for it, and only for it.
+    /// The category of a ``StoreError``. A missing record is not an error: a read returns nil for it, and for no other reason.
     public enum Code: String, Sendable, CaseIterable {
-        /// There is no vault here yet.
+        /// This place does not hold a vault yet.
         case noVault
-        /// What was to be made is there already.
+        /// The vault, file or other object to create already exists.
         case exists
-        /// Another process holds the store and did not let go in time.
+        /// Another process holds the store and did not release it in time.
         case busy
-        /// The system refuses access.
+        /// The system denies access.
         case denied
-        /// A file or directory is open to others, belongs to someone else, or is a link.
+        /// A file or directory is accessible to other users, belongs to another user, or is a link.
         case unsafePlace
-        /// There is no room left.
+        /// The disk, database or keychain has no space left.
         case full
-        /// The store was lost while it made a change durable: the change is there, or it is not. Read to find out.
+        /// The store failed while it made a change durable: either the whole change was made or nothing. Read to find out.
         case outcomeUnknown
-        /// What is there is not what was written.
+        /// The stored data is not what was written.
         case corrupt
-        /// It was written by a newer version.
+        /// The data was written by a newer version.
         case newerFormat
-        /// The key cannot be had now.
+        /// The key is not available now.
         case keyUnavailable
-        /// Somebody was asked for the key and gave up. Nobody else is asked then.
+        /// The user was asked for the key and canceled. No further key protector is tried.
         case givenUp
-        /// The key is not the one this was sealed with.
+        /// The key is not the one that the data was sealed with.
         case keyMismatch
-        /// It is an older copy of what was there before.
+        /// The data is an older copy of what was stored before.
         case rolledBack
-        /// What is stored is whole, and not of the type that was asked for.
+        /// The stored data is intact but does not have the requested type.
         case otherType
-        /// What was to be stored cannot be: it has no name, or no form in bytes. The caller's to mend; nothing was changed.
+        /// The caller's input is invalid, for example it has no name or cannot be encoded. Nothing was changed.
         case invalid
-        /// The store failed for a reason of its own.
+        /// The store failed for another reason.
         case failed
     }
 
-    /// What went wrong.
+    /// The category of the error.
     public let code: Code
-    /// What was being done, for example `open vault`.
+    /// The operation that failed, for example `open vault`.
     public let operation: String
-    /// What is wrong and, where there is one, the way on.
+    /// The cause and, if there is one, the remedy.
     public let reason: String
-    /// The platform's own number: `errno`, or SQLite's extended result code.
+    /// The status code of the platform: `errno`, SQLite's extended result code, an `OSStatus` of the keychain, or a response code
+    /// of the TPM.
     public let platformStatus: Int32?
 
-    /// Whether the same call may succeed later without anybody doing anything.
+    /// True when the same call may succeed later without any action by the user or the app.
     public var isRetryable: Bool { code == .busy }
 
-    /// Operation, reason and platform status.
+    /// The operation, the reason and the platform status.
     public var description: String {
         "\(operation): \(reason)" + (platformStatus.map { " (status \($0))" } ?? "")
     }
 
-    /// An error of a store; public so that an app's own store can throw it.
+    /// Creates an error. It is public so that an app's own store can throw it.
     public init(_ code: Code, _ operation: String, _ reason: String, status: Int32? = nil) {
         self.code = code
         self.operation = operation

@@ -1,15 +1,16 @@
-/// How long a test waits for what must come, before it fails: so long that a busy machine has come to it. What comes at once waits
-/// for none of it.
+/// The timeouts of tests that wait for an event. They are long enough for a busy machine. An event that occurs earlier ends the
+/// wait at once.
 package enum Patience {
-    /// For everything that a test does not know better.
+    /// The default timeout.
     package static let usual = Duration.seconds(120)
 }
 
-/// Whether something comes true while a test has patience.
+/// Waits until a condition is true. Returns false when the timeout ends before that.
 package func eventually(within patience: Duration = Patience.usual, _ condition: () async throws -> Bool) async throws -> Bool {
     let deadline = ContinuousClock.now + patience
     while true {
-        // Asked first: on a busy machine all the time there was may pass before the condition is looked at.
+        // The deadline is read before the condition: on a busy machine the timeout may end before the first check, and one check
+        // must follow it.
         let isLast = ContinuousClock.now > deadline
         if try await condition() { return true }
         if isLast { return false }

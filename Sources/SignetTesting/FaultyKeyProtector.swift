@@ -3,47 +3,47 @@ public import SignetCore
 public import SignetStorage
 import Synchronization
 
-/// A key protector that does what another one does, or fails, or takes its time, as a test tells it. It counts what it was asked.
+/// A key protector that forwards its calls to another one. A test can make its calls fail or block. It counts the calls.
 public final class FaultyKeyProtector: KeyProtector {
-    /// What happens to a call.
+    /// The fault of a call.
     public enum Fault: Sendable, Hashable {
-        /// It fails, and nothing is done.
+        /// The call throws this error and has no other effect.
         case failing(StoreError)
-        /// It blocks its thread for so long, and is done then.
+        /// The call blocks its thread for this duration and is forwarded afterwards.
         case blocking(Duration)
     }
 
-    /// The name of the key protector behind it.
+    /// The name of the key protector that receives the forwarded calls.
     public let name: String
     private let inner: any KeyProtector
     private let state: Mutex<(fault: Fault?, wraps: Int, unwraps: Int)>
 
-    /// A key protector in front of `inner`, with a fault from the start or none.
+    /// Creates a key protector in front of `inner`, with an optional fault.
     public init(_ inner: any KeyProtector, fault: Fault? = nil) {
         self.inner = inner
         name = inner.name
         state = Mutex((fault, 0, 0))
     }
 
-    /// What happens to the calls from now on; nil for what the key protector behind it does.
+    /// The fault of all calls from now on; nil to forward them without a fault.
     public var fault: Fault? {
         get { state.withLock { $0.fault } }
         set { state.withLock { $0.fault = newValue } }
     }
 
-    /// How often it was asked to seal, faults included.
+    /// The number of calls to `wrap`, including those with a fault.
     public var wraps: Int { state.withLock { $0.wraps } }
-    /// How often it was asked to open, faults included.
+    /// The number of calls to `unwrap`, including those with a fault.
     public var unwraps: Int { state.withLock { $0.unwraps } }
 
-    /// As the key protector behind it, after the fault.
+    /// Applies the fault, then forwards the call.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         state.withLock { $0.wraps += 1 }
         try suffer()
         return try inner.wrap(dataKey, context: context)
     }
 
-    /// As the key protector behind it, after the fault.
+    /// Applies the fault, then forwards the call.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         state.withLock { $0.unwraps += 1 }
         try suffer()

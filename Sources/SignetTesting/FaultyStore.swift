@@ -1,8 +1,8 @@
 public import SignetStorage
 import Synchronization
 
-/// A record store that works until a test says what is to fail: any error, at any operation, at the nth call, always, or where
-/// a condition holds. A commit can fail before or after the change became durable.
+/// A record store that fails on request. A test chooses the error, the operation and the occasion: the nth call, all calls, or
+/// the calls that satisfy a condition. A commit can fail before or after the change became durable.
 ///
 ///     let store = FaultyStore(MemoryStore())
 ///     store.inject(StoreFault(.full, at: .commit))
@@ -16,25 +16,25 @@ public final class FaultyStore: RecordStore {
     private let inner: any RecordStore
     private let state = Mutex(State())
 
-    /// A store that does what `inner` does.
+    /// Creates a store that forwards its calls to `inner`.
     public init(_ inner: any RecordStore) {
         self.inner = inner
     }
 
-    /// Adds a fault. Where several fit a call, the one that was added first counts.
+    /// Adds a fault. When several faults apply to a call, the first added one is used.
     public func inject(_ fault: StoreFault) {
         state.withLock { $0.faults.append(fault) }
     }
 
-    /// Takes every fault away, and forgets the calls: they are counted from one again.
+    /// Removes all faults and forgets the calls. Calls are counted from one again.
     public func heal() {
         state.withLock { $0 = State() }
     }
 
-    /// What was called since the beginning, or since it was healed, in order.
+    /// The calls since the creation of the store, or since the last ``heal()``, in order.
     public var calls: [StoreCall] { state.withLock { $0.calls } }
 
-    /// Reads a consistent state, with the faults of ``StoreCall/Operation/begin`` and of what `body` calls.
+    /// Reads a consistent state, with the faults of ``StoreCall/Operation/begin`` and of the operations in `body`.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
         try call(.begin, isWriting: false)
         return try inner.read { (records: any RecordReader) throws(StoreError) in
@@ -42,8 +42,8 @@ public final class FaultyStore: RecordStore {
         }
     }
 
-    /// Reads and changes, with the faults of ``StoreCall/Operation/begin``, ``StoreCall/Operation/commit``, and of what
-    /// `body` calls.
+    /// Reads and changes records, with the faults of ``StoreCall/Operation/begin``, ``StoreCall/Operation/commit``, and of the
+    /// operations in `body`.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         try call(.begin, isWriting: true)
         var late: StoreError?
@@ -64,7 +64,7 @@ public final class FaultyStore: RecordStore {
         if let fault = note(operation, kind, isWriting: isWriting) { throw fault.error }
     }
 
-    /// Counts a call, and gives the fault that it meets.
+    /// Records a call, and returns the fault that applies to it.
     private func note(_ operation: StoreCall.Operation, _ kind: RecordKind?, isWriting: Bool) -> StoreFault? {
         state.withLock { state in
             state.counts[operation, default: 0] += 1
@@ -76,9 +76,9 @@ public final class FaultyStore: RecordStore {
     }
 }
 
-/// One call that a ``FaultyStore`` took.
+/// One call to a ``FaultyStore``.
 public struct StoreCall: Sendable, Hashable {
-    /// What was called.
+    /// The operation of a call.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         /// A transaction begins.
         case begin
@@ -90,49 +90,50 @@ public struct StoreCall: Sendable, Hashable {
         case put
         /// A record is removed.
         case remove
-        /// A transaction that wrote ends.
+        /// A write transaction is committed.
         case commit
     }
 
-    /// What was called.
+    /// The operation.
     public let operation: Operation
-    /// The how manyeth call of this operation it is, from one.
+    /// The number of this call among the calls of the same operation, from one.
     public let number: Int
-    /// The kind of the record or records; nil for a transaction's begin and end.
+    /// The kind of the records; nil for the begin and commit of a transaction.
     public let kind: RecordKind?
-    /// Whether it belongs to a transaction that may write.
+    /// A Boolean value that indicates whether the call belongs to a write transaction.
     public let isWriting: Bool
 }
 
-/// What is to fail in a ``FaultyStore``, when, and how.
+/// A fault of a ``FaultyStore``: the operation that fails, the occasion and the error.
 public struct StoreFault: Sendable {
-    /// When an operation fails.
+    /// The occasion on which an operation fails.
     public enum Occasion: Sendable {
-        /// Each time.
+        /// Each call fails.
         case always
-        /// The nth time, from one, and not before nor after.
+        /// Only the nth call fails, counted from one.
         case call(Int)
-        /// Where the condition holds.
+        /// The calls that satisfy the condition fail.
         case when(@Sendable (StoreCall) -> Bool)
     }
 
-    /// What is thrown.
+    /// The error that is thrown.
     public let error: StoreError
-    /// What fails.
+    /// The operation that fails.
     public let operation: StoreCall.Operation
-    /// When it fails.
+    /// The occasion on which it fails.
     public let occasion: Occasion
-    /// For a commit: whether the change is there all the same, as when the answer of a server is lost.
+    /// For a commit, a Boolean value that indicates whether the change becomes durable although the commit fails, as when a
+    /// server's response is lost.
     public let isDurable: Bool
 
-    /// A fault that throws an error with this code.
+    /// Creates a fault that throws an error with this code.
     public init(
         _ code: StoreError.Code, at operation: StoreCall.Operation, _ occasion: Occasion = .always, isDurable: Bool = false
     ) {
         self.init(StoreError(code, operation.rawValue, "on purpose"), at: operation, occasion, isDurable: isDurable)
     }
 
-    /// A fault that throws this very error.
+    /// Creates a fault that throws this error.
     public init(
         _ error: StoreError, at operation: StoreCall.Operation, _ occasion: Occasion = .always, isDurable: Bool = false
     ) {

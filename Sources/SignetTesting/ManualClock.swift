@@ -7,19 +7,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A clock that stands still until a test moves it.
+/// A clock whose time changes only when a test advances it.
 public final class ManualClock: WallClock {
     private let date: Mutex<Date>
 
-    /// A clock that stands at `start`.
+    /// Creates a clock that shows `start`.
     public init(_ start: Date) {
         date = Mutex(start)
     }
 
-    /// The moment the clock stands at.
+    /// The time that the clock shows.
     public var now: Date { date.withLock { $0 } }
 
-    /// Moves the clock by so many seconds, backwards if negative.
+    /// Advances the clock by a number of seconds. A negative number sets it back.
     public func advance(by seconds: TimeInterval) {
         date.withLock { $0 += seconds }
     }

@@ -3,7 +3,7 @@ import SignetStorage
 extension RecordStoreConformance {
     static var listingCases: [Case] { [wholeListing, order, limits, prefixes, changesBetweenPages] }
 
-    /// The numbers around the page size of `forEachRecord`.
+    /// The counts include the values around the page size of `forEachRecord`.
     private static let wholeListing = Case("lists every record once, however many there are") { store in
         var count = 0
         for target in [0, 1, 2, 255, 256, 257, 513] {
@@ -25,7 +25,7 @@ extension RecordStoreConformance {
             [], [0], [0, 0], [0, 1], [0, 0xFF], [1], [0x61], [0x61, 0], [0x61, 0x62], [0x7F], [0x7F, 0xFF], [0x80], [0x80, 0],
             [0xC3, 0xA4], [0xFE], [0xFF], [0xFF, 0], [0xFF, 0xFF], [0xFF, 0xFF, 0xFF],
         ]
-        // Put in another order than that of the names.
+        // The records are added in another order than that of their names.
         for name in names.indices.map({ names[($0 * 7) % names.count] }) { try store.put(name, RecordKey(.item, name: name)) }
         for limit in [1, 2, 5, names.count, 100] {
             let listed = try paged(store, limit: limit)
@@ -67,7 +67,7 @@ extension RecordStoreConformance {
         let first = try page(store, after: nil, limit: 5)
         let second = try page(store, after: first.last?.name, limit: 5)
         let rest = try page(store, after: second.last?.name, limit: 20)
-        // The record at the boundary goes, and one in the rest is replaced.
+        // The record at the page boundary is removed, and one of the following records is replaced.
         let keys = try store.read { (records: any RecordReader) throws(StoreError) in
             var keys: [[UInt8]: RecordKey] = [:]
             for number in 0..<20 {
@@ -90,7 +90,7 @@ extension RecordStoreConformance {
 
     private static func content(_ number: Int) -> [UInt8] { Array("record \(number)".utf8) }
 
-    /// Whether the store lists records under the names that they were put under.
+    /// Returns true when the store lists records under the names that they were stored with.
     private static func keepsNames(_ store: any RecordStore) throws(StoreError) -> Bool {
         let key = RecordKey(.notification, name: [1])
         try store.put([], key)
@@ -112,7 +112,7 @@ extension RecordStoreConformance {
         }
     }
 
-    /// Every record, each page in a transaction of its own.
+    /// Returns all records, each page read in a separate transaction.
     private static func paged(_ store: any RecordStore, limit: Int) throws -> [(name: [UInt8], bytes: [UInt8])] {
         var all: [(name: [UInt8], bytes: [UInt8])] = []
         while true {
@@ -124,7 +124,7 @@ extension RecordStoreConformance {
     }
 }
 
-// MARK: One record a transaction
+// MARK: Transactions with one record
 
 extension RecordStore {
     func get(_ key: RecordKey) throws(StoreError) -> [UInt8]? {

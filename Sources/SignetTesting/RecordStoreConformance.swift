@@ -2,23 +2,23 @@ import Dispatch
 public import SignetStorage
 import Synchronization
 
-/// What every `RecordStore` must do: one list of cases, for ours and for a store of your own. Each case takes a store without
-/// records, and throws ``Failure`` where the store does not keep the protocol's promise.
+/// The requirements of every `RecordStore`, as a list of test cases for the stores of this package and for custom stores. Each
+/// case takes a store without records and throws ``Failure`` when the store violates a requirement of the protocol.
 ///
 ///     @Test(arguments: RecordStoreConformance.cases)
 ///     func conforms(to promise: RecordStoreConformance.Case) async throws { try await promise.check(MyStore()) }
 ///
-/// A store may list records under other names than it was given, as a vault does; what depends on names is then left out.
+/// A store may list records under other names than it was given, as a vault does. Checks that depend on names are then skipped.
 public enum RecordStoreConformance {
-    /// One promise.
+    /// One requirement.
     public struct Case: Sendable, CustomStringConvertible {
-        /// The promise, as a sentence about the store.
+        /// The requirement, as a sentence about the store.
         public let name: String
-        /// Puts an empty store to the test.
-        /// - Throws: ``Failure``, or what the store throws.
+        /// Checks an empty store.
+        /// - Throws: ``Failure``, or the error of the store.
         public let check: @Sendable (any RecordStore) async throws -> Void
 
-        /// The promise.
+        /// The requirement.
         public var description: String { name }
 
         init(_ name: String, _ check: @escaping @Sendable (any RecordStore) async throws -> Void) {
@@ -27,13 +27,13 @@ public enum RecordStoreConformance {
         }
     }
 
-    /// A promise that was not kept.
+    /// An error that reports a violated requirement.
     public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// What was found in place of what should be.
+        /// The actual and the expected result.
         public let description: String
     }
 
-    /// Every promise.
+    /// All requirements.
     public static var cases: [Case] { contentCases + transactionCases + listingCases + concurrencyCases }
 
     static func expect(_ isKept: Bool, _ promise: @autoclosure () -> String) throws(Failure) {
@@ -222,7 +222,7 @@ extension RecordStoreConformance {
         ]
     }
 
-    /// Runs `body` so many times at once, on threads that may block, and throws the first failure.
+    /// Runs `body` `count` times concurrently, on threads that may block, and throws the first error.
     private static func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) async throws {
         let queue = DispatchQueue(label: "conformance", attributes: .concurrent)
         try await withThrowingTaskGroup(of: Void.self) { group in

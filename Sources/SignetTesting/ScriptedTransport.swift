@@ -1,18 +1,18 @@
 public import SignetNetwork
 import Synchronization
 
-/// A transport that answers from a script and remembers what it was asked. For answers that no real server gives on demand;
-/// for everything else use a real server.
+/// A transport that answers with scripted responses and records the requests. Use it for responses that no real server gives on
+/// demand, and a real server for all other tests.
 public final class ScriptedTransport: HTTPTransport {
     private let answer: @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
     private let log = Mutex<[HTTPRequest]>([])
-    /// Whether it says that it would look at a server's key.
+    /// A Boolean value that indicates whether the transport claims to check the keys of servers.
     public let canPin: Bool
 
-    /// A transport that answers each request with what `answer` returns or throws.
+    /// Creates a transport that answers each request with the result or the error of `answer`.
     /// - Parameters:
-    ///   - canPin: Whether it says that it would look at a server's key; it has none to look at.
-    ///   - answer: Makes the answer to a request.
+    ///   - canPin: True when the transport claims to check the keys of servers. It never checks one.
+    ///   - answer: The closure that returns the response to a request.
     public init(
         canPin: Bool = false, _ answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
     ) {
@@ -23,13 +23,13 @@ public final class ScriptedTransport: HTTPTransport {
     /// The requests so far, in order.
     public var requests: [HTTPRequest] { log.withLock { $0 } }
 
-    /// Answers from the script.
+    /// Returns the scripted response.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         log.withLock { $0.append(request) }
         return try await answer(request)
     }
 
-    /// Answers from the script, a successful body in one piece.
+    /// Returns the scripted response, and passes the body of a successful one in one piece.
     public func stream(
         _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
     ) async throws -> HTTPResponse {

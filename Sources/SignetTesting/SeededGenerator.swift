@@ -1,4 +1,5 @@
-/// Random numbers that are the same in every run and on every machine, so that a failure can be seen again: SplitMix64.
+/// A SplitMix64 random number generator. It gives the same numbers in every run and on every machine, so that failures can be
+/// reproduced.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

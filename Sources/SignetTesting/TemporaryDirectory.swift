@@ -10,17 +10,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A new directory of mode 0700 for one test, and a place to put a vault.
+/// A new directory of mode 0700 for one test, for example for a vault.
 public struct TemporaryDirectory: Sendable {
-    /// Where it is.
+    /// The path.
     public let path: String
 
-    /// The directory cannot be made.
+    /// The error for a directory that cannot be created.
     public struct CannotBeMade: Error, Sendable {}
 
-    /// Makes the directory.
-    /// - Parameter inMemory: Whether it may lie in memory, where the system has such a place: for tests that write thousands of
-    ///   times, and are not about what a disk does.
+    /// Creates the directory.
+    /// - Parameter inMemory: True when the directory may be in memory, if the system supports that: for tests that write
+    ///   thousands of times and do not test the disk.
     /// - Throws: ``CannotBeMade``.
     public init(inMemory: Bool = false) throws(CannotBeMade) {
         let memory = "/dev/shm"
@@ -31,7 +31,7 @@ public struct TemporaryDirectory: Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Runs `body` with a new directory, and removes it afterwards.
+    /// Runs `body` with a new directory and removes the directory afterwards.
     public static func with<R>(
         inMemory: Bool = false, _ body: (TemporaryDirectory) async throws -> R
     ) async throws -> R {
@@ -40,11 +40,11 @@ public struct TemporaryDirectory: Sendable {
         return try await body(directory)
     }
 
-    /// Removes the directory with everything in it; it is no error if it is gone.
+    /// Removes the directory with its content. A missing directory is ignored.
     public func remove() {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The path of `name` in it.
+    /// Returns the path of `name` in the directory.
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 }

@@ -2,7 +2,7 @@ public import SignetCore
 public import SignetJourney
 import YAMLText
 
-/// The settings of a server profile as somebody wrote them in YAML, of which JSON is a part:
+/// The settings of a server profile as written in YAML, of which JSON is a subset:
 ///
 ///     url: https://am.example.com/am
 ///     realm: alpha
@@ -11,14 +11,16 @@ import YAMLText
 ///       redirectUri: http://127.0.0.1/callback
 ///       scopes: [openid, profile]
 ///
-/// `ServerProfile(yaml:)` makes a profile of it at once. A document is for a program that changes settings before it does so.
+/// `ServerProfile(yaml:)` makes a profile from YAML directly. Use a document in a program that changes settings before it makes
+/// the profile.
 public struct ProfileDocument: Sendable {
-    /// The settings, for `ServerProfile(document:)`. A word or a number without quotes is a text, as a profile takes either.
+    /// The settings, for `ServerProfile(document:)`. An unquoted word or number is a string; a profile accepts numbers and
+    /// Booleans as strings.
     public let settings: [String: JSONValue]
     private let root: MarkedValue?
 
-    /// Reads a text in UTF-8. That it names what there is not, or a wrong value, is found when a profile is made of it.
-    /// - Throws: `ProfileError` for what is not YAML, or no mapping, with its place.
+    /// Parses a UTF-8 text. Unknown settings and wrong values are reported later, by ``profile(policy:)``.
+    /// - Throws: `ProfileError`, with its position, if the text isn't YAML or isn't a mapping.
     public init(yaml bytes: some Sequence<UInt8>) throws(ProfileError) {
         guard let text = String(validating: Array(bytes), as: UTF8.self) else {
             throw ProfileError("", .unreadable("is no text in UTF-8"))
@@ -39,8 +41,8 @@ public struct ProfileDocument: Sendable {
         settings = Dictionary(entries.map { ($0.key, $0.value.asWritten) }, uniquingKeysWith: { $1 })
     }
 
-    /// A profile of the settings.
-    /// - Throws: `ProfileError` with the place of the setting that is wrong.
+    /// Makes a profile from the settings.
+    /// - Throws: `ProfileError` with the position of the wrong setting.
     public func profile(policy: EndpointPolicy = .secure) throws(ProfileError) -> ServerProfile {
         do throws(ProfileError) {
             return try ServerProfile(document: .object(settings), policy: policy)
@@ -49,8 +51,8 @@ public struct ProfileDocument: Sendable {
         }
     }
 
-    /// The same error with the place of the setting that it is about, or of what that would stand in; nil when neither is in this
-    /// document.
+    /// Returns the error with the position of the setting that it is about, or of the closest parent that is in this document.
+    /// Returns nil for an empty document.
     package func placing(_ error: ProfileError) -> ProfileError? {
         var place = root?.place
         var value = root
@@ -63,22 +65,22 @@ public struct ProfileDocument: Sendable {
 }
 
 extension ServerProfile {
-    /// A profile from a YAML document, for example
+    /// Makes a profile from a YAML document, for example
     ///
     ///     url: https://am.example.com/am
     ///     realm: alpha
     ///     timeout: 30
     ///
     /// Names and values are those of `ServerProfile(json:)`.
-    /// - Throws: `ProfileError`, with the line of what is wrong.
+    /// - Throws: `ProfileError`, with the line of the error.
     public init(yaml bytes: some Sequence<UInt8>, policy: EndpointPolicy = .secure) throws(ProfileError) {
         self = try ProfileDocument(yaml: bytes).profile(policy: policy)
     }
 }
 
 extension MarkedValue {
-    /// The value as JSON in which a scalar is a text as it was written: a realm may be called `2024`, and what is a number or a truth
-    /// is known by who asks for it. Only nothing is nothing.
+    /// The value as JSON, with each scalar as a string. The profile decides whether a setting is a number or a Boolean: a realm
+    /// may be called `2024`. Only an empty value is null.
     fileprivate var asWritten: JSONValue {
         switch content {
         case .list(let elements): .array(elements.map(\.asWritten))

@@ -1,2 +1,2 @@
-// The module that the Ping documents call `Storage`: SignetStorage under another name, nothing else.
+// Exports SignetStorage under the module name `Storage`, which the Ping documentation uses. It adds no code of its own.
 @_exported public import SignetStorage

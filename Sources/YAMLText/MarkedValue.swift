@@ -1,9 +1,9 @@
 package import SignetCore
 
-/// A value in a file, and where it stands.
+/// A value in a YAML file, with its position.
 package struct MarkedValue: Sendable {
     package enum Content: Sendable {
-        /// A text; one without quotes may mean a number, a truth value or nothing.
+        /// A scalar. If it isn't quoted, it may also stand for a number, a Boolean value or null.
         case scalar(String, isQuoted: Bool)
         case list([MarkedValue])
         case mapping([Entry])
@@ -18,13 +18,13 @@ package struct MarkedValue: Sendable {
     package let content: Content
     package let place: SourcePosition
 
-    /// The text, of whatever it may be the spelling. Nil for nothing: an empty value, `~` or `null`.
+    /// The text of a scalar of any type, as written. Nil for an empty value, `~` and `null`, and for lists and mappings.
     package var text: String? {
         guard case .scalar(let text, _) = content, !isNothing else { return nil }
         return text
     }
 
-    /// Whether there is no value: `~`, `null`, or nothing at all behind a colon.
+    /// True when the value is `~`, `null`, or empty after the colon.
     package var isNothing: Bool {
         guard case .scalar(let text, isQuoted: false) = content else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(text)
@@ -47,7 +47,7 @@ package struct MarkedValue: Sendable {
     package var list: [MarkedValue]? { if case .list(let elements) = content { elements } else { nil } }
     package var mapping: [Entry]? { if case .mapping(let entries) = content { entries } else { nil } }
 
-    /// The value as JSON, by YAML's core schema: quoted text is text.
+    /// The value as JSON by YAML's core schema; a quoted scalar is always a string.
     package var json: JSONValue {
         switch content {
         case .list(let elements): return .array(elements.map(\.json))
@@ -65,12 +65,12 @@ package struct MarkedValue: Sendable {
         }
     }
 
-    /// What is not a number though Swift reads it as one starts with a letter: `nan`, `infinity`.
+    /// True when a number can start with this character. Swift also parses `nan` and `infinity`, which start with a letter.
     private static func startsNumber(_ character: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) || "+-.".utf8.contains(character)
     }
 
-    /// What it is, in words.
+    /// The kind of the value, for error messages.
     package var kind: String {
         switch content {
         case .list: "a list"

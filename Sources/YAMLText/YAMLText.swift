@@ -1,25 +1,26 @@
 package import SignetCore
 import Yams
 
-/// Reads YAML. The library finds the structure; what a scalar means is decided by who asks for it.
+/// Reads YAML. The Yams library parses the structure; the code that asks for a scalar decides its type.
 package enum YAMLText {
-    /// Why a text is not taken, and where. What it says of passwords is never in it.
+    /// A syntax error in a text, with its position. The message never contains a password of the text.
     package struct Problem: Error, Sendable, Hashable {
-        /// Where it is.
+        /// The position of the error.
         package let place: SourcePosition
-        /// What is wrong, and the way out.
+        /// A description of the error and of its solution.
         package let message: String
     }
 
-    /// The most characters that are read.
+    /// The largest size of a text, in bytes.
     private static let largest = 4 << 20
-    /// Deeper than any journey nests.
+    /// The deepest nesting of values; no login flow needs more.
     private static let deepest = 64
 
-    /// The value of a file; nil when there is none in it.
+    /// Returns the value of a YAML text, or nil if the text has no value.
+    /// - Throws: ``Problem`` if the text isn't YAML, is too large or too deeply nested, or has an anchor.
     package static func value(of text: String) throws(Problem) -> MarkedValue? {
         guard text.utf8.count <= largest else { throw failure(.start, "the file is larger than \(largest >> 20) MiB") }
-        // A mark of the byte order is what some editors put before the first character (YAML 1.2 section 5.2).
+        // Some editors write a byte order mark before the first character (YAML 1.2 section 5.2).
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         if let alias = firstAlias(in: text) {
             throw failure(
@@ -27,9 +28,10 @@ package enum YAMLText {
                 "`*\(alias.name)` refers to an anchor: this file has no anchors, write the value out")
         }
         do {
-            // Without rules nothing is guessed of a scalar, and no regular expression is run on it.
+            // The basic resolver applies no rules: it doesn't guess the type of a scalar and runs no regular expression on it.
             let parser = try Yams.Parser(yaml: text, resolver: .basic, encoding: .utf8)
-            // Anchors are the parser's: of a node that outlives it nobody knows any more that it had one.
+            // The parser owns the anchors: a node that outlives its parser loses its anchor. The parser must therefore live on
+            // here.
             return try withExtendedLifetime(parser) { try parser.singleRoot().map { try value(of: $0, depth: 0) } }
         } catch let error as YamlError {
             throw failure(error, in: text)
@@ -68,8 +70,8 @@ package enum YAMLText {
         }
     }
 
-    /// An anchor that is used. What it stands for could stand for other anchors and those for more: a few lines would fill the
-    /// memory, and the library follows them before anybody can count.
+    /// Returns the name and position of the first alias that refers to an earlier anchor, or nil for a text without one. Aliases
+    /// must be found before parsing: Yams expands them itself, and a few lines of nested aliases would exhaust the memory.
     private static func firstAlias(in text: String) -> (name: String, place: SourcePosition)? {
         var anchors: Set<String> = []
         var place = SourcePosition.start
@@ -91,7 +93,7 @@ package enum YAMLText {
         return nil
     }
 
-    /// Whether nothing but white space with a tab in it leads up to a place.
+    /// True when the text between the start of the line and `mark` is white space with at least one tab.
     private static func isIndentedByTab(_ mark: Mark, in text: String) -> Bool {
         let lines = text.split(maxSplits: mark.line, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let start = lines.dropFirst(mark.line - 1).first?.prefix(mark.column) ?? ""
@@ -102,13 +104,13 @@ package enum YAMLText {
         Problem(place: place, message: message)
     }
 
-    /// One that nothing refers to: ``firstAlias(in:)`` has found all others. Its name is not told: it may be a password without
-    /// quotes.
+    /// Returns the error for an anchor that no alias refers to; ``firstAlias(in:)`` finds all other anchors. The message omits
+    /// the name of the anchor, because that may be an unquoted password.
     private static func loneAnchor(_ place: SourcePosition) -> Problem {
         failure(place, "an anchor (`&`) stands here, and this file has none: take it out, or put quotes around the value")
     }
 
-    /// The library's own words for what is not YAML; the text itself, which may have passwords in it, is not repeated.
+    /// Converts an error of Yams. The message has the wording of Yams, but doesn't repeat the text, which may contain passwords.
     private static func failure(_ error: YamlError, in text: String) -> Problem {
         switch error {
         case .scanner(_, _, let mark, _) where isIndentedByTab(mark, in: text):
@@ -133,7 +135,7 @@ extension SourcePosition {
 }
 
 extension Unicode.Scalar {
-    /// What libYAML takes for a part of an anchor's name.
+    /// True when libYAML accepts the character in the name of an anchor.
     fileprivate var isInAnchor: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true

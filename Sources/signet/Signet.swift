@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// `signet`: an authenticator and a server for the desk. One file a verb, in `Verbs/`.
+/// The `signet` program: an authenticator and a development server. Each command has its own file in `Verbs/`.
 ///
-/// Every verb spells its name out: to make one from the type's, the argument parser starts the regular expressions of ICU,
-/// which takes longer than all the rest of a short verb.
+/// Every command sets its name explicitly. To derive the name from the type, the argument parser uses ICU regular expressions,
+/// which takes longer than everything else in a short command.
 @main
 struct Signet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -9,19 +9,19 @@ public final class PasswordCallback: SingleValueCallback {}
 
 /// Asks for a line of text.
 public final class TextInputCallback: SingleValueCallback {
-    /// What is proposed.
+    /// The text that the server proposes.
     public func getDefaultText() -> String { text("defaultText") }
 }
 
 /// Asks for one of several choices.
 public final class ChoiceCallback: SingleValueCallback {
-    /// What can be chosen.
+    /// The choices that the server offers.
     public var choices: [String] { wire.output("choices")?.array?.compactMap(\.string) ?? [] }
-    /// The position of what is proposed.
+    /// The index of the choice that the server proposes; 0 when the server proposes nothing.
     public var defaultChoice: Int { wire.output("defaultChoice")?.wholeNumber.flatMap { Int(exactly: $0) } ?? 0 }
 
-    /// Chooses by position, as a number or a text that spells one. What is not offered is passed over: the original has no way to
-    /// refuse here.
+    /// Chooses by index, which is a number or a string with a number. An index that the server does not offer is ignored, because
+    /// this method cannot throw in the ForgeRock SDK.
     public override func setValue(_ value: Any?) {
         guard let position = value as? Int ?? (value as? String).flatMap({ Int($0) }), choices.indices.contains(position) else {
             return
@@ -30,47 +30,47 @@ public final class ChoiceCallback: SingleValueCallback {
     }
 }
 
-/// The buttons that a server means when it names none.
+/// The standard set of buttons that the server asks for when it names no buttons.
 public enum OptionType: Int, Sendable {
-    /// None.
+    /// The server asks for no standard set.
     case unspecifiedOption = -1
-    /// Yes and no.
+    /// The buttons yes and no.
     case yesNoOption = 0
-    /// Yes, no and cancel.
+    /// The buttons yes, no and cancel.
     case yesNoCancelOption = 1
-    /// OK and cancel.
+    /// The buttons OK and cancel.
     case okCancelOption = 2
-    /// Another number.
+    /// The server sent another number.
     case unknown = -2
 }
 
-/// How a text is meant to look.
+/// The kind of a message, which decides how the app shows it.
 public enum MessageType: Int, Sendable {
-    /// It tells.
+    /// Information.
     case information = 0
-    /// It warns.
+    /// A warning.
     case warning = 1
-    /// Something went wrong.
+    /// An error.
     case error = 2
-    /// It is a script for browsers.
+    /// A script for browsers.
     case script = 4
-    /// Another number.
+    /// The server sent another number.
     case unknown = -1
 }
 
-/// Asks to press one of several buttons.
+/// Asks the user to press one of several buttons.
 public final class ConfirmationCallback: SingleValueCallback {
-    /// The buttons that the server names.
+    /// The labels of the buttons that the server names.
     public var options: [String]? { wire.output("options")?.array?.compactMap(\.string) }
-    /// The buttons that it means when it names none.
+    /// The standard set of buttons, for a server that names no buttons.
     public var optionType: OptionType { number("optionType").flatMap(OptionType.init) ?? .unknown }
-    /// The number of the button that is proposed.
+    /// The number of the button that the server proposes.
     public var defaultOption: Int? { number("defaultOption") }
-    /// The number of a button that the server has pressed.
+    /// The number of the button that the server selected.
     public var option: Int? { number("option") }
-    /// How to show the prompt.
+    /// The kind of message that the prompt is.
     public var messageType: MessageType { number("messageType").flatMap(MessageType.init) ?? .unknown }
-    /// The number of the button that was pressed, as the original has it.
+    /// The number of the button that the user pressed, under the name that the ForgeRock SDK gives it.
     public var value: Any? {
         get { getValue() }
         set { setValue(newValue) }
@@ -79,32 +79,32 @@ public final class ConfirmationCallback: SingleValueCallback {
     private func number(_ name: String) -> Int? { wire.output(name)?.wholeNumber.flatMap { Int(exactly: $0) } }
 }
 
-/// Tells something.
+/// Shows a message to the user.
 public class TextOutputCallback: Callback {
     /// The text.
     public final var message: String { text("message") }
-    /// How to show it.
+    /// The kind of message that the text is.
     public final var messageType: MessageType {
         wire.output("messageType")?.wholeNumber.flatMap { Int(exactly: $0) }.flatMap(MessageType.init) ?? .unknown
     }
 }
 
-/// Tells that the journey goes on at a link that was sent by e-mail.
+/// Says that the journey continues at a link that the server sent by email.
 public final class SuspendedTextOutputCallback: TextOutputCallback {}
 
-/// Carries a value that people do not see.
+/// Carries a value that the app does not show to the user.
 public final class HiddenValueCallback: SingleValueCallback {
-    /// What the value is.
+    /// The identifier that says what the value is for. When the server sends no identifier, this is the current value.
     public var id: String? { wire.output("id")?.string ?? getValue() as? String }
-    /// Whether the answer of a passkey goes here.
+    /// True when the answer of a passkey goes into this value.
     public var isWebAuthnOutcome: Bool { id == "webAuthnOutcome" }
 }
 
-/// Asks to come back after a while.
+/// Asks the app to continue after a delay.
 public final class PollingWaitCallback: Callback {
-    /// How many milliseconds to wait.
+    /// The delay in milliseconds.
     public var waitTime: Int { max(0, wire.output("waitTime")?.wholeNumber.flatMap { Int(exactly: $0) } ?? 0) }
-    /// What to show meanwhile.
+    /// The message to show during the delay.
     public var message: String { text("message") }
 }
 
@@ -114,15 +114,15 @@ public class MetadataCallback: Callback {
     public final var data: [String: Any] { wire.output("data").map(LegacyJSON.dictionary) ?? [:] }
 }
 
-/// A callback whose value must keep rules that the server has announced.
+/// A callback with a value that must satisfy policies that the server sends.
 open class AbstractValidatedCallback: SingleValueCallback {
-    /// The rules, as the server writes them.
+    /// The policies, as the server writes them.
     public final var policies: [String: Any]? { wire.output("policies")?.object.map { LegacyJSON.dictionary(.object($0)) } }
-    /// The rules that what was entered last did not keep.
+    /// The policies that the last entered value did not satisfy.
     public final var failedPolicies: [SignetJourney.FailedPolicy]? {
         wire.output("failedPolicies")?.array?.compactMap { SignetJourney.FailedPolicy($0) }
     }
-    /// Whether the server is only to judge the value.
+    /// True when the server must only validate the value and not continue the journey.
     public final var validateOnly: Bool {
         get { wire.inputIndex("validateOnly").flatMap { wire.input?[$0].value.bool } ?? false }
         set {
@@ -137,42 +137,42 @@ public final class ValidatedCreateUsernameCallback: AbstractValidatedCallback {}
 
 /// Asks for the password of a new account.
 public final class ValidatedCreatePasswordCallback: AbstractValidatedCallback {
-    /// Whether what is typed may be seen.
+    /// True when the app may show the password while the user types it.
     public var echoOn: Bool { wire.output("echoOn")?.bool ?? false }
 }
 
-/// Asks for a property of a person.
+/// Asks for an attribute of the user.
 open class AttributeInputCallback: AbstractValidatedCallback {
-    /// The property's name on the server.
+    /// The attribute's name on the server.
     public final var name: String { text("name") }
-    /// Whether there is no way on without it.
+    /// True when the journey does not continue without a value.
     public final var required: Bool { wire.output("required")?.bool ?? false }
 }
 
-/// Asks for a property that is a text.
+/// Asks for an attribute that is a string.
 public final class StringAttributeInputCallback: AttributeInputCallback {}
 
-/// Asks for a property that is a number.
+/// Asks for an attribute that is a number.
 public final class NumberAttributeInputCallback: AttributeInputCallback {}
 
-/// Asks for a property that is yes or no.
+/// Asks for an attribute that is a Boolean value.
 public final class BooleanAttributeInputCallback: AttributeInputCallback {}
 
-/// Asks to agree to terms.
+/// Asks the user to agree to terms and conditions.
 public final class TermsAndConditionsCallback: SingleValueCallback {
     /// The version of the terms.
     public var version: String { text("version") }
     /// The terms.
     public var terms: String { text("terms") }
-    /// When this version was made.
+    /// The date at which this version was created, as the server writes it.
     public var createDate: String { text("createDate") }
 }
 
 /// Asks for a security question and its answer.
 public final class KbaCreateCallback: MultipleValuesCallback {
-    /// The questions that the server proposes.
+    /// The questions that the server offers.
     public var predefinedQuestions: [String] { wire.output("predefinedQuestions")?.array?.compactMap(\.string) ?? [] }
-    /// Whether a question of the person's own is taken. A server that does not say it takes any.
+    /// True when the user may write a question. A server that does not say accepts any question.
     public var allowUserDefinedQuestions: Bool { SignetJourney.KbaCreateCallback(wire)?.allowsOwnQuestion ?? false }
     /// Enters the question.
     public func setQuestion(_ question: String) { set("question", question) }
@@ -180,20 +180,20 @@ public final class KbaCreateCallback: MultipleValuesCallback {
     public func setAnswer(_ answer: String) { set("answer", answer) }
 }
 
-/// Asks for consent to hand data on.
+/// Asks the user for consent to share data.
 public final class ConsentMappingCallback: SingleValueCallback {
-    /// The mapping's name.
+    /// The name of the mapping.
     public var name: String { text("name") }
-    /// Who gets the data, for people.
+    /// The name of the recipient of the data, to show to the user.
     public var displayName: String { text("displayName") }
-    /// The address or the name of a picture.
+    /// The URL or the name of an icon.
     public var icon: String { text("icon") }
-    /// How much is handed on.
+    /// The amount of data that is shared.
     public var accessLevel: String { text("accessLevel") }
-    /// Whether there is no way on without consent.
+    /// True when the journey does not continue without consent.
     public var isRequired: Bool { wire.output("isRequired")?.bool ?? false }
-    /// What to ask, in the person's language.
+    /// The question to show, in the user's language.
     public var message: String { text("message") }
-    /// What is handed on.
+    /// The fields that are shared.
     public var fields: [String] { wire.output("fields")?.array?.compactMap(\.string) ?? [] }
 }

@@ -1,26 +1,26 @@
 public import SignetCore
 
-/// A callback of a ``Node``. What has no class of its own is one of these: it is shown by ``output(_:)`` and filled in by
-/// ``setInput(_:_:)``.
+/// A callback of a ``Node``. A callback type that has no class of its own is an instance of this class: the app reads it with
+/// ``output(_:)`` and fills it in with ``setInput(_:_:)``.
 ///
-/// Callbacks belong to who has the node; they are not Sendable, as the original's are not.
+/// Callbacks belong to the task that has the node. They are not Sendable, as in the ForgeRock SDK.
 open class Callback {
-    /// The name on the wire, for example `NameCallback`.
+    /// The type's name in the server's JSON, for example `NameCallback`.
     public final let type: String
-    /// The callback, with what was filled in so far.
+    /// The callback in the form that the server sent, with the values that the app filled in so far.
     package final var wire: JourneyCallback
 
     /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it lacks what its type cannot do without.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback lacks a part that its type needs.
     public required init(_ callback: JourneyCallback) throws {
         type = callback.type
         wire = callback
     }
 
-    /// What the server says under a name.
+    /// Returns the output with a name; nil when the callback lacks it.
     public final func output(_ name: String) -> JSONValue? { wire.output(name) }
 
-    /// Fills in an input by the name that the server gave it. Returns false when there is none of that name.
+    /// Fills in the input that has this name. Returns false when the callback lacks it.
     @discardableResult
     public final func setInput(_ name: String, _ value: JSONValue) -> Bool {
         guard let index = wire.input?.firstIndex(where: { $0.name == name }) else { return false }
@@ -28,17 +28,18 @@ open class Callback {
         return true
     }
 
-    /// The callback as it goes back, as the original has it: a dictionary with `type`, `output`, `input` and `_id`.
+    /// Returns the callback as the app sends it back, in the ForgeRock SDK's form: a dictionary with `type`, `output`, `input`
+    /// and `_id`.
     public final func buildResponse() -> [String: Any] { LegacyJSON.dictionary(wire.json) }
 
-    /// An output that is a text; empty when there is none.
+    /// Returns an output that is a string; an empty string when the callback lacks it.
     final func text(_ name: String) -> String { wire.output(name)?.string ?? "" }
 
-    /// The error for what is missing.
+    /// Returns the error for a callback that lacks a part.
     final class func invalid(_ callback: JourneyCallback) -> AuthError { .invalidCallbackResponse(callback.description) }
 }
 
-/// JSON in the original's types.
+/// Conversions between JSON and the types of the ForgeRock SDK.
 enum LegacyJSON {
     static func dictionary(_ json: JSONValue) -> [String: Any] { json.object?.mapValues(any) ?? [:] }
 
@@ -54,7 +55,7 @@ enum LegacyJSON {
         }
     }
 
-    /// The value of an input; nil for what has no form on the wire.
+    /// Returns the JSON value for the value of an input; nil for a value that JSON cannot express.
     static func value(_ any: Any?) -> JSONValue? {
         switch any {
         case nil: .null
@@ -72,9 +73,9 @@ enum LegacyJSON {
 open class SingleValueCallback: Callback {
     /// The name that the server gave the input.
     public final var inputName: String { wire.inputIndex("").flatMap { wire.input?[$0].name } ?? "" }
-    /// What to ask, in the person's language.
+    /// The prompt to show, in the user's language.
     public final var prompt: String { text("prompt") }
-    /// The position in the step, as newer servers number it.
+    /// The index in the step, which newer servers send.
     public final var _id: Int? { wire._id }
 
     /// Reads a callback.
@@ -84,33 +85,33 @@ open class SingleValueCallback: Callback {
         guard callback.inputIndex("") != nil else { throw Self.invalid(callback) }
     }
 
-    /// Fills in the input: a text, a number, a truth value. What has no form in JSON is passed over.
+    /// Fills in the input with a string, a number or a Boolean value. A value that JSON cannot express is ignored.
     open func setValue(_ value: Any?) {
         guard let value = LegacyJSON.value(value) else { return }
         setInput(inputName, value)
     }
 
-    /// What is filled in.
+    /// Returns the value that is filled in; nil when the input has no value.
     open func getValue() -> Any? {
         guard let index = wire.inputIndex(""), let value = wire.input?[index].value, value != .null else { return nil }
         return LegacyJSON.any(value)
     }
 }
 
-/// A callback with several inputs. Every one of them goes back, in the server's order.
+/// A callback with several inputs. All inputs are sent back, in the server's order.
 open class MultipleValuesCallback: Callback {
     /// The names that the server gave the inputs.
     public final var inputNames: [String] { (wire.input ?? []).map(\.name) }
-    /// What is filled in, by name.
+    /// The values that are filled in, by input name.
     public final var inputValues: [String: Any] {
         Dictionary((wire.input ?? []).map { ($0.name, LegacyJSON.any($0.value)) }, uniquingKeysWith: { $1 })
     }
-    /// What to ask, in the person's language.
+    /// The prompt to show, in the user's language.
     public final var prompt: String { text("prompt") }
-    /// The position in the step, as newer servers number it.
+    /// The index in the step, which newer servers send.
     public final var _id: Int? { wire._id }
 
-    /// Fills in the input with this ending.
+    /// Fills in the input with a name that ends in `ending`.
     final func set(_ ending: String, _ value: String) {
         guard let index = wire.inputIndex(ending) else { return }
         wire.input?[index].value = .string(value)

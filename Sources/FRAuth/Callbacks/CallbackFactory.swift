@@ -1,12 +1,13 @@
 import SignetCore
 import SignetJourney
 
-/// Which class a callback gets, by its type. A value here, with the original's classes in it; an app adds its own or replaces them.
+/// The mapping from callback types to Swift classes. It begins with the classes of the ForgeRock SDK; an app can add classes or
+/// replace them.
 public struct CallbackFactory: Sendable {
-    /// The classes by the names on the wire.
+    /// The classes, by the type names in the server's JSON.
     public private(set) var supportedCallbacks: [String: Callback.Type]
 
-    /// The original's classes.
+    /// Creates a factory with the classes of the ForgeRock SDK.
     public init() {
         let classes: [String: Callback.Type] = [
             "NameCallback": NameCallback.self, "PasswordCallback": PasswordCallback.self,
@@ -28,20 +29,20 @@ public struct CallbackFactory: Sendable {
             "AppIntegrityCallback": FRAppIntegrityCallback.self,
             "PingOneProtectInitializeCallback": PingOneProtectInitializeCallback.self,
             "PingOneProtectEvaluationCallback": PingOneProtectEvaluationCallback.self,
-            // Metadata on the wire; these names are the classes'.
+            // The server sends these two as MetadataCallback. The names here are the class names.
             "WebAuthnRegistrationCallback": WebAuthnRegistrationCallback.self,
             "WebAuthnAuthenticationCallback": WebAuthnAuthenticationCallback.self,
         ]
         supportedCallbacks = classes
     }
 
-    /// Gives callbacks of a type a class of the app's own.
+    /// Registers a class of the app for a callback type.
     public mutating func registerCallback(callbackType: String, callbackClass: Callback.Type) {
         supportedCallbacks[callbackType] = callbackClass
     }
 
-    /// The callback in its class; a plain one when there is no class for it, or it lacks what its class cannot do without, so that no
-    /// step is lost to a callback that is new.
+    /// Returns the callback as an instance of its class. The result is a plain ``Callback`` when no class is registered, or when
+    /// the callback lacks a part that its class needs, so that a step with an unknown callback stays usable.
     func callback(_ wire: JourneyCallback) throws -> Callback {
         for name in [Self.meaning(of: wire), wire.type].compactMap({ $0 }) {
             if let known = supportedCallbacks[name], let callback = try? known.init(wire) { return callback }
@@ -49,7 +50,8 @@ public struct CallbackFactory: Sendable {
         return try Callback(wire)
     }
 
-    /// What metadata stands for (protocol/journey.md section 2.7); nil for metadata that only the app understands.
+    /// Returns the name of the class for a MetadataCallback (protocol/journey.md section 2.7); nil for metadata that only the app
+    /// understands.
     private static func meaning(of wire: JourneyCallback) -> String? {
         guard wire.type == "MetadataCallback" else { return nil }
         switch WebAuthnCallback.request(in: wire) {

@@ -1,16 +1,16 @@
 public import SignetCore
 public import SignetJourney
 
-/// Asks what the device is and where.
+/// Asks for the device's profile: its metadata and its location.
 public final class DeviceProfileCallback: SingleValueCallback {
-    /// Whether to say what the device is.
+    /// True when the server asks for the device's metadata.
     public var metadataRequired: Bool { wire.output("metadata")?.bool ?? false }
-    /// Whether to say where it is.
+    /// True when the server asks for the device's location.
     public var locationRequired: Bool { wire.output("location")?.bool ?? false }
-    /// What to show meanwhile.
+    /// The message to show while the app collects the profile.
     public var message: String { text("message") }
 
-    /// Enters a profile, as `DeviceProfileCollector` makes one. What was not asked for is left out.
+    /// Enters a profile, which `DeviceProfileCollector` creates. Parts that the server did not ask for are left out.
     public func setProfile(_ profile: DeviceProfile) {
         guard var view = SignetJourney.DeviceProfileCallback(wire) else { return }
         view.fill(profile)
@@ -18,82 +18,82 @@ public final class DeviceProfileCallback: SingleValueCallback {
     }
 }
 
-/// How a key of a device is to be protected.
+/// The protection of a device's key.
 public enum DeviceBindingAuthenticationType: String, Sendable, CaseIterable {
-    /// By the person's finger or face, and nothing else.
+    /// The user's finger or face, without an alternative.
     case biometricOnly = "BIOMETRIC_ONLY"
-    /// By the person's finger or face, or by what unlocks the device.
+    /// The user's finger or face, or the credential that unlocks the device.
     case biometricAllowFallback = "BIOMETRIC_ALLOW_FALLBACK"
-    /// By a PIN of the app.
+    /// A PIN that belongs to the app.
     case applicationPin = "APPLICATION_PIN"
-    /// By nothing but the device itself.
+    /// No check of the user: possession of the device is enough.
     case none = "NONE"
 }
 
-/// What the two callbacks about a device's key have in common.
+/// The base class of the two callbacks for a device's key.
 public class DeviceKeyCallback: MultipleValuesCallback {
-    /// What the signature must contain.
+    /// The challenge that the signature must contain.
     public final var challenge: String { text("challenge") }
-    /// What to show when the person is asked.
+    /// The title of the prompt that asks the user.
     public final var title: String { text("title") }
-    /// What to show below the title.
+    /// The text below the title.
     public final var subtitle: String { text("subtitle") }
-    /// What to show below that.
+    /// The text below the subtitle.
     public final var promptDescription: String { text("description") }
-    /// How many seconds the person has.
+    /// The number of seconds that the user has; 60 when the server does not say.
     public final var timeout: Int { wire.output("timeout")?.wholeNumber.flatMap { Int(exactly: $0) } ?? 60 }
 
     /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it has no room for a signature.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no input for a signature.
     public required init(_ callback: JourneyCallback) throws {
         try super.init(callback)
         guard callback.inputIndex("jws") != nil else { throw Self.invalid(callback) }
     }
 
-    /// Enters the signature, in compact form.
+    /// Enters the signature, a JWS in compact serialization.
     public final func setJws(_ jws: String) { set("jws", jws) }
-    /// Says why there is none: `Timeout`, `Abort`, `Unsupported`, `ClientNotRegistered`.
+    /// Enters the reason for a missing signature: `Timeout`, `Abort`, `Unsupported` or `ClientNotRegistered`.
     public final func setClientError(_ error: String) { set("clientError", error) }
 }
 
-/// Asks for a key that is bound to the device. ``Node/answer(_:)`` has `DeviceBinding` make one.
+/// Asks for a new key that is bound to the device. `DeviceBinding` creates the key inside ``Node/answer(_:)``.
 public final class DeviceBindingCallback: DeviceKeyCallback {
-    /// Whose key it is going to be.
+    /// The identifier of the user that the key is for.
     public var userId: String { text("userId") }
-    /// The same person's name, to show.
+    /// The name of the user, to show.
     public var userName: String { text("username") }
-    /// How the key is to be protected; nil for a way that this version does not know.
+    /// The protection that the server asks for; nil for a kind that this version does not know.
     public var deviceBindingAuthenticationType: DeviceBindingAuthenticationType? {
         DeviceBindingAuthenticationType(rawValue: text("authenticationType"))
     }
 
-    /// Enters what the device is called.
+    /// Enters the device's name.
     public func setDeviceName(_ name: String) { set("deviceName", name) }
-    /// Enters what the device is known by.
+    /// Enters the device's identifier.
     public func setDeviceId(_ identifier: String) { set("deviceId", identifier) }
 }
 
-/// Asks for a signature by a key that was bound to the device before. ``Node/answer(_:)`` has `DeviceBinding` sign.
+/// Asks for a signature with a key that was bound to the device before. `DeviceBinding` signs inside ``Node/answer(_:)``.
 public final class DeviceSigningVerifierCallback: DeviceKeyCallback {
-    /// Whose key to sign with; nil when any key of the device will do.
+    /// The identifier of the user with the key to sign with; nil when any key of the device may sign.
     public var userId: String? { wire.output("userId")?.string.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// Asks Apple's system to vouch for the app.
+/// Asks for an attestation or an assertion from Apple's App Attest.
 public final class FRAppIntegrityCallback: MultipleValuesCallback {
-    /// What to attest.
+    /// The challenge to attest.
     public var challenge: String { text("challenge") }
-    /// What was attested before, `keyId::attestation`; empty for nothing.
+    /// The earlier attestation as `keyId::attestation`; empty before the first attestation.
     public var attestToken: String { text("attestToken") }
 
     /// Enters the attestation.
     public func setAttestation(_ attestation: String) { set("attestToken", attestation) }
     /// Enters the assertion.
     public func setAssertion(_ assertion: String) { set("token", assertion) }
-    /// Enters what the assertion is of.
+    /// Enters the client data that the assertion covers.
     public func setClientData(_ clientData: String) { set("clientData", clientData) }
-    /// Enters what the key is known by.
+    /// Enters the identifier of the key.
     public func setKeyId(_ identifier: String) { set("keyId", identifier) }
-    /// Says why there is none: `Timeout`, `Abort`, `Unsupported`, `ClientDeviceErrors`.
+    /// Enters the reason for a missing attestation: `Timeout`, `Abort`, `Unsupported` or `ClientDeviceErrors`.
     public func setClientError(_ error: String) { set("clientError", error) }
 }

@@ -1,20 +1,21 @@
 public import SignetCore
 
-/// Logs in with another provider: what an app brings that has the provider's own SDK, or a browser. None comes with this one.
+/// A handler that logs the user in with an identity provider. An app implements it with the provider's SDK or a browser; this
+/// package has no implementation.
 public protocol IdPHandler: Sendable {
-    /// What ``signIn(idpClient:)`` gives: `id_token`, `access_token` or `authorization_code`.
+    /// The type of the token that ``signIn(idpClient:)`` returns: `id_token`, `access_token` or `authorization_code`.
     var tokenType: String { get }
 
-    /// Has the person log in.
-    /// - Parameter idpClient: the provider, and what it is to be asked.
-    /// - Returns: the provider's token or code; where ``IdPClient/acceptsJSON`` it may be JSON that holds it.
-    /// - Throws: why there is none; `CancellationError` when the person gives up.
+    /// Lets the user log in.
+    /// - Parameter idpClient: The provider and the parameters of the request.
+    /// - Returns: The provider's token or code. When ``IdPClient/acceptsJSON`` is true, it may be JSON that contains the token.
+    /// - Throws: An error with the reason for the missing token; `CancellationError` when the user cancels.
     func signIn(idpClient: IdPClient) async throws -> Secret
 }
 
 extension IdPCallback {
-    /// Has the person log in with the provider, and enters what came of it. Nothing is entered when that fails.
-    /// - Throws: what the handler throws; ``AuthError/invalidTokenResponse(_:)`` when it gives no text.
+    /// Lets the user log in with the provider, and enters the token and its type. Nothing is entered when the login fails.
+    /// - Throws: The handler's error; ``AuthError/invalidTokenResponse(_:)`` when the token is empty or not UTF-8.
     public func signIn(handler: any IdPHandler) async throws {
         let token = try await handler.signIn(idpClient: idpClient)
         guard let text = token.withUnsafeBytes({ String(validating: $0, as: UTF8.self) }), !text.isEmpty else {

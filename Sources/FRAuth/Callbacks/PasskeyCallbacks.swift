@@ -1,10 +1,10 @@
 public import SignetCore
 public import SignetJourney
 
-/// Asks for a passkey: to make one, or to sign with one. It is metadata on the wire, and its answer goes into a hidden value of the
-/// same step.
+/// Asks the app to create a passkey or to sign with one. The server sends it as metadata, and its answer goes into a hidden value
+/// of the same step.
 public class WebAuthnCallback: MetadataCallback {
-    /// What the passkey signs, in base64.
+    /// The challenge that the passkey signs, in base64.
     public final var challenge: String { member("challenge") }
 
     final func member(_ name: String) -> String { wire.output("data")?[name]?.string ?? "" }
@@ -19,47 +19,48 @@ public final class WebAuthnRegistrationCallback: WebAuthnCallback {
     private let request: WebAuthnRegistration
 
     /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it asks for something else, or lacks what it cannot do without.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else or lacks a required part.
     public required init(_ callback: JourneyCallback) throws {
         guard case .registration(let request)? = Self.request(in: callback) else { throw Self.invalid(callback) }
         self.request = request
         try super.init(callback)
     }
 
-    /// For whom the passkey is good: a domain. Empty when the server leaves it to the page, which an app does not have.
+    /// The relying party's identifier: the domain that the passkey is valid for. Empty when the server leaves it to a web page,
+    /// which an app does not have.
     public var relyingPartyId: String { request.relyingPartyID ?? "" }
-    /// The name of the same, to show.
+    /// The relying party's name, to show.
     public var relyingPartyName: String { request.relyingPartyName }
-    /// Whose passkey it is going to be, in base64.
+    /// The identifier of the user that the passkey is for, in base64.
     public var userId: String { member("userId") }
-    /// The person's name on the server.
+    /// The user's name on the server.
     public var userName: String { request.userName }
-    /// The person's name, to show.
+    /// The user's name, to show.
     public var displayName: String { request.displayName }
-    /// What the device is to say of itself: `none`, `indirect` or `direct`.
+    /// The attestation that the server asks for: `none`, `indirect` or `direct`.
     public var attestationPreference: String { request.attestation }
-    /// The kinds of keys that the server can check, as COSE numbers.
+    /// The signature algorithms that the server can verify, as COSE algorithm numbers.
     public var pubKeyCredAlg: [Int] { request.algorithms }
-    /// How the person is to be checked.
+    /// The check of the user that the server asks for.
     public var userVerification: UserVerification { request.userVerification }
-    /// Whether the passkey must be found without the server's naming it.
+    /// True when the passkey must be discoverable: usable without an identifier from the server.
     public var requireResidentKey: Bool { request.residentKey == "required" }
-    /// `platform` or `cross-platform`; nil for either.
+    /// The kind of authenticator, `platform` or `cross-platform`; nil when either may be used.
     public var authenticatorAttachment: String? { request.attachment }
-    /// The passkeys that there are already.
+    /// The identifiers of the passkeys that the user already has.
     public var excludeCredentials: [[UInt8]] { request.excludedCredentials }
-    /// How many milliseconds the person has.
+    /// The number of milliseconds that the user has.
     public var timeout: Int { Int(request.timeout / .milliseconds(1)) }
-    /// Whether the answer may be JSON.
+    /// True when the server accepts the answer as JSON.
     public var supportsJsonResponse: Bool { request.acceptsJSON }
 
-    /// Has a passkey made, and enters what came of it into the step: also a failure, which the server is told.
+    /// Creates a passkey and enters the result into the step. A failure is entered too, so that the server learns about it.
     /// - Parameters:
-    ///   - node: the step that this callback is of.
-    ///   - authenticator: what makes passkeys; nil tells the server that nothing here can.
-    ///   - deviceName: what the person calls the device.
-    /// - Returns: what was entered.
-    /// - Throws: `CallbackError` when the step has no room for the answer; `CancellationError`.
+    ///   - node: The step that has this callback.
+    ///   - authenticator: The authenticator that creates passkeys. Nil tells the server that the device has no authenticator.
+    ///   - deviceName: The user's name for the device.
+    /// - Returns: The result that was entered.
+    /// - Throws: `CallbackError` when the step has no input for the answer; `CancellationError` when the task is canceled.
     @discardableResult
     public func register(
         node: Node, authenticator: (any WebAuthnAuthenticator)?, deviceName: String? = nil
@@ -73,30 +74,31 @@ public final class WebAuthnAuthenticationCallback: WebAuthnCallback {
     private let request: WebAuthnAuthentication
 
     /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it asks for something else, or lacks what it cannot do without.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else or lacks a required part.
     public required init(_ callback: JourneyCallback) throws {
         guard case .authentication(let request)? = Self.request(in: callback) else { throw Self.invalid(callback) }
         self.request = request
         try super.init(callback)
     }
 
-    /// For whom the passkey is good: a domain. Empty when the server leaves it to the page, which an app does not have.
+    /// The relying party's identifier: the domain that the passkey is valid for. Empty when the server leaves it to a web page,
+    /// which an app does not have.
     public var relyingPartyId: String { request.relyingPartyID ?? "" }
-    /// The passkeys that may sign; empty when any will do.
+    /// The identifiers of the passkeys that may sign; empty when any passkey may sign.
     public var allowCredentials: [[UInt8]] { request.allowedCredentials }
-    /// How the person is to be checked.
+    /// The check of the user that the server asks for.
     public var userVerification: UserVerification { request.userVerification }
-    /// How many milliseconds the person has.
+    /// The number of milliseconds that the user has.
     public var timeout: Int { Int(request.timeout / .milliseconds(1)) }
-    /// Whether the answer may be JSON.
+    /// True when the server accepts the answer as JSON.
     public var supportsJsonResponse: Bool { request.acceptsJSON }
 
-    /// Has a passkey sign, and enters what came of it into the step: also a failure, which the server is told.
+    /// Signs with a passkey and enters the result into the step. A failure is entered too, so that the server learns about it.
     /// - Parameters:
-    ///   - node: the step that this callback is of.
-    ///   - authenticator: what signs; nil tells the server that nothing here can.
-    /// - Returns: what was entered.
-    /// - Throws: `CallbackError` when the step has no room for the answer; `CancellationError`.
+    ///   - node: The step that has this callback.
+    ///   - authenticator: The authenticator that signs. Nil tells the server that the device has no authenticator.
+    /// - Returns: The result that was entered.
+    /// - Throws: `CallbackError` when the step has no input for the answer; `CancellationError` when the task is canceled.
     @discardableResult
     public func authenticate(node: Node, authenticator: (any WebAuthnAuthenticator)?) async throws -> WebAuthnOutcome {
         try await node.answer { try await $0.answerWebAuthn(with: authenticator) }

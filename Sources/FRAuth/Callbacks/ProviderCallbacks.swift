@@ -1,17 +1,17 @@
 public import SignetCore
 import SignetJourney
 
-/// An account that can be used to log in.
+/// An identity provider that the user can log in with.
 public struct IdPValue: Sendable, Hashable {
-    /// The name, for example `google`; `localAuthentication` for an account of the server itself.
+    /// The provider's name, for example `google`; `localAuthentication` for an account on the server itself.
     public let provider: String
-    /// How to show it: `buttonDisplayName`, `buttonImage` and so on. May be empty.
+    /// The settings for the button, such as `buttonDisplayName` and `buttonImage`. May be empty.
     public let uiConfig: [String: String]
 }
 
-/// Asks with whose account to log in.
+/// Asks the user to select an identity provider.
 public final class SelectIdPCallback: SingleValueCallback {
-    /// The accounts that can be used.
+    /// The providers that the server offers.
     public var providers: [IdPValue] {
         (wire.output("providers")?.array ?? []).compactMap { entry in
             entry["provider"]?.string.map {
@@ -20,41 +20,42 @@ public final class SelectIdPCallback: SingleValueCallback {
         }
     }
 
-    /// Chooses.
+    /// Selects a provider.
     public func setProvider(provider: IdPValue) { setValue(provider.provider) }
 
-    /// Chooses by name. What is not offered is passed over: the original has no way to refuse here.
+    /// Selects a provider by name. A provider that the server does not offer is ignored, because this method cannot throw in the
+    /// ForgeRock SDK.
     public override func setValue(_ value: Any?) {
         guard let name = value as? String, providers.contains(where: { $0.provider == name }) else { return }
         super.setValue(name)
     }
 }
 
-/// What another provider is to be asked.
+/// The parameters of a login with an identity provider.
 public struct IdPClient: Sendable, Hashable {
     /// The provider's name.
     public let provider: String
-    /// The client to log in as.
+    /// The OAuth 2.0 client identifier for the provider.
     public let clientId: String
-    /// Where the provider sends people back to.
+    /// The redirect URI that the provider sends the user back to.
     public let redirectUri: String
-    /// What to ask for; nil when the server names nothing.
+    /// The scopes to request; nil when the server names none.
     public let scopes: [String]?
-    /// What the id token must repeat; nil when it need not.
+    /// The nonce that the ID token must contain; nil when the server sends none.
     public let nonce: String?
-    /// How the provider is to make sure who it is; nil for no wish.
+    /// The authentication context classes (`acr_values`) to request; nil when the server sends none.
     public let acrValues: [String]?
-    /// A signed request (RFC 9101); nil for none.
+    /// A signed request object (RFC 9101); nil when the server sends none.
     public let request: String?
-    /// Where the signed request is; nil for none.
+    /// The URI of the signed request object; nil when the server sends none.
     public let requestUri: String?
-    /// Whether the server takes JSON with the token and what the provider says of the person, as Apple gives it.
+    /// True when the server accepts JSON with the token and the user's data from the provider, as Sign in with Apple returns it.
     public let acceptsJSON: Bool
 }
 
-/// Asks to log in with another provider, and to bring what it gives.
+/// Asks for a login with an identity provider and for the token that the provider returns.
 public final class IdPCallback: MultipleValuesCallback {
-    /// What to ask the provider.
+    /// The parameters of the request to the provider.
     public var idpClient: IdPClient {
         func texts(_ name: String) -> [String]? { wire.output(name)?.array?.compactMap(\.string) }
         return IdPClient(
@@ -69,33 +70,33 @@ public final class IdPCallback: MultipleValuesCallback {
     public func setTokenType(_ type: String) { set("token_type", type) }
 }
 
-/// Asks for the proof that a person is there.
+/// Asks for a reCAPTCHA token, which shows that the user is human.
 public final class ReCaptchaCallback: SingleValueCallback {
-    /// The site's key.
+    /// The site key.
     public var recaptchaSiteKey: String { text("recaptchaSiteKey") }
 }
 
-/// Asks for the proof that a person is there, from reCAPTCHA Enterprise.
+/// Asks for a reCAPTCHA Enterprise token, which shows that the user is human.
 public final class ReCaptchaEnterpriseCallback: MultipleValuesCallback {
-    /// The site's key.
+    /// The site key.
     public var recaptchaSiteKey: String { text("recaptchaSiteKey") }
-    /// Enters the proof.
+    /// Enters the token.
     public func setToken(_ token: String) { set("token", token) }
-    /// Enters what the person is about to do; `login` is usual.
+    /// Enters the action that the user is about to do; usually `login`.
     public func setAction(_ action: String) { set("action", action) }
-    /// Says why there is none: `INVALID_CAPTCHA_TOKEN`, `UNKNOWN_ERROR`.
+    /// Enters the reason for a missing token: `INVALID_CAPTCHA_TOKEN` or `UNKNOWN_ERROR`.
     public func setClientError(_ error: String) { set("clientError", error) }
-    /// Enters more about it, as JSON.
+    /// Enters additional data, as JSON.
     public func setPayload(_ payload: String) { set("payload", payload) }
 }
 
-/// What PingOne Protect is asked, in a callback of its own or, by older servers, in metadata: then the answer goes into the hidden
+/// The base class of the PingOne Protect callbacks. Older servers send them as metadata; the answer then goes into the hidden
 /// values of the same step.
 public class PingOneProtectCallback: MultipleValuesCallback {
     /// The hidden values of the same step.
     final var hidden: [HiddenValueCallback] = []
 
-    /// Says why there is nothing to tell.
+    /// Enters the reason for missing data.
     public final func setClientError(_ error: String) { answer("clientError", hiddenAs: "clientError", error) }
 
     final func answer(_ ending: String, hiddenAs id: String, _ value: String) {
@@ -116,59 +117,59 @@ public final class PingOneProtectInitializeCallback: PingOneProtectCallback {
     private let settings: [String: JSONValue]
 
     /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it asks for something else.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else.
     public required init(_ callback: JourneyCallback) throws {
         guard case .initialize(let settings)? = Self.request(in: callback) else { throw Self.invalid(callback) }
         self.settings = settings.all
         try super.init(callback)
     }
 
-    /// The environment at PingOne.
+    /// The identifier of the PingOne environment.
     public var envId: String { settings["envId"]?.string ?? "" }
-    /// Whether it logs to the console.
+    /// True when PingOne Protect logs to the console.
     public var consoleLogEnabled: Bool { truth("consoleLogEnabled") }
-    /// What not to look at.
+    /// The device attributes that PingOne Protect must not collect.
     public var deviceAttributesToIgnore: [String] {
         settings["deviceAttributesToIgnore"]?.array?.compactMap(\.string) ?? []
     }
-    /// The host to use in place of the usual one; empty for none.
+    /// The host that replaces the default host; empty for the default host.
     public var customHost: String { settings["customHost"]?.string ?? "" }
-    /// Whether to find out about the device only when asked.
+    /// True when PingOne Protect collects the device's metadata only on request.
     public var lazyMetadata: Bool { truth("lazyMetadata") }
-    /// Whether to look at how the person types and moves.
+    /// True when PingOne Protect records how the user types and moves. The default is true.
     public var behavioralDataCollection: Bool { truth("behavioralDataCollection", standard: true) }
-    /// How many days pass between two synchronisations of the device's key.
+    /// The number of days between two synchronizations of the device's key; 14 when the server does not say.
     public var deviceKeyRsyncIntervals: Int { number("deviceKeyRsyncIntervals") ?? 14 }
-    /// Whether the device's key is used.
+    /// True when the device's key is used.
     public var enableTrust: Bool { truth("enableTrust") }
-    /// Whether tags are left out.
+    /// True when tags are disabled.
     public var disableTags: Bool { truth("disableTags") }
-    /// Whether the hub is left out.
+    /// True when the hub is disabled.
     public var disableHub: Bool { truth("disableHub") }
-    /// Whether an agent on the machine is asked who it is.
+    /// True when an agent on the device identifies the device.
     public var agentIdentification: Bool { truth("agentIdentification") }
-    /// How long the agent has, in milliseconds; nil for no wish.
+    /// The timeout for the agent, in milliseconds; nil when the server does not say.
     public var agentTimeout: Int? { number("agentTimeout") }
-    /// The port that the agent is at; nil for no wish.
+    /// The port of the agent; nil when the server does not say.
     public var agentPort: Int? { number("agentPort") }
 
     private func truth(_ name: String, standard: Bool = false) -> Bool { settings[name]?.bool ?? standard }
     private func number(_ name: String) -> Int? { settings[name]?.wholeNumber.flatMap { Int(exactly: $0) } }
 }
 
-/// Asks for what PingOne Protect has seen.
+/// Asks for the data that PingOne Protect has collected.
 public final class PingOneProtectEvaluationCallback: PingOneProtectCallback {
-    /// Whether to look away from now on.
+    /// True when PingOne Protect must pause the collection of behavioral data from now on.
     public let pauseBehavioralData: Bool
 
     /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it asks for something else.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else.
     public required init(_ callback: JourneyCallback) throws {
         guard case .evaluate(let pauses)? = Self.request(in: callback) else { throw Self.invalid(callback) }
         pauseBehavioralData = pauses
         try super.init(callback)
     }
 
-    /// Enters what it has seen.
+    /// Enters the collected data.
     public func setSignals(_ signals: String) { answer("signals", hiddenAs: "pingone_risk_evaluation_signals", signals) }
 }

@@ -6,11 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The file that a program is configured by: `FRAuthConfig.plist`, or the same as JSON, `FRAuthConfig.json`.
+/// The configuration file of a program: `FRAuthConfig.plist`, or `FRAuthConfig.json` with the same content.
 enum FRAuthConfig {
     static let usualName = "FRAuthConfig"
 
-    /// On Apple's systems the app's bundle; elsewhere beside the program, and then in the folder it was started in.
+    /// The folders to search: the app's bundle on Apple's systems; on other systems the program's folder, and then the working
+    /// directory.
     static var folders: [String] {
         #if canImport(Darwin)
         return [Bundle.main.resourcePath].compactMap { $0 }
@@ -21,7 +22,7 @@ enum FRAuthConfig {
         #endif
     }
 
-    /// On Apple's systems the bundle's identifier; elsewhere the program's file name.
+    /// The bundle identifier on Apple's systems; on other systems the file name of the program.
     static var applicationName: String {
         #if canImport(Darwin)
         if let name = Bundle.main.bundleIdentifier { return name }
@@ -29,9 +30,9 @@ enum FRAuthConfig {
         return CommandLine.arguments.first?.split(separator: "/").last.map { String($0) } ?? "program"
     }
 
-    /// The settings of the first file that there is.
-    /// - Throws: ``ConfigError/emptyConfiguration`` when there is none; ``ConfigError/invalidConfiguration(_:)`` when the one that there
-    ///   is cannot be used.
+    /// Returns the settings of the first file that exists.
+    /// - Throws: ``ConfigError/emptyConfiguration`` when no file exists; ``ConfigError/invalidConfiguration(_:)`` when the file
+    ///   can't be used.
     static func load(_ name: String, from folders: [String]) throws(ConfigError) -> FROptions {
         for folder in folders {
             for kind in ["plist", "json"] {

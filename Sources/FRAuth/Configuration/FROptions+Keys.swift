@@ -1,6 +1,6 @@
 import SignetCore
 
-/// A key of `FRAuthConfig`, and the property that it stands for.
+/// A key of `FRAuthConfig` and its property.
 enum FROptionsKey: String, CaseIterable {
     case url = "forgerock_url"
     case realm = "forgerock_realm"
@@ -24,7 +24,7 @@ enum FROptionsKey: String, CaseIterable {
     case keychainAccessGroup = "forgerock_keychain_access_group"
     case sslPinningPublicKeyHashes = "forgerock_ssl_pinning_public_key_hashes"
 
-    /// Where the texts are kept; nil for what is no text.
+    /// The property of a key with a string value; nil for other keys.
     var text: WritableKeyPath<FROptions, String>? {
         switch self {
         case .url: \.url
@@ -37,7 +37,7 @@ enum FROptionsKey: String, CaseIterable {
         }
     }
 
-    /// Where the texts are kept that may be absent.
+    /// The property of a key with an optional string value; nil for other keys.
     var optionalText: WritableKeyPath<FROptions, String?>? {
         switch self {
         case .authenticateEndpoint: \.authenticateEndpoint
@@ -59,9 +59,9 @@ enum FROptionsKey: String, CaseIterable {
 }
 
 extension FROptions {
-    /// Settings from a dictionary with the keys of `FRAuthConfig.plist`, `forgerock_url` and so on. What is missing has its default;
-    /// what is of another type is passed over, but for numbers where the original wants a text that spells one. Other keys are passed
-    /// over.
+    /// Creates settings from a dictionary with the keys of `FRAuthConfig.plist`, such as `forgerock_url`. A missing value gets
+    /// its default. A value of a wrong type is ignored, except that an integer is accepted where a string is expected. Unknown
+    /// keys are ignored.
     public init(config: [String: Any]) {
         self.init(url: "", realm: "")
         for key in FROptionsKey.allCases {
@@ -74,9 +74,9 @@ extension FROptions {
         }
     }
 
-    /// The same from a document.
-    /// - Throws: ``ConfigError/invalidConfiguration(_:)`` when the document is no object, or a value is of a type that its setting
-    ///   cannot have: the key is named.
+    /// Creates settings from a JSON object with the keys of `FRAuthConfig.plist`.
+    /// - Throws: ``ConfigError/invalidConfiguration(_:)`` when the document isn't an object, or when a value has a wrong type:
+    ///   the error names the key.
     init(document: JSONValue) throws(ConfigError) {
         guard let members = document.object else { throw .invalidConfiguration("the document is no dictionary") }
         self.init(url: "", realm: "")
@@ -106,7 +106,7 @@ extension FROptions {
         if let path = key.optionalText { self[keyPath: path] = text }
     }
 
-    /// The settings by the keys of `FRAuthConfig.plist`, without those that are nil.
+    /// Returns the settings as a dictionary with the keys of `FRAuthConfig.plist`, without settings that are nil.
     public func optionsDictionary() -> [String: any Sendable] {
         var dictionary: [String: any Sendable] = [:]
         for (name, value) in document.object ?? [:] {
@@ -119,7 +119,7 @@ extension FROptions {
         return dictionary
     }
 
-    /// The same as a document; ``init(document:)`` reads it.
+    /// The settings as a JSON object, which ``init(document:)`` reads.
     var document: JSONValue {
         var members: [String: JSONValue] = [:]
         for key in FROptionsKey.allCases {

@@ -3,8 +3,8 @@ package import SignetJourney
 public import SignetNetwork
 
 extension FROptions {
-    /// The engine's profile of these settings.
-    /// - Throws: ``ConfigError/invalidConfiguration(_:)`` that names the key and what is wrong.
+    /// Converts the settings to a profile of the engine.
+    /// - Throws: ``ConfigError/invalidConfiguration(_:)`` with the key and the problem.
     package func profile(policy: EndpointPolicy = .secure) throws(ConfigError) -> ServerProfile {
         let timeout = try seconds(.timeout, timeout)
         let threshold = try oauthThreshold.map { text throws(ConfigError) in try seconds(.oauthThreshold, text) }
@@ -19,7 +19,7 @@ extension FROptions {
                 profile.registrationService = registrationServiceName
                 profile.keepsCookies = enableCookie
                 profile.client = client
-                // Journeys of servers that were set up for the original may look for it.
+                // Journeys that were set up for the ForgeRock SDK may check this value.
                 profile.requestedWith = "forgerock-sdk"
             }
         } catch {
@@ -44,7 +44,8 @@ extension FROptions {
         }
     }
 
-    /// Why there is no OAuth 2.0 client in the settings; nil when there is one. It takes all three of its settings.
+    /// The error for an incomplete OAuth 2.0 client; nil when the settings have a client. A client needs an identifier, a
+    /// redirect URI and scopes.
     var missingClient: ConfigError? {
         let settings: [(FROptionsKey, String?)] = [
             (.oauthClientId, oauthClientId), (.oauthRedirectUri, oauthRedirectUri), (.oauthScope, oauthScope),
@@ -55,7 +56,7 @@ extension FROptions {
             ? .invalidSDKState : .invalidConfiguration("an OAuth 2.0 client needs \(missing.joined(separator: " and ")), too")
     }
 
-    /// The OAuth 2.0 client of the settings; nil when they have none.
+    /// The OAuth 2.0 client of the settings; nil when the settings have none.
     private var client: OAuthClient? {
         guard missingClient == nil, let oauthClientId, let oauthRedirectUri, let oauthScope else { return nil }
         return OAuthClient(
@@ -63,7 +64,7 @@ extension FROptions {
             signOutRedirectURI: oauthSignoutRedirectUri.flatMap { $0.isEmpty ? nil : $0 })
     }
 
-    /// The access group, checked; nil for a session of the app's own.
+    /// The validated access group; nil when the session belongs to this app alone.
     /// - Throws: ``ConfigError/invalidAccessGroup(_:)``.
     var accessGroup: String? {
         get throws(ConfigError) {
@@ -83,7 +84,8 @@ extension FROptions {
         return .seconds(seconds)
     }
 
-    /// The original puts what is no whole address behind the server's, and forgets the slash where there is none.
+    /// The addresses that replace the default endpoints. Leading slashes are removed, so that an address with or without one
+    /// works. The ForgeRock SDK appends a relative address to the server's address and omits a missing slash.
     private var overrides: EndpointOverrides {
         var overrides: EndpointOverrides = [:]
         let written: [(ServerEndpoint, String?)] = [
@@ -99,29 +101,31 @@ extension FROptions {
         return overrides
     }
 
-    /// Whether a session and tokens that were got with `old` may not be used with these settings: the six that the documents name. Two
-    /// ways of writing one realm, or one address, are no change.
+    /// Returns true when a session and tokens from the settings `old` must not be used with these settings. That is so when one
+    /// of the six settings that the ForgeRock documentation names differs: the address, the realm, the cookie's name, or the
+    /// client's identifier, redirect URI or scopes. Two spellings of the same realm or address are equal.
     package func endsSessions(of old: FROptions) -> Bool {
         Self.place(url) != Self.place(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
             || oauthClientId != old.oauthClientId || oauthRedirectUri != old.oauthRedirectUri || oauthScope != old.oauthScope
     }
 
-    /// Where a server is, however that is written.
+    /// Returns a server's address in a normalized form, so that two spellings of it can be compared.
     private static func place(_ url: String) -> String {
         let url = String(url.trimmingWhitespace().reversed().drop { $0 == "/" }.reversed())
         return (try? Endpoint(unchecked: url))?.place ?? url
     }
 
-    /// The settings with the addresses that an OpenID provider gives of itself; see `ServerProfile.discovering`. The original changes
-    /// itself; this returns what is changed. An address that was set before goes before it.
+    /// Returns these settings with the endpoints from an OpenID provider's discovery document; see `ServerProfile.discovering`.
+    /// The ForgeRock SDK changes the settings in place. An endpoint that is already set is kept.
     ///
-    /// Where there is a ``oauthSignoutRedirectUri`` people are sent to the provider to log out; otherwise Ping's own address to end a
-    /// session is taken if it gives one.
+    /// With a ``oauthSignoutRedirectUri`` the user is sent to the provider's `end_session_endpoint` to log out. Without one,
+    /// Ping's own endpoint to end a session (`ping_end_idp_session_endpoint`) is used if the document contains it.
     /// - Parameters:
-    ///   - discoveryURL: where the document is.
-    ///   - transport: what the request goes through; nil for a connection of its own. The settings' keys and time count for it.
-    /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``, ``OAuth2Error``, ``AuthApiError`` for what a server said in
-    ///   place of the document.
+    ///   - discoveryURL: The address of the discovery document.
+    ///   - transport: The transport for the request; nil for a new connection. The pins and the timeout of these settings apply
+    ///     to it.
+    /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``, ``OAuth2Error`` or ``AuthApiError`` when the server
+    ///   answers with something other than the document.
     public func discover(discoveryURL: String, transport: (any HTTPTransport)? = nil) async throws -> FROptions {
         let transport = transport ?? AsyncHTTPTransport()
         var options = self

@@ -1,56 +1,58 @@
-/// The settings of the SDK, for ``FRAuth/start(options:)``. They are those of `FRAuthConfig.plist`, and the texts are those that the
-/// original takes.
+/// The settings of the SDK, for ``FRAuth/start(options:)``. They are the settings of `FRAuthConfig.plist`, with the string values
+/// that the ForgeRock SDK accepts.
 public struct FROptions: Sendable, Equatable {
     /// The server's address up to its deployment path: `https://tenant.forgeblocks.com/am`.
     public var url: String
-    /// The realm. Empty is the top one, where the original asks an address that no server has.
+    /// The realm. An empty string means the top-level realm; the ForgeRock SDK then requests an address that doesn't exist.
     public var realm: String
-    /// Whether cookies of the server are kept and sent.
+    /// True when the server's cookies are stored and sent.
     public var enableCookie: Bool
     /// The name of the cookie that carries the session.
     public var cookieName: String
-    /// Seconds for each request.
+    /// The timeout of each request, in seconds.
     public var timeout: String
-    /// Where journeys are walked, if not at the usual address; as ``authorizeEndpoint``.
+    /// The endpoint for journeys, if it differs from the default; the same formats as ``authorizeEndpoint``.
     public var authenticateEndpoint: String?
-    /// Where to authorize, if not at the usual address: below ``url``, with or without a slash in front, or a whole address.
+    /// The authorization endpoint, if it differs from the default: a path below ``url``, with or without a leading slash, or a
+    /// whole address.
     public var authorizeEndpoint: String?
-    /// Where tokens are; as ``authorizeEndpoint``.
+    /// The token endpoint; the same formats as ``authorizeEndpoint``.
     public var tokenEndpoint: String?
-    /// Where tokens are revoked; as ``authorizeEndpoint``.
+    /// The endpoint that revokes tokens; the same formats as ``authorizeEndpoint``.
     public var revokeEndpoint: String?
-    /// Where the claims of a person are; as ``authorizeEndpoint``.
+    /// The userinfo endpoint, which returns the user's claims; the same formats as ``authorizeEndpoint``.
     public var userinfoEndpoint: String?
-    /// Where sessions are; as ``authorizeEndpoint``.
+    /// The endpoint for sessions; the same formats as ``authorizeEndpoint``.
     public var sessionEndpoint: String?
-    /// Where an OpenID session ends; as ``authorizeEndpoint``.
+    /// The endpoint that ends an OpenID session; the same formats as ``authorizeEndpoint``.
     public var endSessionEndpoint: String?
-    /// The journey that logs in.
+    /// The name of the journey that logs the user in.
     public var authServiceName: String
-    /// The journey that registers.
+    /// The name of the journey that registers a user.
     public var registrationServiceName: String
-    /// Seconds before its end that a token is renewed; nil for 60.
+    /// The number of seconds before its expiration at which a token is renewed; nil for 60.
     public var oauthThreshold: String?
-    /// The OAuth 2.0 client.
+    /// The identifier of the OAuth 2.0 client.
     public var oauthClientId: String?
-    /// Where the authorization comes back to.
+    /// The redirect URI for the authorization response.
     public var oauthRedirectUri: String?
-    /// Where a log-out in a browser comes back to.
+    /// The redirect URI after a logout in a browser.
     public var oauthSignoutRedirectUri: String?
-    /// What to ask for, with spaces between.
+    /// The scopes to request, separated by spaces.
     public var oauthScope: String?
-    /// The keychain's access group, on Apple's systems.
+    /// The access group: apps of a user with the same group share a session. Nil for a session of this app alone.
     public var keychainAccessGroup: String?
-    /// Where the server describes itself, as ``discover(discoveryURL:transport:)`` was told: its keys are found there. No key of a
-    /// configuration stands for it.
+    /// The address that ``discover(discoveryURL:transport:)`` was called with. The provider's signing keys are found through it.
+    /// It has no key in `FRAuthConfig`.
     var discoveryURL: String?
-    /// The keys that the server may have: base64 of SHA-256 of a SubjectPublicKeyInfo. Nil and empty pin nothing.
+    /// The pins of the server's public keys: each is the base64 of the SHA-256 of a SubjectPublicKeyInfo. Nil and empty pin
+    /// nothing.
     public var sslPinningPublicKeyHashes: [String]?
 
-    /// The name of the cookie in a server that nobody has configured.
+    /// The name of the session cookie on a server with the default settings.
     public static let defaultCookieName = "iPlanetDirectoryPro"
 
-    /// Settings, in the order in which the documents give them.
+    /// Creates settings, with the parameters in the order of the ForgeRock documentation.
     public init(
         url: String, realm: String, enableCookie: Bool = true, cookieName: String = FROptions.defaultCookieName,
         timeout: String = "60", authorizeEndpoint: String? = nil, tokenEndpoint: String? = nil, revokeEndpoint: String? = nil,
@@ -82,7 +84,8 @@ public struct FROptions: Sendable, Equatable {
         self.sslPinningPublicKeyHashes = sslPinningPublicKeyHashes
     }
 
-    /// Settings, in the order of the original's initialiser, where the journeys come before the OAuth 2.0 client.
+    /// Creates settings, with the parameters in the order of the ForgeRock SDK's initializer, where the journeys come before the
+    /// OAuth 2.0 client.
     @_disfavoredOverload
     public init(
         url: String, realm: String, enableCookie: Bool = true, cookieName: String = FROptions.defaultCookieName,

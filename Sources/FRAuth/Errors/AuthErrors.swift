@@ -1,34 +1,35 @@
 public import SignetJourney
 
-/// Why a journey did not go on for a reason of the app's or of the answer's form.
+/// An error of a journey that the app caused, or that the form of the server's answer caused. Each case names the ForgeRock SDK's
+/// code.
 public enum AuthError: FRAuthFailure, Hashable {
-    /// The server's answer has no token where one should be, or an id_token that does not hold; why (1000006).
+    /// The server's answer lacks a token, or has an ID token that fails validation, with the reason (code 1000006).
     case invalidTokenResponse(String)
-    /// A callback is not what its type says; which (1000007). A class of the app's own may throw it, and gets a plain ``Callback`` in its
-    /// place.
+    /// A callback doesn't match its type, with a description of the callback (code 1000007). A class of the app may throw this
+    /// error; a plain ``Callback`` then takes its place.
     case invalidCallbackResponse(String)
-    /// There is no class for a callback; its type (1000008). Here nothing throws it, as a step with such a callback is handed over with a
-    /// plain ``Callback``; it is there for programs that switch over the original's errors.
+    /// No class is registered for a callback, with its type (code 1000008). This SDK never throws it, because a plain
+    /// ``Callback`` stands for such a callback. It exists for programs that switch over the ForgeRock SDK's errors.
     case unsupportedCallback(String)
-    /// The server's answer is neither a step nor a session (1000009).
+    /// The server's answer is neither a step nor a session (code 1000009).
     case invalidAuthServiceResponse(String)
-    /// The OAuth 2.0 client is not configured (1000010).
+    /// The OAuth 2.0 client is not configured (code 1000010).
     case invalidOAuth2Client
-    /// The result is to be of a type that no journey ends with (1000011).
+    /// The requested result type is not one that a journey ends with (code 1000011).
     case invalidGenericType
-    /// Somebody is logged in already; whether with OAuth 2.0 tokens (1000020).
+    /// A user is already logged in. The value is true when the user has OAuth 2.0 tokens (code 1000020).
     case userAlreadyAuthenticated(Bool)
-    /// The person gave up (1000030).
+    /// The user canceled (code 1000030).
     case authenticationCancelled
-    /// The address to go on with has no `suspendedId` (1000031).
+    /// The address to resume a journey has no `suspendedId` (code 1000031).
     case invalidResumeURI(String)
-    /// The session and the tokens are gone; somebody must log in again (1000035).
+    /// The session and the tokens have ended; the user must log in again (code 1000035).
     case userAuthenticationRequired
 
     /// `com.forgerock.ios.frauth.authentication`
     public static var domain: String { "com.forgerock.ios.frauth.authentication" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .invalidTokenResponse: 1_000_006
@@ -44,7 +45,7 @@ public enum AuthError: FRAuthFailure, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .invalidTokenResponse(let reason): "the answer has no token that can be taken: \(reason)"
@@ -62,21 +63,21 @@ public enum AuthError: FRAuthFailure, Hashable {
     }
 }
 
-/// What the server said in place of going on.
+/// An error that the server reported in a journey. Each case names the ForgeRock SDK's code.
 public enum AuthApiError: FRAuthFailure, Hashable {
-    /// It said no without saying more; the HTTP status (1300000).
+    /// The server rejected the request without a reason, with the HTTP status (code 1300000).
     case apiRequestFailure(status: Int)
-    /// The journey took longer than the server waits (1300001). The spelling is the original's.
+    /// The journey exceeded the server's time limit (code 1300001). The spelling is the ForgeRock SDK's.
     case authenticationTimout(String)
-    /// It said no (1300002).
+    /// The server rejected the request with a reason and a message (code 1300002).
     case apiFailureWithMessage(reason: String, message: String, status: Int, failure: JourneyError)
-    /// The link that a journey was to go on with has expired, or was used (1300003).
+    /// The link to resume a journey has expired or was already used (code 1300003).
     case suspendedAuthSessionError(String)
 
     /// `com.forgerock.ios.frauth.authapierror`
     public static var domain: String { "com.forgerock.ios.frauth.authapierror" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .apiRequestFailure: 1_300_000
@@ -86,7 +87,7 @@ public enum AuthApiError: FRAuthFailure, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .apiRequestFailure(let status): "the server said no (HTTP \(status))"
@@ -96,21 +97,21 @@ public enum AuthApiError: FRAuthFailure, Hashable {
     }
 }
 
-/// Why the SDK cannot be started, or used yet.
+/// An error of the configuration: the SDK can't be started, or can't be used yet. Each case names the ForgeRock SDK's code.
 public enum ConfigError: FRAuthFailure, Hashable {
-    /// There is no configuration to start with (2000000).
+    /// No configuration was found (code 2000000).
     case emptyConfiguration
-    /// The configuration cannot be used; what is wrong (2000001).
+    /// The configuration is invalid, with the reason (code 2000001).
     case invalidConfiguration(String)
-    /// The access group cannot be used (2000002).
+    /// The access group is invalid, with the group (code 2000002).
     case invalidAccessGroup(String)
-    /// The SDK is not started, or has no OAuth 2.0 client (2000003).
+    /// The SDK is not started, or has no OAuth 2.0 client (code 2000003).
     case invalidSDKState
 
     /// `com.forgerock.ios.frauth.configuration`
     public static var domain: String { "com.forgerock.ios.frauth.configuration" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .emptyConfiguration: 2_000_000
@@ -120,7 +121,7 @@ public enum ConfigError: FRAuthFailure, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .emptyConfiguration:
@@ -132,19 +133,19 @@ public enum ConfigError: FRAuthFailure, Hashable {
     }
 }
 
-/// Why there is no answer to speak of.
+/// An error of the network, or an unreadable answer. Each case names the ForgeRock SDK's code.
 public enum NetworkError: FRAuthFailure, Hashable {
-    /// What came is no JSON object (5000003).
+    /// The answer isn't a JSON object (code 5000003).
     case invalidResponseDataType
-    /// The request cannot be made; why (5000005).
+    /// The request can't be made, with the reason (code 5000005).
     case invalidRequest(String)
-    /// No answer came; why (5000010).
+    /// No answer arrived, with the reason (code 5000010).
     case apiRequestFailure(String)
 
     /// `com.forgerock.ios.frcore.network`
     public static var domain: String { "com.forgerock.ios.frcore.network" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .invalidResponseDataType: 5_000_003
@@ -153,7 +154,7 @@ public enum NetworkError: FRAuthFailure, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .invalidResponseDataType: "the answer is no JSON object; is this an AM?"

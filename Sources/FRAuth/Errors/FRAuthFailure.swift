@@ -1,9 +1,9 @@
-/// What every error of this module tells: the original SDK's code, and words with nothing secret in them.
+/// An error of this module. It has the ForgeRock SDK's code and a description without secrets.
 public protocol FRAuthFailure: Error, Sendable, CustomStringConvertible {
-    /// The original SDK's number for this kind of failure; it never changes.
+    /// The ForgeRock SDK's code for this kind of error. It never changes.
     var code: Int { get }
-    /// The original SDK's name for the part that failed, for example `com.forgerock.ios.frauth.authentication`.
+    /// The ForgeRock SDK's error domain, for example `com.forgerock.ios.frauth.authentication`.
     static var domain: String { get }
-    /// What is wrong and, where there is one, the way on.
+    /// A description of the problem and, if one exists, of the remedy.
     var description: String { get }
 }

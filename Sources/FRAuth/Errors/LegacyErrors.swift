@@ -2,7 +2,7 @@ import SignetCore
 import SignetJourney
 import SignetNetwork
 
-/// The original SDK's errors for those of the engine.
+/// Converts errors of the engine to errors of the ForgeRock SDK.
 enum LegacyErrors {
     static func error(_ error: any Error) -> any Error {
         switch error {
@@ -36,7 +36,7 @@ enum LegacyErrors {
                 ? AuthError.invalidAuthServiceResponse(error.message) : NetworkError.invalidResponseDataType
         case .invalidRequest, .busy, .staleStep: NetworkError.invalidRequest(error.message)
         case .loginFailed, .policyFailed, .refused, .serverFailed:
-            // The original wants both words of the server before it repeats them.
+            // The ForgeRock SDK reports the server's message only with a reason; without one it reports only the status.
             if let reason = error.reason, let status = error.status {
                 AuthApiError.apiFailureWithMessage(reason: reason, message: error.message, status: status, failure: error)
             } else {
@@ -52,7 +52,7 @@ enum LegacyErrors {
         case (_, .server(let cause)?): oauth(cause)
         case (_, .network(let cause)?): network(cause)
         case (_, .idToken(let cause)?): AuthError.invalidTokenResponse(cause.description)
-        // The store says what is wrong and the way on better than a number of the original would.
+        // The store's error explains the problem and the remedy better than a code of the ForgeRock SDK would.
         case (_, .storage(let cause)?): cause
         case (.notConfigured, .other(let reason)?): OAuth2Error.missingOrInvalidRedirectURI(reason)
         default: OAuth2Error.other(error.description)
@@ -76,7 +76,8 @@ enum LegacyErrors {
         case .failed: return AuthApiError.apiRequestFailure(status: error.status ?? 0)
         case .unreadable: return NetworkError.invalidResponseDataType
         case .notConfigured, .notOffered: return ConfigError.invalidConfiguration(words)
-        // That nothing is left is the engine's to say: here the session lives, and the server wants the person all the same.
+        // The session still exists here, and the server wants an interaction with the user. The engine reports an ended session
+        // as TokenError.loginRequired.
         case .loginRequired, .interactionRequired, .consentRequired: return OAuth2Error.other(words)
         case .invalidToken, .authorizationPending, .slowDown, .expiredToken, .serverError, .temporarilyUnavailable, .other,
             .issuerMismatch:

@@ -1,35 +1,35 @@
-/// What an OAuth 2.0 server said in place of a token, and what about its answer cannot be used. Each carries the server's explanation, or
-/// ours where it gave none.
+/// An error from an OAuth 2.0 server, or an answer of the server that can't be used. Each case carries the server's description,
+/// or one of this SDK when the server sent none. Each case names the ForgeRock SDK's code.
 public enum OAuth2Error: FRAuthFailure, Hashable {
-    /// The request is not as the server wants it: `invalid_request` (1500001).
+    /// The server considers the request malformed: `invalid_request` (code 1500001).
     case invalidAuthorizeRequest(String)
-    /// The server does not know the client: `invalid_client` (1500002).
+    /// The server doesn't know the client: `invalid_client` (code 1500002).
     case invalidClient(String)
-    /// The code or the refresh token is over: `invalid_grant` (1500003).
+    /// The authorization code or the refresh token has expired or is invalid: `invalid_grant` (code 1500003).
     case invalidGrant(String)
-    /// The client may not do this: `unauthorized_client` (1500004).
+    /// The client is not allowed to make this request: `unauthorized_client` (code 1500004).
     case unauthorizedClient(String)
-    /// The server does not give tokens in this way: `unsupported_grant_type` (1500005).
+    /// The server doesn't support this grant type: `unsupported_grant_type` (code 1500005).
     case unsupportedGrantType(String)
-    /// The server does not answer with a code: `unsupported_response_type` (1500006).
+    /// The server doesn't answer with an authorization code: `unsupported_response_type` (code 1500006).
     case unsupportedResponseType(String)
-    /// The scope is unknown, or more than was granted: `invalid_scope` (1500007).
+    /// The scope is unknown or exceeds the granted scope: `invalid_scope` (code 1500007).
     case invalidScope(String)
-    /// The answer goes elsewhere than to the client's redirect address, or that address is none that can be used (1500008).
+    /// The answer goes to an address other than the client's redirect URI, or the redirect URI can't be used (code 1500008).
     case missingOrInvalidRedirectURI(String)
-    /// The person, or a policy, said no: `access_denied` (1500009).
+    /// The user or a policy denied the request: `access_denied` (code 1500009).
     case accessDenied(String)
-    /// The answer does not carry the state of the request: it is somebody else's, or forged (1500010).
+    /// The `state` of the answer doesn't match the request: the answer belongs to another request or is forged (code 1500010).
     case invalidPKCEState(String)
-    /// Another error that the server named (1500098).
+    /// The server reported another error (code 1500098).
     case other(String)
-    /// The answer has neither a code nor an error (1500099).
+    /// The answer has neither a code nor an error (code 1500099).
     case unknown(String)
 
     /// `com.forgerock.ios.frauth.oauth2`
     public static var domain: String { "com.forgerock.ios.frauth.oauth2" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .invalidAuthorizeRequest: 1_500_001
@@ -47,7 +47,7 @@ public enum OAuth2Error: FRAuthFailure, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .invalidAuthorizeRequest(let reason), .invalidClient(let reason), .invalidGrant(let reason),
@@ -59,20 +59,20 @@ public enum OAuth2Error: FRAuthFailure, Hashable {
     }
 }
 
-/// Why there is no token in what is stored.
+/// An error about a missing or unreadable stored token. Each case names the ForgeRock SDK's code.
 public enum TokenError: FRAuthFailure, Hashable {
-    /// What is stored is no token (3000000).
+    /// The stored data isn't a token (code 3000000).
     case failToParseToken(String)
-    /// There is no refresh token (3000001). Here nothing throws it, as the session gets new tokens then; it is there for programs that
-    /// switch over the original's errors.
+    /// The refresh token is missing (code 3000001). This SDK never throws it, because the session then gets new tokens. It exists
+    /// for programs that switch over the ForgeRock SDK's errors.
     case nullRefreshToken
-    /// Nobody is logged in (3000002).
+    /// No user is logged in (code 3000002).
     case nullToken
 
     /// `com.forgerock.ios.frauth.token`
     public static var domain: String { "com.forgerock.ios.frauth.token" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .failToParseToken: 3_000_000
@@ -81,7 +81,7 @@ public enum TokenError: FRAuthFailure, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .failToParseToken(let reason): reason
@@ -91,19 +91,19 @@ public enum TokenError: FRAuthFailure, Hashable {
     }
 }
 
-/// Why a login in a browser did not end with tokens.
+/// An error of a login in a browser. Each case names the ForgeRock SDK's code.
 public enum BrowserError: FRAuthFailure, Hashable {
-    /// No browser could be opened, or not one of the kind that was asked for; why (1400000).
+    /// The browser could not be opened, or the requested kind of browser doesn't exist here, with the reason (code 1400000).
     case externalUserAgentFailure(String)
-    /// Another login in a browser is under way (1400001).
+    /// Another login in a browser is in progress (code 1400001).
     case externalUserAgentAuthenticationInProgress
-    /// The person, or the app, gave up (1400002).
+    /// The user or the app canceled the login (code 1400002).
     case externalUserAgentCancelled
 
     /// `com.forgerock.ios.frauth.browser`
     public static var domain: String { "com.forgerock.ios.frauth.browser" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .externalUserAgentFailure: 1_400_000
@@ -112,7 +112,7 @@ public enum BrowserError: FRAuthFailure, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .externalUserAgentFailure(let reason): reason

@@ -1,7 +1,7 @@
 package import SignetJourney
 public import SignetNetwork
 
-/// A journey by its name, ready to be walked, of one server.
+/// A journey of a server, ready to run.
 ///
 ///     let service = try AuthService(name: "Login", options: options, transport: transport)
 ///     service.next { (token: Token?, node, error) in ... }
@@ -10,16 +10,16 @@ public struct AuthService: Sendable {
     public let serviceName: String
     private let walk: LegacyWalk
 
-    /// What this walk is known by on this side.
+    /// The identifier of this run of the journey, generated on the client.
     public var authServiceId: String { walk.id }
 
-    /// A journey of the server that the settings name.
+    /// Creates a journey of the server that the settings name.
     /// - Parameters:
-    ///   - name: its name on the server.
-    ///   - options: the settings.
-    ///   - transport: what requests go through.
-    ///   - interceptors: see each request before it is sent.
-    ///   - factory: which classes callbacks get.
+    ///   - name: The journey's name on the server.
+    ///   - options: The settings.
+    ///   - transport: The transport for requests.
+    ///   - interceptors: The interceptors, which see each request before it is sent.
+    ///   - factory: The factory for the classes of callbacks.
     /// - Throws: ``ConfigError/invalidConfiguration(_:)``.
     public init(
         name: String, options: FROptions, transport: any HTTPTransport, interceptors: [any SignetNetwork.RequestInterceptor] = [],
@@ -39,27 +39,27 @@ public struct AuthService: Sendable {
             journeys: journeys, index: index, options: options, factory: factory, endings: endings ?? PassingEndings())
     }
 
-    /// Begins. `T` says what the journey is to end with; see ``Node/next(completion:)``.
+    /// Starts the journey. `T` is the type of the journey's result; see ``Node/next(completion:)``.
     public func next<T: Sendable>(completion: @escaping NodeCompletion<T>) {
         let walk = walk
         walk.run(completion) { try await $0.start(walk.index, options: walk.options) }
     }
 
-    /// The same for who waits.
+    /// Starts the journey and returns its first step or its result.
     /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {
         let walk = walk
         return try await walk.result { try await $0.start(walk.index, options: walk.options) }
     }
 
-    /// Goes on with a journey that was suspended, at the link that its e-mail has.
+    /// Resumes a suspended journey at the link from its email.
     public func resume<T: Sendable>(_ link: String, completion: @escaping NodeCompletion<T>) {
         let walk = walk
         walk.run(completion) { try await $0.resume(link, options: walk.options) }
     }
 
-    /// Goes on with a journey that was suspended, at the link that its e-mail has.
-    /// - Throws: ``AuthError/invalidResumeURI(_:)``; as ``next(_:)``.
+    /// Resumes a suspended journey at the link from its email, and returns the next step or the result.
+    /// - Throws: ``AuthError/invalidResumeURI(_:)``; the errors of ``next(_:)``.
     public func resume<T: Sendable>(_ type: T.Type = T.self, link: String) async throws -> sending NodeResult<T> {
         let walk = walk
         return try await walk.result { try await $0.resume(link, options: walk.options) }

@@ -1,25 +1,25 @@
 import SignetNetwork
 
-/// Sees each request of the SDK before it is sent, and may change it.
+/// An interceptor that sees each request of the SDK before it is sent, and may change it.
 public protocol RequestInterceptor: Sendable {
-    /// The request to send instead; the same one to leave it as it is.
+    /// Returns the request to send: a changed one, or the given one.
     func intercept(request: Request, action: Action) -> Request
 }
 
-/// A request, as interceptors see it.
+/// A request in the form that interceptors see.
 public struct Request: Sendable, Hashable {
     /// The whole address.
     public var url: String
     /// The method, in upper case.
     public var method: String
-    /// The header fields; of several with one name the last.
+    /// The header fields. When several fields have the same name, this has the last one.
     public var headers: [String: String]
-    /// The content.
+    /// The body.
     public var body: [UInt8]
-    /// Seconds to wait for the answer.
+    /// The timeout in seconds.
     public var timeoutInterval: Double
 
-    /// A request as given.
+    /// Creates a request.
     public init(url: String, method: String, headers: [String: String] = [:], body: [UInt8] = [], timeoutInterval: Double = 60) {
         self.url = url
         self.method = method
@@ -30,36 +30,36 @@ public struct Request: Sendable, Hashable {
 }
 
 extension Request: CustomStringConvertible, CustomReflectable {
-    /// Method and address without its query.
+    /// The method, and the address without its query.
     public var description: String { "\(method) \(url.prefix { $0 != "?" })" }
-    /// Nothing: headers and content carry secrets.
+    /// An empty mirror, because headers and body contain secrets.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// What a request is for: `START_AUTHENTICATE`, `AUTHENTICATE`, `RESUME_AUTHENTICATE`, `AUTHORIZE`, `EXCHANGE_TOKEN`, `REFRESH_TOKEN`,
-/// `REVOKE_TOKEN`, `LOGOUT`, `USER_INFO`, `END_SESSION`.
+/// The purpose of a request: `START_AUTHENTICATE`, `AUTHENTICATE`, `RESUME_AUTHENTICATE`, `AUTHORIZE`, `EXCHANGE_TOKEN`,
+/// `REFRESH_TOKEN`, `REVOKE_TOKEN`, `LOGOUT`, `USER_INFO` or `END_SESSION`.
 public struct Action: Sendable, Hashable {
     /// The name.
     public let type: String
-    /// More about it: for steps of a journey `tree` and `type`.
+    /// Details of the action: `tree` and `type` for the steps of a journey.
     public let payload: [String: String]
 
-    /// An action as given.
+    /// Creates an action.
     public init(type: String, payload: [String: String] = [:]) {
         self.type = type
         self.payload = payload
     }
 }
 
-/// The interceptors of this process, as the original has them.
+/// The interceptors of this process, with the interface of the ForgeRock SDK.
 public struct RequestInterceptorRegistry: Sendable {
-    /// The one of this process.
+    /// The registry of this process.
     public static var shared: RequestInterceptorRegistry { RequestInterceptorRegistry() }
 
-    /// Has interceptors see every request from now on, in this order; nil takes all away.
+    /// Registers interceptors, which see every request from now on, in this order. Nil removes all interceptors.
     /// - Parameters:
-    ///   - interceptors: the interceptors.
-    ///   - shouldOverride: whether they take the place of those that there are, or come behind them.
+    ///   - interceptors: The interceptors.
+    ///   - shouldOverride: True to replace the registered interceptors; false to append to them.
     public func registerInterceptors(interceptors: [any RequestInterceptor]?, shouldOverride: Bool = true) {
         FRAuthProcess.current.setInterceptors { old in
             guard let interceptors else { return [] }
@@ -68,7 +68,7 @@ public struct RequestInterceptorRegistry: Sendable {
     }
 }
 
-/// The process's interceptors, asked at each request.
+/// Applies the process's interceptors to each request.
 struct LegacyInterceptors: SignetNetwork.RequestInterceptor {
     let process: FRAuthProcess
 

@@ -1,17 +1,17 @@
 public import SignetCore
 import SignetJourney
 
-/// Called once, with one of three: what the journey ended with, its next step, or why it did not go on. All three are nil when it came
-/// to its good end without a session. It is called on the global executor of Swift's tasks.
+/// A completion that is called once, with one of three: the journey's result, its next step, or an error. All three are nil when
+/// the journey succeeds without a session. It is called on the global executor of Swift's tasks.
 public typealias NodeCompletion<T: Sendable> = @Sendable (_ result: T?, _ node: sending Node?, _ error: (any Error)?) -> Void
 
-/// One step of a journey: callbacks to show and fill in, and the way on.
+/// A step of a journey: callbacks to show and to fill in, and a method that sends them.
 public final class Node {
-    /// What is asked or told, in order.
+    /// The callbacks, in the server's order.
     public let callbacks: [Callback]
-    /// The server's handle on the journey.
+    /// The server's token for the state of the journey.
     public var authId: String { step.authId }
-    /// What this walk is known by on this side.
+    /// The identifier of this run of the journey, generated on the client.
     public let authServiceId: String
     /// The stage of the page.
     public var stage: String? { step.pageStage }
@@ -32,18 +32,19 @@ public final class Node {
         for case let protect as PingOneProtectCallback in callbacks { protect.hidden = hidden }
     }
 
-    /// The step with what is filled in.
+    /// The step with the values that the app filled in.
     private var filled: JourneyStep {
         var step = step
         step.callbacks = callbacks.map(\.wire)
         return step
     }
 
-    /// Fills in with what the engine has for a step as a whole: a passkey, a device's key, a device's profile.
+    /// Fills in a step with the engine's functions for a whole step, such as those for a passkey, a device's key or a device's
+    /// profile.
     ///
     ///     try await node.answer { try await $0.answerDeviceBinding(with: binding) }
     ///
-    /// - Parameter body: fills in. It may answer callbacks, and not add or remove any.
+    /// - Parameter body: Fills in the step. It may answer callbacks, but must not add or remove any.
     public func answer<R>(_ body: (inout JourneyStep) async throws -> R) async rethrows -> R {
         var step = filled
         let result = try await body(&step)
@@ -51,16 +52,16 @@ public final class Node {
         return result
     }
 
-    /// Sends what is filled in. The node may be sent again after a failure.
+    /// Sends the values that are filled in when this method is called. The node may be sent again after a failure.
     ///
-    /// `T` says what the journey is to end with: a ``Token``, or what the process's session makes of one. What is filled in when this is
-    /// called is what is sent.
+    /// `T` is the type of the journey's result: a ``Token``, or a type that the process's session creates from one,
+    /// ``AccessToken`` or ``FRUser``.
     public func next<T: Sendable>(completion: @escaping NodeCompletion<T>) {
         let (step, walk) = (filled, walk)
         walk.run(completion) { try await $0.next(step, of: walk.index, options: walk.options) }
     }
 
-    /// The same for who waits.
+    /// Sends the values that are filled in, and returns the next step or the result.
     /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {
         let (step, walk) = (filled, walk)
@@ -68,15 +69,15 @@ public final class Node {
     }
 }
 
-/// What became of a step.
+/// The outcome of a step.
 public enum NodeResult<T: Sendable> {
-    /// The journey goes on.
+    /// The journey continues with this step.
     case node(Node)
-    /// The journey came to its good end: with a result, or without a session.
+    /// The journey succeeded, with a result or, without a session, with nil.
     case success(T?)
 }
 
-/// A journey that is being walked, in the original's terms.
+/// A run of a journey, with the types of the ForgeRock SDK.
 struct LegacyWalk: Sendable {
     let journeys: Journey
     let index: AuthenticationIndex
@@ -100,7 +101,8 @@ struct LegacyWalk: Sendable {
         }
     }
 
-    /// Tells why nothing was begun, from where every completion is called.
+    /// Calls the completion with the error of a journey that could not start. It runs on the executor that every completion is
+    /// called on.
     static func refuse<T: Sendable>(_ completion: @escaping NodeCompletion<T>, _ error: any Error) {
         Task { completion(nil, nil, error) }
     }
@@ -123,17 +125,17 @@ struct LegacyWalk: Sendable {
     }
 }
 
-/// What a journey that has ended with a session gives: what was asked for is made of it.
+/// The conversion of the session that a journey ends with into the requested result.
 package protocol JourneyEndings: Sendable {
-    /// Waits for what must be over before a journey goes on.
-    /// - Throws: why it is not.
+    /// Waits for work that must be complete before a journey continues.
+    /// - Throws: The error that prevents the journey from continuing.
     func settle() async throws
-    /// Makes a `T` of a session.
-    /// - Throws: ``AuthError/invalidGenericType`` for a `T` that no journey ends with.
+    /// Converts a session to a `T`.
+    /// - Throws: ``AuthError/invalidGenericType`` for a type that a journey does not end with.
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T
 }
 
-/// Sessions that nobody keeps.
+/// The conversion for a journey without a started SDK, which does not store its session.
 struct PassingEndings: JourneyEndings {
     func settle() async {}
 

@@ -1,15 +1,15 @@
 public import SignetCore
 
-/// A session token under the ForgeRock auth family's name. The rest of that family follows; see CHANGELOG.
+/// A session token of AM, with the ForgeRock SDK's name.
 public struct Token: Sendable, Hashable {
     /// The token, which cannot be printed.
     public let value: Secret
-    /// Where the server would send a browser.
+    /// The address that the server would send a browser to.
     public let successUrl: String
-    /// The realm, with a slash in front.
+    /// The realm, with a leading slash.
     public let realm: String
 
-    /// A token as the server gave it; the addresses are empty when it gave none.
+    /// Creates a token. The address and the realm are empty when the server sent none.
     public init(value: Secret, successUrl: String = "", realm: String = "") {
         self.value = value
         self.successUrl = successUrl

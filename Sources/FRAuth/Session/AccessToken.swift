@@ -6,12 +6,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An access token with what came beside it, under the ForgeRock auth family's names.
+/// An access token with its related data, with the ForgeRock SDK's names.
 ///
-/// Its texts are `Secret`, which cannot be printed; ``buildAuthorizationHeader()`` is what a request needs.
+/// Its secret strings are `Secret`, which cannot be printed. Use ``buildAuthorizationHeader()`` for a request.
 public struct AccessToken: Sendable, Hashable {
     private let token: SignetCore.AccessToken
-    /// The session that it was made from; nil for one from a login in a browser.
+    /// The session that the token was created from; nil for a token from a login in a browser.
     public let sessionToken: Secret?
 
     init(_ token: SignetCore.AccessToken, session: SSOToken?) {
@@ -21,44 +21,44 @@ public struct AccessToken: Sendable, Hashable {
 
     /// The token itself.
     public var value: Secret { token.value }
-    /// How it is presented, nearly always `Bearer`.
+    /// The token type, almost always `Bearer`.
     public var tokenType: String { token.tokenType }
-    /// What it is good for, with spaces between.
+    /// The scopes, separated by spaces.
     public var scope: String { token.scope }
-    /// What gets the next one, if the server gave such a token.
+    /// The refresh token, if the server issued one.
     public var refreshToken: Secret? { token.refreshToken }
-    /// Who is logged in, as the server signed it, if the scope has `openid`.
+    /// The ID token, in which the server names the user, if the scope contains `openid`.
     public var idToken: Secret? { token.idToken }
-    /// When it came, by this machine's clock.
+    /// The time at which the token arrived, by this machine's clock.
     public var authenticatedTimestamp: Date { token.issuedAt }
-    /// When it ends, by this machine's clock; `distantFuture` when the server did not say.
+    /// The time at which the token expires, by this machine's clock; `distantFuture` when the server did not say.
     public var expiration: Date { token.expiresAt ?? .distantFuture }
-    /// How many seconds it was good for when it came; `Int.max` when the server did not say.
+    /// The lifetime in seconds, counted from the arrival; `Int.max` when the server did not say.
     public var expiresIn: Int {
         token.expiresAt.map { Int($0.timeIntervalSince(token.issuedAt).rounded()) } ?? .max
     }
-    /// Whether it has ended, by this machine's clock.
+    /// True when the token has expired by this machine's clock.
     public var isExpired: Bool { token.isExpired(at: SystemWallClock().now) }
 
-    /// The value of the `Authorization` header that presents the token. It is the secret itself: send it, and show it to nobody.
+    /// Returns the value of the `Authorization` header for the token. It contains the secret: send it, and never show it.
     public func buildAuthorizationHeader() -> String { token.authorization }
 }
 
 extension AccessToken {
-    /// Whether two are the same token with the same things beside it. What the engine notes about one is no part of it.
+    /// Returns true when two tokens and their related data are equal. The engine's own notes about a token are not compared.
     public static func == (one: AccessToken, other: AccessToken) -> Bool {
         one.value == other.value && one.tokenType == other.tokenType && one.scope == other.scope
             && one.refreshToken == other.refreshToken && one.idToken == other.idToken && one.expiration == other.expiration
             && one.sessionToken == other.sessionToken
     }
 
-    /// Hashes the token itself.
+    /// Hashes the token.
     public func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
 extension AccessToken: CustomStringConvertible, CustomReflectable {
-    /// The type and the scope; never a token.
+    /// The type and the scope. It never contains a token.
     public var description: String { token.description }
-    /// Nothing: `dump` shows no child.
+    /// An empty mirror, so that `dump` shows no token.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -9,21 +9,21 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Which browser a login goes to, as the original has them. Where there is a desktop there is one: the person's own.
+/// The kind of browser for a login, as in the ForgeRock SDK. A desktop system has one kind: the user's default browser.
 public enum BrowserType: Int, Sendable, CaseIterable {
-    /// A window of the system for logins; on Apple's mobile systems.
+    /// The system's window for logins, on Apple's mobile systems.
     case authSession = 0
-    /// The person's own browser.
+    /// The user's default browser.
     case nativeBrowserApp = 1
-    /// A view inside the app; on Apple's mobile systems.
+    /// A view inside the app, on Apple's mobile systems.
     case sfViewController = 2
-    /// As ``authSession``, without what the browser remembers.
+    /// Like ``authSession``, but without the browser's cookies and other stored data.
     case ephemeralAuthSession = 3
 }
 
 extension FRUser {
-    /// Begins to make a login in a browser (RFC 8252). Nil when the SDK is not started, has no OAuth 2.0 client, or such a login is under
-    /// way.
+    /// Returns a builder for a login in a browser (RFC 8252). Nil when the SDK is not started, when it has no OAuth 2.0 client,
+    /// or when another such login is in progress.
     public static func browser() -> BrowserBuilder? {
         let process = FRAuthProcess.current
         guard let started = process.started, started.options.missingClient == nil, process.browser == nil else { return nil }
@@ -31,47 +31,48 @@ extension FRUser {
     }
 }
 
-/// Says how a login in a browser is to be.
+/// A builder that configures a login in a browser.
 public struct BrowserBuilder: Sendable {
     private var type = BrowserType.nativeBrowserApp
     private var parameters: [String: String] = [:]
 
     init() {}
 
-    /// Which browser; ``BrowserType/nativeBrowserApp`` unless this is called. With one that is not here the login fails and says so: none
-    /// that remembers more takes its place.
+    /// Sets the kind of browser. The default is ``BrowserType/nativeBrowserApp``. The login fails when the kind doesn't exist
+    /// here; it never falls back to a browser that stores more data.
     public func set(browserType: BrowserType) -> BrowserBuilder {
         var builder = self
         builder.type = browserType
         return builder
     }
 
-    /// One more parameter of the authorization request, for example `acr_values`. What protects the request cannot be replaced.
+    /// Adds a parameter to the authorization request, for example `acr_values`. Parameters that protect the request cannot be
+    /// replaced.
     public func setCustomParam(key: String, value: String) -> BrowserBuilder {
         var builder = self
         builder.parameters[key] = value
         return builder
     }
 
-    /// The login, ready to begin.
+    /// Returns the login, ready to start.
     public func build() -> Browser { Browser(type, parameters, process: FRAuthProcess.current) }
 }
 
-/// A login in a browser. The redirect address of the client is one of the loopback, such as `http://127.0.0.1/callback`, or one of a scheme
-/// of the app's own, such as `com.example.app:/callback`, for which the system starts the app: it hands the address to
-/// ``validateBrowserLogin(url:)-(String)`` then.
+/// A login in a browser. The client's redirect URI is either a loopback address, such as `http://127.0.0.1/callback`, or an
+/// address with a scheme of the app's own, such as `com.example.app:/callback`. For such a scheme the system starts the app,
+/// which passes the address to ``validateBrowserLogin(url:)-(String)``.
 public final class Browser: Sendable {
     private let type: BrowserType
     private let parameters: [String: String]
     private let process: FRAuthProcess
     private let attempt = Mutex(Attempt())
 
-    /// One login.
+    /// The state of one login.
     private struct Attempt: Sendable {
         var task: Task<FRUser, any Error>?
-        /// Where the answer is left that the system gives the app.
+        /// The receiver of the redirect address that the system passes to the app.
         var receiver: RedirectReceiver?
-        /// Why the browser could not be opened.
+        /// The reason for which the browser could not be opened.
         var unopened: String?
     }
 
@@ -81,19 +82,19 @@ public final class Browser: Sendable {
         self.process = process
     }
 
-    /// The login that is under way; nil when none is.
+    /// The login that is in progress; nil when none is in progress.
     public static var currentBrowser: Browser? { FRAuthProcess.current.browser }
 
-    /// Whether this login is under way.
+    /// True while this login is in progress.
     public var isInProgress: Bool { process.browser === self }
 
-    /// Opens the browser, waits for the person to finish, and keeps the tokens.
-    /// - Throws: ``AuthError/userAlreadyAuthenticated(_:)`` where there is a token that has not ended; ``BrowserError``; ``OAuth2Error``, with
-    ///   ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` for a redirect address that nobody here can listen at; ``NetworkError``;
-    ///   ``ConfigError``.
+    /// Opens the browser, waits until the user finishes, and stores the tokens.
+    /// - Throws: ``AuthError/userAlreadyAuthenticated(_:)`` when a token that has not expired is stored; ``BrowserError``;
+    ///   ``OAuth2Error``, with ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` for a redirect URI that this process can't listen
+    ///   on; ``NetworkError``; ``ConfigError``.
     @discardableResult
     public func login() async throws -> FRUser {
-        // At once, so that who sees it under way can cancel it.
+        // The lock covers both steps, so that a task that sees the login in progress can also cancel it.
         let work = attempt.withLock { attempt -> Task<FRUser, any Error>? in
             guard process.begin(self) else { return nil }
             let work = Task { try await self.logIn() }
@@ -114,19 +115,20 @@ public final class Browser: Sendable {
         }
     }
 
-    /// The same with a completion, called once.
+    /// Logs in as ``login()`` does, and calls the completion once.
     public func login(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
         Task {
             do { completion(try await login(), nil) } catch { completion(nil, error) }
         }
     }
 
-    /// Gives the login up: it ends with ``BrowserError/externalUserAgentCancelled``. It is no error when it is not under way.
+    /// Cancels the login, which then throws ``BrowserError/externalUserAgentCancelled``. Does nothing when the login is not in
+    /// progress.
     public func cancel() { attempt.withLock { $0.task }?.cancel() }
 
-    /// Hands the login that is under way the address that the system has started the app with.
-    /// - Returns: whether it is that login's answer; what it says is found out by the login. An address that is not is left alone: it
-    ///   may be somebody else's.
+    /// Passes the address that the system started the app with to the login in progress.
+    /// - Returns: True when the address is the answer to that login; the login itself then reads the result. Any other address is
+    ///   ignored, because it may be meant for another part of the app.
     @discardableResult
     public static func validateBrowserLogin(url: String) -> Bool {
         guard let browser = currentBrowser, let ours = browser.process.started?.options.oauthRedirectUri,
@@ -136,12 +138,12 @@ public final class Browser: Sendable {
         return browser.attempt.withLock { $0.receiver }?.leave(String(query)) ?? false
     }
 
-    /// The same for an address that is a `URL` already, as the original takes it.
+    /// Passes a `URL` to the login in progress; see ``validateBrowserLogin(url:)-(String)``. The ForgeRock SDK takes a `URL`.
     @discardableResult
     public static func validateBrowserLogin(url: URL) -> Bool { validateBrowserLogin(url: url.absoluteString) }
 
     private func logIn() async throws -> FRUser {
-        // Given up before it began: no browser opens.
+        // The login was canceled before it started: don't open the browser.
         guard !Task.isCancelled else { throw BrowserError.externalUserAgentCancelled }
         guard type == .nativeBrowserApp else {
             throw BrowserError.externalUserAgentFailure(
@@ -150,7 +152,7 @@ public final class Browser: Sendable {
         guard let started = process.started else { throw ConfigError.invalidSDKState }
         if let missing = started.options.missingClient { throw missing }
         let kept = try await started.session.current()
-        // One that has ended may be what the person is to be asked for: the server gives no other without.
+        // An expired token doesn't prevent the login: the server may issue a new one only after the user logs in again.
         guard kept.ownToken?.isExpired(at: process.settings.clock.now) ?? true else {
             throw AuthError.userAlreadyAuthenticated(true)
         }
@@ -164,7 +166,7 @@ public final class Browser: Sendable {
                     do {
                         try await open(address)
                     } catch {
-                        // Once there is an answer, nobody waits for the opener any more.
+                        // The task is canceled once the answer has arrived. A failure to open the browser doesn't matter then.
                         if !Task.isCancelled { self.attempt.withLock { $0.unopened = "\(error)" } }
                         throw error
                     }
@@ -179,13 +181,14 @@ public final class Browser: Sendable {
         return FRUser(process)
     }
 
-    /// Whether nobody can listen at a redirect address because the system starts the app for it.
+    /// True when a redirect URI has a scheme of the app's own. The system then starts the app, and no listener receives the
+    /// answer.
     private static func isAppsOwn(_ redirectURI: String?) -> Bool {
         guard let scheme = redirectURI?.prefix(while: { $0 != ":" }).lowercased() else { return false }
         return scheme != "http" && scheme != "https"
     }
 
-    /// The app's tokens, or where there are parameters of this login's own, others over the same store.
+    /// Returns the app's token source, or a source over the same store with the additional parameters of this login.
     private func tokens(of client: IdentityClient) throws -> TokenSource {
         guard !parameters.isEmpty, let known = client.profile.client else { return client.tokens }
         var profile = client.profile

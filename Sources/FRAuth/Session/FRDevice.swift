@@ -1,19 +1,20 @@
 public import SignetJourney
 
-/// This device, as servers are told of it.
+/// The device that the app runs on, as the app describes it to servers.
 public struct FRDevice: Sendable {
-    /// What it is known by to servers of this app, the same each time: it depends on the machine and on ``FRAuth/applicationName``.
+    /// The device's identifier for the servers of this app. It is stable: it depends on the machine and on
+    /// ``FRAuth/applicationName``.
     public let identifier: String
 
-    /// This device. Nil where the machine has no id of its own (machine-id(5)): a made-up one would be another device each time.
+    /// The current device. Nil when the machine has no machine-id(5), because a generated identifier would differ each time.
     public static var currentDevice: FRDevice? {
         DeviceProfileCollector.identifier(for: FRAuth.applicationName).map { FRDevice(identifier: $0) }
     }
 
-    /// What the device is, as far as a program without rights can see it.
+    /// Returns the device's profile, with the data that an unprivileged process can read.
     public func getProfile() async -> DeviceProfile { profile }
 
-    /// The same with a completion, called once.
+    /// Collects the device's profile and calls the completion once.
     public func getProfile(completion: @escaping @Sendable (DeviceProfile) -> Void) {
         Task { completion(profile) }
     }
@@ -22,9 +23,9 @@ public struct FRDevice: Sendable {
 }
 
 extension DeviceProfileCallback {
-    /// Enters what ``FRDevice/currentDevice`` says of itself, as far as the server asks for it. Where it is is not known here: an app that
-    /// knows adds it to ``FRDevice/getProfile()`` and says ``setProfile(_:)``.
-    /// - Returns: what was found out; nil, and nothing is entered, where there is no ``FRDevice/currentDevice``.
+    /// Enters the profile of ``FRDevice/currentDevice``, with the parts that the server asks for. It contains no location: an app
+    /// that knows the location adds it to the profile from ``FRDevice/getProfile()`` and calls ``setProfile(_:)``.
+    /// - Returns: The collected profile; nil, with nothing entered, when ``FRDevice/currentDevice`` is nil.
     @discardableResult
     public func execute() -> DeviceProfile? {
         guard let profile = FRDevice.currentDevice?.profile else { return nil }

@@ -6,23 +6,23 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The session of the server, and journeys for one.
+/// The session with the server, and the functions that run journeys.
 public struct FRSession: Sendable {
     private let process: FRAuthProcess
 
     private init() { process = FRAuthProcess.current }
 
-    /// The session that is stored. Nil when there is none, when the SDK is not started, and when what is stored cannot be read, which
-    /// ``FRAuth/lastStorageError`` tells then. The server is not asked.
+    /// The stored session. Nil when no session is stored, when the SDK is not started, or when the stored data cannot be read;
+    /// then ``FRAuth/lastStorageError`` has the error. It doesn't ask the server.
     public static var currentSession: FRSession? {
         FRAuthProcess.current.started?.session.kept.session == nil ? nil : FRSession()
     }
 
-    /// The session's token as it is stored; nil when there is none any more.
+    /// The token of the stored session; nil after the session has been removed.
     public var sessionToken: Token? { process.started?.session.kept.session.map { Token($0) } }
 
-    /// Ends the session, and what came of it; see ``FRUser/logout(forceEndSession:)``. The original leaves the tokens, which nothing can be
-    /// done with any more.
+    /// Ends the session and the tokens from it; see ``FRUser/logout(forceEndSession:)``. The ForgeRock SDK keeps the tokens,
+    /// although they can't be used any more.
     @discardableResult
     public func logout() -> Task<LogOutReport, Never> {
         FRUser(process).logout()
@@ -32,22 +32,23 @@ public struct FRSession: Sendable {
 // MARK: Journeys
 
 extension FRSession {
-    /// Begins a journey.
+    /// Starts a journey.
     /// - Parameters:
-    ///   - authIndexValue: its name.
-    ///   - authIndexType: what the name is of; `service` for a journey.
-    ///   - completion: called once with the first step, or why there is none: ``ConfigError/invalidSDKState`` before ``FRAuth/start(options:)``.
+    ///   - authIndexValue: The journey's name.
+    ///   - authIndexType: The type of the name; `service` for a journey.
+    ///   - completion: Called once with the first step, or with an error: ``ConfigError/invalidSDKState`` before
+    ///     ``FRAuth/start(options:)``.
     public static func authenticate<T: Sendable>(
         authIndexValue: String, authIndexType: String = "service", completion: @escaping NodeCompletion<T>
     ) {
         begin(AuthenticationIndex(type: authIndexType, value: authIndexValue), completion)
     }
 
-    /// The same for who waits.
+    /// Starts a journey and returns its first step or its result.
     /// - Parameters:
-    ///   - type: what the journey is to end with; see ``Node/next(completion:)``.
-    ///   - authIndexValue: its name.
-    ///   - authIndexType: what the name is of; `service` for a journey.
+    ///   - type: The type of the journey's result; see ``Node/next(completion:)``.
+    ///   - authIndexValue: The journey's name.
+    ///   - authIndexType: The type of the name; `service` for a journey.
     /// - Throws: ``ConfigError``, ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, authIndexValue: String, authIndexType: String = "service"
@@ -55,39 +56,39 @@ extension FRSession {
         try await service(AuthenticationIndex(type: authIndexType, value: authIndexValue)).next(type)
     }
 
-    /// Begins what a policy asks for before it lets somebody in.
+    /// Starts the journey that a policy's advice asks for before the user gets access.
     public static func authenticate<T: Sendable>(policyAdvice: PolicyAdvice, completion: @escaping NodeCompletion<T>) {
         begin(.advice(policyAdvice), completion)
     }
 
-    /// The same for who waits.
-    /// - Throws: as ``authenticate(_:authIndexValue:authIndexType:)``.
+    /// Starts the journey that a policy's advice asks for, and returns its first step or its result.
+    /// - Throws: The errors of ``authenticate(_:authIndexValue:authIndexType:)``.
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, policyAdvice: PolicyAdvice
     ) async throws -> sending NodeResult<T> {
         try await service(.advice(policyAdvice)).next(type)
     }
 
-    /// Goes on with a journey that was suspended, at the link that its e-mail has.
+    /// Resumes a suspended journey at the link from its email.
     public static func authenticate<T: Sendable>(resumeURI: String, completion: @escaping NodeCompletion<T>) {
         with(.standard, completion) { $0.resume(resumeURI, completion: completion) }
     }
 
-    /// The same with the link as a `URL`, as the original takes it.
+    /// Resumes a suspended journey at the link from its email, as a `URL`, which the ForgeRock SDK takes.
     public static func authenticate<T: Sendable>(resumeURI: URL, completion: @escaping NodeCompletion<T>) {
         authenticate(resumeURI: resumeURI.absoluteString, completion: completion)
     }
 
-    /// The same for who waits.
-    /// - Throws: ``AuthError/invalidResumeURI(_:)``; as ``authenticate(_:authIndexValue:authIndexType:)``.
+    /// Resumes a suspended journey at the link from its email, and returns the next step or the result.
+    /// - Throws: ``AuthError/invalidResumeURI(_:)``; the errors of ``authenticate(_:authIndexValue:authIndexType:)``.
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, resumeURI: String
     ) async throws -> sending NodeResult<T> {
         try await service(.standard).resume(type, link: resumeURI)
     }
 
-    /// The same for who waits, with the link as a `URL`.
-    /// - Throws: ``AuthError/invalidResumeURI(_:)``; as ``authenticate(_:authIndexValue:authIndexType:)``.
+    /// Resumes a suspended journey at the link from its email, as a `URL`, and returns the next step or the result.
+    /// - Throws: ``AuthError/invalidResumeURI(_:)``; the errors of ``authenticate(_:authIndexValue:authIndexType:)``.
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, resumeURI: URL
     ) async throws -> sending NodeResult<T> {

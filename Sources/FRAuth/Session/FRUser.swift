@@ -2,52 +2,54 @@ import SignetCore
 public import SignetJourney
 import SignetStorage
 
-/// Who is logged in. It holds nothing: each call is about what is stored at that moment, with the settings of that moment.
+/// The user that is logged in. It holds no data: each call reads the data that is stored at that time, with the settings of that
+/// time.
 public final class FRUser: Sendable {
     private let process: FRAuthProcess
 
     init(_ process: FRAuthProcess = .current) { self.process = process }
 
-    /// Who is logged in: somebody with a session or with tokens that are stored, unless those came from a session that is stored no more.
-    /// Nil when nobody is, when the SDK is not started, and when what is stored cannot be read, which ``FRAuth/lastStorageError`` tells
-    /// then. The server is not asked.
+    /// The user that is logged in, which means that a session or tokens are stored. Tokens from a session that was removed do not
+    /// count. Nil when no user is logged in, when the SDK is not started, or when the stored data cannot be read; then
+    /// ``FRAuth/lastStorageError`` has the error. It doesn't ask the server.
     public static var currentUser: FRUser? {
         guard let session = FRAuthProcess.current.started?.session, !session.kept.isNobody else { return nil }
         return FRUser()
     }
 
-    /// The access token as it is stored, ended or not; nil when there is none, or it came from another session than the stored one, or
-    /// from one that is stored no more. It renews nothing and removes nothing: ``getAccessToken()-3l3ew`` does.
+    /// The stored access token, expired or not. Nil when no token is stored, or when the token came from a session other than the
+    /// stored one. It renews and removes nothing; ``getAccessToken()-3l3ew`` does.
     public var token: AccessToken? {
         guard let kept = process.started?.session.kept else { return nil }
         return kept.ownToken.map { AccessToken($0, session: kept.session) }
     }
 
-    /// The value of the `Authorization` header that presents the stored token; empty when there is none.
+    /// Returns the value of the `Authorization` header for the stored token; an empty string without a token.
     public func buildAuthHeader() -> String { token?.buildAuthorizationHeader() ?? "" }
 }
 
 // MARK: Logging in
 
 extension FRUser {
-    /// Begins the journey that logs in (``FROptions/authServiceName``).
-    /// - Parameter completion: gets the first step, or why there is none: ``ConfigError/invalidSDKState``,
+    /// Starts the journey that logs the user in (``FROptions/authServiceName``).
+    /// - Parameter completion: Gets the first step, or an error: ``ConfigError/invalidSDKState`` or
     ///   ``AuthError/userAlreadyAuthenticated(_:)``. The user comes from ``Node/next(completion:)``.
     public static func login(completion: @escaping NodeCompletion<FRUser>) {
         begin(\.authenticationService, completion)
     }
 
-    /// Begins the journey that registers (``FROptions/registrationServiceName``); otherwise as ``login(completion:)``.
+    /// Starts the journey that registers a user (``FROptions/registrationServiceName``); see ``login(completion:)`` for the
+    /// completion.
     public static func register(completion: @escaping NodeCompletion<FRUser>) {
         begin(\.registrationService, completion)
     }
 
-    /// ``login(completion:)`` for who waits.
+    /// Starts the journey that logs the user in, and returns its first step or its result.
     /// - Throws: ``ConfigError``, ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public static func login() async throws -> sending NodeResult<FRUser> { try await begin(\.authenticationService) }
 
-    /// ``register(completion:)`` for who waits.
-    /// - Throws: as ``login()``.
+    /// Starts the journey that registers a user, and returns its first step or its result.
+    /// - Throws: The errors of ``login()``.
     public static func register() async throws -> sending NodeResult<FRUser> { try await begin(\.registrationService) }
 
     private static func begin(
@@ -66,7 +68,7 @@ extension FRUser {
         try await service(name).next()
     }
 
-    /// The journey, if nobody is logged in.
+    /// Returns the journey if no user is logged in.
     private static func service(_ name: KeyPath<ServerProfile, String>) async throws -> AuthService {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
         let kept = try await started.session.current()
@@ -78,60 +80,65 @@ extension FRUser {
 // MARK: Tokens
 
 extension FRUser {
-    /// Sees to it that there is a token that is good: renews it within the threshold, or gets one for the session.
-    /// - Returns: this user, whose ``token`` it is.
-    /// - Throws: ``TokenError/nullToken`` when nobody is logged in; ``AuthError/userAuthenticationRequired`` when what is stored gets no
-    ///   token any more; ``OAuth2Error``, ``NetworkError`` and ``AuthApiError`` with everything kept, of which
-    ///   ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` and ``OAuth2Error/other(_:)`` may mean that the session lives and the server
-    ///   wants something of the person first, a consent for example, which ``FRUser/browser()`` shows; ``ConfigError`` without an
-    ///   OAuth 2.0 client; `StoreError`.
+    /// Makes sure that a valid token is stored: renews the token within the threshold, or gets one for the session.
+    /// - Returns: This user, with the token in ``token``.
+    /// - Throws:
+    ///   - ``TokenError/nullToken`` when no user is logged in.
+    ///   - ``AuthError/userAuthenticationRequired`` when the stored session and tokens no longer get a token.
+    ///   - ``OAuth2Error``, ``NetworkError`` and ``AuthApiError``; everything stays stored.
+    ///     ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` and ``OAuth2Error/other(_:)`` can mean that the session is valid and
+    ///     that the server first wants an interaction with the user, such as consent, which ``FRUser/browser()`` shows.
+    ///   - ``ConfigError`` without an OAuth 2.0 client.
+    ///   - `StoreError`.
     @discardableResult
     public func getAccessToken() async throws -> FRUser {
         try await about { try await $0.token() }
         return self
     }
 
-    /// The same with a completion, called once.
+    /// Makes sure that a valid token is stored, and calls the completion once.
     public func getAccessToken(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
         tell(completion) { try await self.getAccessToken() }
     }
 
-    /// The same for a thread that may block. Never call it from a task or a completion of this module.
-    /// - Throws: as ``getAccessToken()-3l3ew``.
+    /// Makes sure that a valid token is stored, and blocks the calling thread meanwhile. Never call it from a task or a
+    /// completion of this module.
+    /// - Throws: The errors of ``getAccessToken()-3l3ew``.
     @available(*, noasync, message: "It blocks the thread: use `try await getAccessToken()`.")
     @discardableResult
     public func getAccessToken() throws -> FRUser {
         try Blocking.wait { await Result(of: { try await self.getAccessToken() }) }.get()
     }
 
-    /// Gets a new token, whether or not the stored one has ended.
-    /// - Throws: as ``getAccessToken()-3l3ew``.
+    /// Gets a new token, even when the stored one has not expired.
+    /// - Throws: The errors of ``getAccessToken()-3l3ew``.
     @discardableResult
     public func refresh() async throws -> FRUser {
         try await about { try await $0.refresh() }
         return self
     }
 
-    /// The same with a completion, called once.
+    /// Gets a new token, and calls the completion once.
     public func refresh(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
         tell(completion) { try await self.refresh() }
     }
 
-    /// The same for a thread that may block. Never call it from a task or a completion of this module.
-    /// - Throws: as ``getAccessToken()-3l3ew``.
+    /// Gets a new token, and blocks the calling thread meanwhile. Never call it from a task or a completion of this module.
+    /// - Throws: The errors of ``getAccessToken()-3l3ew``.
     @available(*, noasync, message: "It blocks the thread: use `try await refresh()`.")
     @discardableResult
     public func refreshSync() throws -> FRUser {
         try Blocking.wait { await Result(of: { try await self.refresh() }) }.get()
     }
 
-    /// Removes the tokens and revokes them; the session stays.
-    /// - Throws: ``NetworkError``, ``OAuth2Error`` and so on when the server could not be told; the tokens are removed all the same.
+    /// Removes the tokens and revokes them at the server. The session stays.
+    /// - Throws: ``NetworkError``, ``OAuth2Error`` and others when the server could not revoke the tokens. The stored tokens are
+    ///   removed anyway.
     public func revokeAccessToken() async throws {
         try await about { try await $0.revoke() }
     }
 
-    /// The same with a completion, called once; it gets the user beside an error too.
+    /// Removes and revokes the tokens, and calls the completion once. The completion gets the user even with an error.
     public func revokeAccessToken(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
         Task {
             do {
@@ -143,18 +150,18 @@ extension FRUser {
         }
     }
 
-    /// What the server says about the person. A token that it does not take is renewed once.
-    /// - Throws: as ``getAccessToken()-3l3ew``.
+    /// Returns the server's claims about the user. A token that the server rejects is renewed once.
+    /// - Throws: The errors of ``getAccessToken()-3l3ew``.
     public func getUserInfo() async throws -> UserInfo {
         UserInfo(try await about { try await $0.userInfo() })
     }
 
-    /// The same with a completion, called once.
+    /// Gets the server's claims about the user, and calls the completion once.
     public func getUserInfo(completion: @escaping @Sendable (_ info: UserInfo?, _ error: (any Error)?) -> Void) {
         tell(completion) { try await self.getUserInfo() }
     }
 
-    /// Asks for something that is about tokens.
+    /// Runs work that needs stored tokens or a session, after a check of the configuration and of the stored data.
     @discardableResult
     private func about<Value: Sendable>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
         guard let started = process.started else { throw ConfigError.invalidSDKState }
@@ -178,9 +185,10 @@ extension FRUser {
 // MARK: Logging out
 
 extension FRUser {
-    /// Logs out. On this machine nobody is logged in when this returns; then the tokens are revoked and the session is ended at the
-    /// server, which the task waits for and reports. Without a network this machine is logged out all the same.
-    /// - Parameter forceEndSession: whether the session that the id_token names is ended too where there was a session of a journey.
+    /// Logs out. When this method returns, no user is logged in on this machine. The returned task revokes the tokens, ends the
+    /// session at the server and reports the results. Without a network, the user is still logged out on this machine.
+    /// - Parameter forceEndSession: True to also end the OpenID session that the ID token names when the user had a session from
+    ///   a journey.
     @discardableResult
     public func logout(forceEndSession: Bool = false) -> Task<LogOutReport, Never> {
         guard let session = process.started?.session else { return Task { LogOutReport.nothing } }
@@ -189,7 +197,7 @@ extension FRUser {
 }
 
 extension Result where Failure == any Error, Success: Sendable {
-    /// What became of some work.
+    /// Runs work and captures its outcome.
     init(of body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }

@@ -3,24 +3,24 @@ import SignetJourney
 import SignetStorage
 import Synchronization
 
-/// Where the session, the tokens and the last settings of an app are in a keychain. The session is the access group's where there is
-/// one, the tokens are always the app's own (protocol/journey.md section 3.1).
+/// The location of an app's session, tokens and last settings in a keychain. The session belongs to the access group if there is
+/// one. The tokens always belong to the app alone (protocol/journey.md section 3.1).
 struct LegacyPlace: Sendable {
     let keychain: Keychain
     /// The app's name.
     let application: String
-    /// The access group; nil for a session of the app's own.
+    /// The access group; nil when the session belongs to the app alone.
     let group: String?
-    /// The lock file; nil for one beside the user's vault.
+    /// The lock file; nil for the default next to the user's vault.
     let lockFile: String?
 
     private var own: String { "frauth/app/\(application)" }
     private var shared: String { group.map { "frauth/group/\($0)" } ?? own }
 
-    /// A store whose items can be read and saved for as long as `gate` is open; without one always.
-    /// - Throws: `StoreError` when the place for the lock file is not known or not safe.
+    /// Returns a store that reads and saves items only while `gate` is open. The default gate is always open.
+    /// - Throws: `StoreError` when the folder for the lock file is unknown or unsafe.
     func store(_ gate: Gate = .always) throws(StoreError) -> SessionStore {
-        // Who shares a session takes turns with it.
+        // Apps that share a session must share its lock file.
         let turns = if let lockFile { lockFile } else { try SessionStore.lockFile(for: shared) }
         return try SessionStore(
             tokens: GatedStorage(inner: KeychainStorage(account: "\(own)/tokens", in: keychain), gate: gate),
@@ -29,13 +29,13 @@ struct LegacyPlace: Sendable {
             lockFile: turns)
     }
 
-    /// The settings that the SDK was started with last.
+    /// The settings that the SDK was last started with.
     var lastOptions: KeychainStorage<JSONValue> { KeychainStorage(account: "\(own)/options", in: keychain) }
 }
 
-/// Whether what runs with some settings may use what is stored. It opens when it is known that the session is of these settings, and closes
-/// when the SDK is started with others that end it: a journey of the old server neither puts its session where the new server's belongs,
-/// nor is it given that one.
+/// A gate that decides if code with certain settings may use the stored data. It opens when the stored session is known to belong
+/// to these settings. It closes when the SDK is started with other settings that end the session. A journey of the old server can
+/// then neither store its session in place of the new server's, nor read the new one.
 final class Gate: Sendable {
     private enum State {
         case beginning, open, closed
@@ -47,10 +47,10 @@ final class Gate: Sendable {
 
     private init(_ state: State) { self.state = Mutex(state) }
 
-    /// One that is open.
+    /// A gate that is always open.
     static let always = Gate(.open)
 
-    /// Why nothing is done for settings that were replaced.
+    /// The error for settings that were replaced.
     static let isClosed = StoreError(
         .invalid, "use the session", "the SDK was started with other settings meanwhile: begin the login again")
 
@@ -67,7 +67,7 @@ final class Gate: Sendable {
     }
 }
 
-/// A storage that reads and saves for as long as its gate is open, and removes in any case.
+/// A storage that reads and saves only while its gate is open. It can always remove.
 struct GatedStorage<T: Codable & Sendable>: Storage {
     let inner: KeychainStorage<T>
     let gate: Gate

@@ -5,54 +5,55 @@ import Synchronization
 
 /// The session and the tokens of one started SDK.
 ///
-/// The original's properties answer at once what is stored. They must not wait for a thread of Swift's pool, as it may be one of those
-/// that they are called on: what they wait for runs on threads of its own, over a store that nobody else uses.
+/// The properties of the ForgeRock SDK's interface return stored data synchronously. They must not wait for a thread of Swift's
+/// pool, because they may block one of those threads themselves. The work that they wait for therefore runs on separate threads,
+/// over a store that no other code uses.
 final class LegacySession: Sendable {
     let client: IdentityClient
-    /// The same app, to look at what is stored and to remove it: no gate is in its way.
+    /// A token source of the same app that reads and removes stored data without a gate.
     private let keeper: TokenSource
     private let place: Place
     private let state = Mutex(State())
 
-    /// Where things are kept.
+    /// The location of the stored data.
     enum Place: Sendable {
-        /// In a keychain: the gate of the store that the client has, and another store of the same items, to look at.
+        /// A keychain: the gate of the client's store, and a second store of the same items for synchronous reads.
         case keychain(LegacyPlace, Gate, looking: SessionStore)
-        /// In a store of the app's own.
+        /// The app's own store.
         case app
     }
 
-    /// What is stored.
+    /// The stored data.
     struct Kept: Sendable {
         var session: SSOToken?
         var token: SignetCore.AccessToken?
         var isEmpty: Bool { session == nil && token == nil }
 
-        /// The token, unless it came from another session than the stored one, or from one that is stored no more: apps that share a
-        /// session log one another out.
+        /// The token, unless it came from a session other than the stored one. Apps that share a session log one another out.
         var ownToken: SignetCore.AccessToken? {
             token.flatMap { $0.session == session.map(SessionIdentity.init) ? $0 : nil }
         }
 
-        /// Whether nobody is logged in.
+        /// True when no user is logged in.
         var isNobody: Bool { session == nil && ownToken == nil }
     }
 
     private struct State {
-        /// What was seen last, and the store's count then.
+        /// The data that was read last, and the store's generation at that time.
         var seen: (kept: Kept, count: Int64)?
-        /// How many log-outs have not yet removed what they remove.
+        /// The number of logouts and restarts that have not finished the removal of stored data.
         var leaving = 0
-        /// What was begun by starting; it needs no thread of Swift's pool unless something is leaving.
+        /// The work of the start. It needs a thread of Swift's pool only while `leaving` is above zero.
         var ready: Task<Void, Never>?
-        /// What comes before anything else is done.
+        /// The last task in the queue: later work waits for it.
         var tail: Task<Void, Never>?
         var former: Task<LogOutReport?, Never>?
         var failure: StoreError?
-        /// Why it is not known that what is stored may be sent to this server. Until it is removed, nothing is done with it.
+        /// The reason for which it is unknown if the stored data may be sent to this server. The data is not used until it is
+        /// removed.
         var doubt: StoreError?
         var options: FROptions?
-        /// Whether the SDK was started with other settings, which end this session.
+        /// True when the SDK was started with other settings, which end this session.
         var isClosed = false
     }
 
@@ -62,18 +63,18 @@ final class LegacySession: Sendable {
         self.place = place
     }
 
-    /// Why what is stored could not be read, the last time that it could not.
+    /// The last error from reading or writing stored data.
     var lastFailure: StoreError? { state.withLock { $0.failure } }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// What is stored, at once.
+    /// The stored data, read synchronously.
     var kept: Kept {
         let count = keeper.store.generation
         let (seen, isNobody) = state.withLock { ($0.seen, $0.leaving > 0) }
         if isNobody { return Kept() }
         switch place {
-        // The app's storage may need the very thread that asks. What it holds is seen after each call that may have changed it.
+        // The app's storage may need the thread that calls. This session reads it after each call that may have changed it.
         case .app: return seen?.kept ?? Kept()
         case .keychain(_, _, let looking):
             if let seen, seen.count == count { return seen.kept }
@@ -84,8 +85,8 @@ final class LegacySession: Sendable {
         }
     }
 
-    /// The same for who can wait.
-    /// - Throws: `StoreError` when it may not be used.
+    /// Returns the stored data.
+    /// - Throws: `StoreError` when the data may not be used.
     func current() async throws(StoreError) -> Kept {
         try await settle()
         let count = keeper.store.generation
@@ -107,10 +108,10 @@ final class LegacySession: Sendable {
         }
     }
 
-    // MARK: Doing
+    // MARK: Operations
 
-    /// Waits until everything is removed that was to be removed before.
-    /// - Throws: why it is not.
+    /// Waits until the removals that began before are complete.
+    /// - Throws: The error that prevents the use of the stored data.
     func settle() async throws(StoreError) {
         await wait()
         let (isClosed, doubt) = state.withLock { ($0.isClosed, $0.doubt) }
@@ -125,8 +126,9 @@ final class LegacySession: Sendable {
         }
     }
 
-    /// Asks for something, and looks at what it has left where nothing else tells that it has changed.
-    /// - Throws: what `body` throws, as the original's error.
+    /// Runs work with the tokens. Over the app's own store it then reads the stored data again, because such a store does not
+    /// report changes.
+    /// - Throws: The error of `body`, converted to the ForgeRock SDK's error.
     func run<Value>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
         try await settle()
         do {
@@ -139,7 +141,7 @@ final class LegacySession: Sendable {
         }
     }
 
-    /// Logs out. What is stored is gone for everybody here when this returns, and is removed before anything else is done.
+    /// Logs out. When this method returns, this process treats the stored data as removed. The removal precedes all later work.
     func logOut(endsOpenIDSession: Bool) -> Task<LogOutReport, Never> {
         let tokens = keeper
         let taking = state.withLock { state in
@@ -164,8 +166,8 @@ final class LegacySession: Sendable {
         }
     }
 
-    /// How the session before was ended at the server: the one that the last login replaced, or the one that starting with other settings
-    /// ended; nil when there was none.
+    /// Returns the report about the end of the former session at the server: the session that the last login replaced, or the
+    /// session that ended because the SDK was started with other settings. Nil when no session was ended.
     func formerReport() async -> LogOutReport? {
         await wait()
         if let replaced = client.tokens.replaced { return replaced }
@@ -176,16 +178,17 @@ final class LegacySession: Sendable {
 // MARK: Starting
 
 extension LegacySession {
-    /// What was started before.
+    /// The SDK that was started before.
     struct Former: Sendable {
         let session: LegacySession
         let options: FROptions
     }
 
-    /// Begins: ends the session that other settings have left, if one of the six differs, and remembers these.
+    /// Begins a start: ends the session of other settings if one of the six decisive settings differs, and stores these settings.
     /// - Parameters:
-    ///   - former: what was started before in this process.
-    ///   - restore: makes a client of the settings of the last time; it throws for those that cannot be used any more.
+    ///   - former: The SDK that was started before in this process.
+    ///   - restore: Creates a token source with the settings of the last start. It throws for settings that can't be used any
+    ///     more.
     func begin(
         with options: FROptions, after former: Former?,
         restoring restore: @escaping @Sendable (FROptions) throws -> TokenSource
@@ -204,7 +207,7 @@ extension LegacySession {
             self.state.withLock { if ends || isLeaving { $0.leaving -= 1 } }
         }
         state.withLock { state in
-            // What waits for others is not waited for: until then nobody is logged in.
+            // `kept` must not block on work for a former session. Until that is done, it reports that no user is logged in.
             state.options = options
             if ends || isLeaving { state.leaving = 1 }
             state.ready = Task(executorPreference: Blocking.executor, operation: settling)
@@ -212,12 +215,13 @@ extension LegacySession {
         }
     }
 
-    /// Removes what other settings have left, and then remembers these: who is stopped between the two begins again.
+    /// Removes the session of other settings, and then stores these settings. If the program stops in between, the next start
+    /// does both again.
     private func settle(
         for options: FROptions, _ former: Former?, _ restore: @Sendable (FROptions) throws -> TokenSource
     ) async {
         var isTheSame = false
-        // Of what was in doubt before, the start before knows no more than this one.
+        // A former start in doubt does not know to which server the stored session belongs, so ignore its settings.
         let former = former.flatMap { former in former.session.state.withLock { $0.doubt } == nil ? former : nil }
         do {
             let document = try await slot?.get()
@@ -233,18 +237,18 @@ extension LegacySession {
                 ?? StoreError(.otherType, "read the last settings", "they are none: call FRAuth.shared.logout() to begin anew")
             state.withLock { state in
                 state.failure = failure
-                // Where there is no vault there is nothing that could be sent to the wrong server.
+                // Without a vault, no stored session exists that could be sent to the wrong server.
                 if failure.code != .noVault, !isTheSame { state.doubt = failure }
             }
         }
     }
 
-    /// Where the settings are remembered; nil where they are not.
+    /// The storage of the last settings; nil over the app's own store, which has none.
     private var slot: KeychainStorage<JSONValue>? {
         if case .keychain(let place, _, _) = place { place.lastOptions } else { nil }
     }
 
-    /// What was in doubt is removed: from here on everything is of these settings.
+    /// Ends the doubt after the data in doubt was removed: stores the settings and opens the gate.
     private func beginAnew() async {
         do {
             if let document = state.withLock({ $0.options?.document }) { try await slot?.save(item: document) }
@@ -256,9 +260,9 @@ extension LegacySession {
     }
 
     /// Ends the session of other settings.
-    /// - Parameter old: the app as it was; nil when that cannot be made any more, so that no server can be told: its session must not go
-    ///   to this one.
-    /// - Throws: why it is still stored.
+    /// - Parameter old: The token source with the old settings. Nil when it can't be created; the session is then not ended at a
+    ///   server, because it must not be sent to this server.
+    /// - Throws: The error that prevents the removal.
     private func end(_ old: TokenSource?) async throws(StoreError) {
         let leaving = await (old ?? keeper).takeOut()
         let report = Task { () -> LogOutReport? in
@@ -271,12 +275,12 @@ extension LegacySession {
         }
     }
 
-    /// What is stored is this server's, unless that is not known.
+    /// Opens the gate unless it is in doubt that the stored data belongs to this server.
     private func openGate() {
         if case .keychain(_, let gate, _) = place, state.withLock({ $0.doubt }) == nil { gate.open() }
     }
 
-    /// From now on nothing is saved or sent, and nobody is logged in.
+    /// Closes the session: from now on nothing is saved or sent, and no user is logged in.
     private func close() {
         if case .keychain(_, let gate, _) = place { gate.close() }
         state.withLock { state in
@@ -286,7 +290,7 @@ extension LegacySession {
     }
 }
 
-// MARK: What a journey ends with
+// MARK: Result of a journey
 
 extension LegacySession: JourneyEndings {
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T {
@@ -301,14 +305,14 @@ extension LegacySession: JourneyEndings {
         return result
     }
 
-    /// A token that is good.
+    /// Returns a valid token.
     private func accessToken() async throws -> AccessToken {
         guard client.profile.client != nil else { throw AuthError.invalidOAuth2Client }
         let token = try await run { try await $0.token() }
         return AccessToken(token, session: try await current().session)
     }
 
-    /// Who is logged in, with tokens where the app is a client.
+    /// Returns the user. When the app is an OAuth 2.0 client, it first gets a token.
     private func user() async throws -> FRUser {
         if client.profile.client != nil {
             _ = try await accessToken()

@@ -7,17 +7,17 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a server says about a person (OpenID Connect Core section 5.1). A claim that is absent, or of another type, is nil.
+/// The claims about a user (OpenID Connect Core section 5.1). A claim that is absent or has another type is nil.
 public struct UserInfo: Sendable, Hashable {
     private let claims: [String: JSONValue]
 
     init(_ info: SignetJourney.UserInfo) { claims = info.claims }
 
-    /// Every claim as it came.
+    /// All claims, as the server sent them.
     public var userInfo: [String: Any] { LegacyJSON.dictionary(.object(claims)) }
-    /// Who it is, at this server and for ever.
+    /// The user's permanent identifier at this server.
     public var sub: String? { text("sub") }
-    /// The name to show.
+    /// The full name, to show.
     public var name: String? { text("name") }
     /// The given names.
     public var givenName: String? { text("given_name") }
@@ -27,33 +27,33 @@ public struct UserInfo: Sendable, Hashable {
     public var middleName: String? { text("middle_name") }
     /// The casual name.
     public var nickname: String? { text("nickname") }
-    /// The name that the person wants to be called by at this service.
+    /// The name by which the user wants to be called at this service.
     public var preferredUsername: String? { text("preferred_username") }
-    /// The person's page.
+    /// The address of the user's profile page.
     public var profile: URL? { address("profile") }
-    /// A picture of the person.
+    /// The address of a picture of the user.
     public var picture: URL? { address("picture") }
-    /// The person's own site.
+    /// The address of the user's website.
     public var website: URL? { address("website") }
-    /// The address for e-mail.
+    /// The email address.
     public var email: String? { text("email") }
-    /// Whether that address was seen to be the person's.
+    /// True when the server has verified that the email address is the user's.
     public var emailVerified: Bool? { truth("email_verified") }
-    /// The gender, in the server's words.
+    /// The gender, as the server writes it.
     public var gender: String? { text("gender") }
-    /// The birthday at midnight UTC.
+    /// The date of birth, at midnight UTC.
     public var birthDate: Date? {
         text("birthdate").flatMap { try? Date($0, strategy: Date.ISO8601FormatStyle().year().month().day()) }
     }
     /// The time zone, for example `Europe/Paris`.
     public var zoneInfo: String? { text("zoneinfo") }
-    /// The language and country.
+    /// The locale: language and country.
     public var locale: String? { text("locale") }
     /// The telephone number.
     public var phoneNumber: String? { text("phone_number") }
-    /// Whether that number was seen to be the person's.
+    /// True when the server has verified that the phone number is the user's.
     public var phoneNumberVerified: Bool? { truth("phone_number_verified") }
-    /// When what is said here was changed last.
+    /// The time at which the claims last changed.
     public var updatedAt: Date? { claims["updated_at"]?.wholeNumber.map { Date(timeIntervalSince1970: Double($0)) } }
     /// The postal address.
     public var address: Address? { claims["address"]?.object.map(Address.init) }
@@ -69,7 +69,7 @@ public struct Address: Sendable, Hashable {
 
     init(_ members: [String: JSONValue]) { self.members = members }
 
-    /// The whole address, as on a label.
+    /// The whole address, formatted for a mailing label.
     public var formatted: String? { members["formatted"]?.string }
     /// Street and number.
     public var streetAddress: String? { members["street_address"]?.string }

@@ -1,16 +1,17 @@
-/// Called when something has been done.
+/// A callback for an operation that succeeded.
 public typealias SuccessCallback = @Sendable () -> Void
-/// Called when something has failed, with an ``FRError``.
+/// A callback for an operation that failed, with an ``FRError``.
 public typealias ErrorCallback = @Sendable (any Error) -> Void
-/// Called with accounts.
+/// A callback that gets accounts.
 public typealias AccountsCallback = @Sendable ([Account]) -> Void
-/// Called with an account.
+/// A callback that gets an account.
 public typealias AccountCallback = @Sendable (Account) -> Void
-/// Called with the mechanism that was made.
+/// A callback that gets the mechanism that was created.
 public typealias MechanismCallback = @Sendable (Mechanism) -> Void
 
-/// How callbacks are called: one of the two, once, on the global executor of Swift's tasks; never on the thread of the caller,
-/// and never before the call has returned to a caller on that executor's last thread.
+/// The functions that call callbacks. One of the two callbacks is called, once, on the global executor of Swift's tasks. It is
+/// never called on the caller's thread. When the caller occupies that executor's last thread, it is not called before the call
+/// has returned.
 enum Callbacks {
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, onSuccess: @escaping @Sendable (Value) -> Void,
@@ -35,13 +36,13 @@ enum Callbacks {
     }
 }
 
-/// What to call when an operation has ended: the Android form of two callbacks. One of the two is called, once, on the global
-/// executor of Swift's tasks.
+/// A listener with two closures, as in the ForgeRock SDK for Android. One of the two is called, once, on the global executor of
+/// Swift's tasks.
 public struct FRAListener<Value: Sendable>: Sendable {
     let onSuccess: @Sendable (Value) -> Void
     let onFailure: ErrorCallback
 
-    /// A listener of two closures.
+    /// Creates a listener from two closures.
     public init(onSuccess: @escaping @Sendable (Value) -> Void, onFailure: @escaping ErrorCallback) {
         self.onSuccess = onSuccess
         self.onFailure = onFailure

@@ -7,24 +7,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-// The Android form of the same calls: its names, its order of parameters, and listeners of two closures.
+// The interface of the ForgeRock SDK for Android: its names, its order of parameters, and listeners with two closures.
 
 extension FRAClient {
-    /// Enrols what a URI offers; see ``createMechanismFromUri(uri:onSuccess:onError:)``.
+    /// Enrolls the mechanisms of a URI; see ``createMechanismFromUri(uri:onSuccess:onError:)``.
     public func createMechanismFromUri(_ uri: String, _ listener: FRAListener<Mechanism>) {
         Callbacks.run(
             { try await self.createMechanismFromUri(uri) }, onSuccess: listener.onSuccess, onError: listener.onFailure)
     }
 
-    /// The same, awaited.
+    /// Enrolls the mechanisms of a URI and returns the mechanism that was created.
     public func createMechanismFromUri(_ uri: String) async throws -> Mechanism {
         try await engine.enrol(uri: uri)
     }
 
-    /// Stores the token under which servers find this device, so that push mechanisms can be enrolled. The same token again is
-    /// no error.
-    /// - Throws: ``PushNotificationError/storageError(_:)`` when another token is registered: servers must be told of a new
-    ///   one, with ``updateDeviceToken(_:_:)``. ``FRAError/failToSaveIntoStorageClient(_:)``.
+    /// Stores the push token of this device, which is needed to enroll push mechanisms. A second call with the same token changes
+    /// nothing.
+    /// - Throws: ``PushNotificationError/storageError(_:)`` when another token is registered: call ``updateDeviceToken(_:_:)``
+    ///   for a new token, because the servers need it. ``FRAError/failToSaveIntoStorageClient(_:)``.
     public func registerForRemoteNotifications(_ deviceToken: String) throws {
         do {
             try engine.register(token: deviceToken)
@@ -33,21 +33,21 @@ extension FRAClient {
         }
     }
 
-    /// Stores a new token, and tells the servers of all push mechanisms; see ``FRAPushHandler``.
+    /// Stores a new token and sends it to the servers of all push mechanisms; see ``FRAPushHandler``.
     public func updateDeviceToken(_ deviceToken: String, _ listener: FRAListener<Void>) {
         Callbacks.run(
             { try await self.updateDeviceToken(deviceToken) }, onSuccess: listener.onSuccess, onError: listener.onFailure)
     }
 
-    /// The same, awaited.
+    /// Stores a new token and sends it to the servers of all push mechanisms.
     public func updateDeviceToken(_ deviceToken: String) async throws {
         try await engine.updateAll(token: deviceToken)
     }
 
-    /// Takes in the data of a message from the push service: `message` and `messageId`.
-    /// - Throws: ``NotificationError/invalidPayload(_:)``, ``CryptoError/invalidJWT`` or
-    ///   ``CryptoError/unsupportedJWTType`` for a message that is not what a mechanism's server signed;
-    ///   ``PushNotificationError/storageError(_:)`` for one to a mechanism that is not here. Nothing is stored then.
+    /// Processes the data of a message from the push service: `message` and `messageId`.
+    /// - Throws: ``NotificationError/invalidPayload(_:)``, ``CryptoError/invalidJWT`` or ``CryptoError/unsupportedJWTType`` for a
+    ///   message that the server of a mechanism did not sign; ``PushNotificationError/storageError(_:)`` for a message to a
+    ///   mechanism that doesn't exist here. Nothing is stored then.
     public func handleMessage(_ message: [String: String]) throws -> PushNotification {
         guard let id = message["messageId"], let text = message["message"] else {
             throw NotificationError.invalidPayload("the message has no messageId or no message in it")
@@ -55,7 +55,7 @@ extension FRAClient {
         return try handleMessage(id, text)
     }
 
-    /// Takes in a message from the push service; see ``handleMessage(_:)``.
+    /// Processes a message from the push service; see ``handleMessage(_:)``.
     public func handleMessage(_ messageId: String, _ message: String) throws -> PushNotification {
         try engine.receive(messageID: messageId, message: message)
     }
@@ -67,13 +67,13 @@ extension PushNotification {
         accept(onSuccess: { listener.onSuccess(()) }, onError: listener.onFailure)
     }
 
-    /// Approves a notification of the type ``PushType/challenge``, with the number that the login page shows.
+    /// Approves a notification of the type ``PushType/challenge`` with the number from the login page.
     public func accept(_ challengeResponse: String, _ listener: FRAListener<Void>) {
         accept(
             challengeResponse: challengeResponse, onSuccess: { listener.onSuccess(()) }, onError: listener.onFailure)
     }
 
-    /// Approves a notification of the type ``PushType/biometric``. The activity is not looked at.
+    /// Approves a notification of the type ``PushType/biometric``. The activity is ignored.
     public func accept<Activity>(
         _ title: String?, _ subtitle: String?, _ allowDeviceCredentials: Bool, _ activity: Activity,
         _ listener: FRAListener<Void>

@@ -3,27 +3,29 @@ public import SignetNetwork
 import SignetStorage
 
 extension FRAClient {
-    /// The client that `start()` has made; nil before, and when the store could not be opened: ``lastStorageError-type.property`` says why.
+    /// The client that `start()` created. Nil before the start, and when the store could not be opened; then
+    /// ``lastStorageError-type.property`` has the error.
     public static var shared: FRAClient? { FRAProcess.current.started }
 
-    /// Why `start()` could not open the store, or the last failure of ``shared``.
+    /// The error from opening the store in `start()`, or the last error of ``shared``.
     public static var lastStorageError: (any Error)? { FRAProcess.current.lastError }
 
-    /// Starts the SDK: with the app's storage client, or else with the user's own vault (`$XDG_DATA_HOME/signet`), which is
-    /// opened and never made. Opening a vault may ask hardware or the desktop's keyring, and holds the thread up meanwhile: in a
-    /// task the awaited form is the one.
+    /// Starts the SDK with the app's storage client, or with the user's own vault (`$XDG_DATA_HOME/signet`) when the app set
+    /// none. The vault must exist: it is opened and never created. Opening a vault can require hardware or the desktop's keyring,
+    /// and blocks the thread meanwhile. In a task use the asynchronous function.
     ///
-    /// From then on the storage client cannot be changed. Starting again makes a new client of the same store.
+    /// After the start, the storage client cannot be changed. Another start creates a new client of the same store.
     @available(*, noasync, message: "opening a vault holds the thread up: await start()")
     public static func start() { FRAProcess.current.start() }
 
-    /// The same, awaited.
+    /// Starts the SDK without blocking the thread.
     public static func start() async { await FRAProcess.current.start() }
 
-    /// Has the SDK keep everything in the app's own storage client, which is handed over: nobody else is to use it from now on.
+    /// Sets the app's own storage client, in which the SDK then stores all data. The client is handed over: only the SDK may use
+    /// it from now on.
     ///
-    /// The documents' sample calls this without `try`, so the refusal is a value:
-    /// `try FRAClient.setStorage(storage: client).get()` throws it.
+    /// The sample in the ForgeRock documentation calls this function without `try`, so it returns its error: `try
+    /// FRAClient.setStorage(storage: client).get()` throws the error.
     /// - Returns: ``FRAError/invalidStateForChangingStorage`` when the SDK has started.
     @discardableResult
     public static func setStorage(storage: sending any StorageClient) -> Result<Void, FRAError> {
@@ -32,7 +34,8 @@ extension FRAClient {
         return FRAProcess.current.set { $0.storage = box } ? .success(()) : refuse(.invalidStateForChangingStorage)
     }
 
-    /// Has the SDK judge accounts by other policies than ``FRAPolicyEvaluator/defaultPolicies``. The evaluator is handed over.
+    /// Sets an evaluator with other policies than ``FRAPolicyEvaluator/defaultPolicies``. The evaluator is handed over to the
+    /// SDK.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setPolicyEvaluator(policyEvaluator: sending FRAPolicyEvaluator) throws {
         let box = PolicyBox(policyEvaluator)
@@ -41,7 +44,7 @@ extension FRAClient {
         }
     }
 
-    /// Gives the SDK what recognises the person, for ``PushNotification/accept(title:allowDeviceCredentials:onSuccess:onError:)``.
+    /// Sets the user check for ``PushNotification/accept(title:allowDeviceCredentials:onSuccess:onError:)``.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setUserPresence(userPresence: any FRAUserPresence) throws {
         guard FRAProcess.current.set({ $0.presence = userPresence }) else {
@@ -49,7 +52,7 @@ extension FRAClient {
         }
     }
 
-    /// Has the SDK reach servers in another way: through a proxy, or with pinned certificates.
+    /// Sets the transport to servers, for example for a proxy or for pinned certificates.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setTransport(transport: any HTTPTransport) throws {
         guard FRAProcess.current.setUp({ $0.transport = transport }) else {
@@ -57,7 +60,7 @@ extension FRAClient {
         }
     }
 
-    /// Shows each request of the push protocol to `interceptors`, in this order, before it is sent.
+    /// Sets the interceptors, which see each request of the push protocol, in this order, before it is sent.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setInterceptors(interceptors: [any RequestInterceptor]) throws {
         guard FRAProcess.current.setUp({ $0.interceptors = interceptors }) else {

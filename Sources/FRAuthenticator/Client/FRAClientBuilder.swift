@@ -4,25 +4,26 @@ public import SignetNetwork
 import SignetStorage
 
 extension FRAClient {
-    /// Under the name that it has in Java.
+    /// The builder, with its nested name from Java.
     public typealias FRAClientBuilder = FRAuthenticator.FRAClientBuilder
 }
 
-/// The Android form of starting: a client of its own, besides ``FRAClient/shared`` and any other.
+/// A builder, as in the ForgeRock SDK for Android. It creates a separate client, independent of ``FRAClient/shared`` and of other
+/// clients.
 ///
 ///     let client = try await FRAClientBuilder().withStorage(MyStorageClient()).start()
 ///
-/// A builder may be asked to do anything but `start()` in any order, and makes one client.
+/// Call the other functions in any order, and `start()` last. A builder creates one client.
 public final class FRAClientBuilder {
     private var storage: ClientBox?
     private var evaluator: PolicyBox?
-    /// The policies in the place of the usual ones; nil for the usual ones.
+    /// The policies that replace the default policies; nil for the default policies.
     private var replacing: HandedOver?
     private var policies: [HandedOver] = []
     private var presence: (any FRAUserPresence)?
     private var settings: LegacySettings
 
-    /// A builder of a client with the user's own vault and the usual policies.
+    /// Creates a builder for a client with the user's own vault and the default policies.
     public init() {
         settings = LegacySettings(platform: .android)
     }
@@ -31,43 +32,43 @@ public final class FRAClientBuilder {
         self.settings = settings
     }
 
-    /// Is taken so that programs for Android go on: the context of an app, which nothing here needs.
+    /// Ignores its argument. It exists so that Android programs, which pass the context of an app, compile.
     public func withContext<Context>(_ context: Context) -> FRAClientBuilder { self }
 
-    /// Has the client keep everything in the app's own storage client, which is handed over.
+    /// Sets the app's own storage client, in which the client stores all data. It is handed over.
     public func withStorage(_ storage: sending any StorageClient) -> FRAClientBuilder {
         self.storage = ClientBox(storage)
         return self
     }
 
-    /// Has the client reach servers in another way: through a proxy, or with pinned certificates.
+    /// Sets the transport to servers, for example for a proxy or for pinned certificates.
     public func withTransport(_ transport: any HTTPTransport) -> FRAClientBuilder {
         settings.transport = transport
         return self
     }
 
-    /// Shows each request of the push protocol to `interceptor` before it is sent.
+    /// Adds an interceptor, which sees each request of the push protocol before it is sent.
     public func withInterceptor(_ interceptor: any RequestInterceptor) -> FRAClientBuilder {
         settings.interceptors.append(interceptor)
         return self
     }
 
-    /// Gives the client what recognises the person.
+    /// Sets the user check for notifications of the type ``PushType/biometric``.
     public func withUserPresence(_ presence: any FRAUserPresence) -> FRAClientBuilder {
         self.presence = presence
         return self
     }
 
-    /// Has the client judge one more policy, after the usual ones. The policy is handed over.
-    /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` for one without a name.
+    /// Adds a policy after the default policies. The policy is handed over.
+    /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` for a policy without a name.
     public func withPolicy(_ policy: sending any FRAPolicy) throws -> FRAClientBuilder {
         policies.append(try Self.named([policy]))
         return self
     }
 
-    /// Has the client judge these policies instead of the usual ones, in their order, and then those of ``withPolicy(_:)``. The
+    /// Replaces the default policies with these policies, in their order. Policies of ``withPolicy(_:)`` follow them. The
     /// policies are handed over.
-    /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` for one without a name; none is taken then.
+    /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` when a policy has no name; none is added then.
     public func withPolicies(_ policies: sending [any FRAPolicy]) throws -> FRAClientBuilder {
         replacing = try Self.named(policies)
         return self
@@ -81,21 +82,21 @@ public final class FRAClientBuilder {
         return policies
     }
 
-    /// Has the client judge none of the usual policies: only those of ``withPolicies(_:)`` and ``withPolicy(_:)``.
+    /// Removes the default policies: only those of ``withPolicies(_:)`` and ``withPolicy(_:)`` apply.
     public func withoutDefaultPolicies() -> FRAClientBuilder {
         replacing = replacing ?? HandedOver([])
         return self
     }
 
-    /// Has the client judge accounts by another evaluator, which is handed over; ``withPolicy(_:)`` and ``withPolicies(_:)`` count
-    /// for nothing then.
+    /// Sets another evaluator, which is handed over. The policies of ``withPolicy(_:)`` and ``withPolicies(_:)`` are then
+    /// ignored.
     public func withPolicyEvaluator(_ evaluator: sending FRAPolicyEvaluator) -> FRAClientBuilder {
         self.evaluator = PolicyBox(evaluator)
         return self
     }
 
-    /// Makes the client, with the storage client that was given, or else with the user's own vault; see `FRAClient.start()`.
-    /// Opening a vault holds the thread up, so in a task the awaited form is the one.
+    /// Creates the client with the given storage client, or with the user's own vault when none was given; see
+    /// `FRAClient.start()`. Opening a vault blocks the thread, so use the asynchronous function in a task.
     /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when the vault cannot be opened.
     @available(*, noasync, message: "opening a vault holds the thread up: await start()")
     public func start() throws -> FRAClient {
@@ -106,7 +107,7 @@ public final class FRAClientBuilder {
         }
     }
 
-    /// The same, awaited.
+    /// Creates the client without blocking the thread.
     /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when the vault cannot be opened.
     public func start() async throws -> FRAClient {
         do {

@@ -1,46 +1,46 @@
 import Logging
 
-/// The SDK's log: its failures, as warnings, and what the app writes beside them. It goes where the app has sent swift-log's lines of
-/// the label `signet.frauthenticator`. The SDK writes nothing secret; what the app writes is the app's own.
+/// The SDK's log, which has the SDK's errors as warnings, and the app's own messages. It uses swift-log with the label
+/// `signet.frauthenticator`. The SDK logs no secrets; the app is responsible for its own messages.
 public enum FRALog {
-    /// Which lines are written.
+    /// The set of levels that are logged.
     public struct LogLevel: OptionSet, Sendable, Hashable {
-        /// One bit for each level.
+        /// The bit set, with one bit for each level.
         public let rawValue: Int
 
-        /// The levels with these bits.
+        /// Creates a set of levels from its bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Nothing is written.
+        /// No level.
         public static let none: LogLevel = []
-        /// ``FRALog/v(_:)``
+        /// The level of ``FRALog/v(_:)``.
         public static let verbose = LogLevel(rawValue: 1)
-        /// ``FRALog/i(_:)``
+        /// The level of ``FRALog/i(_:)``.
         public static let info = LogLevel(rawValue: 2)
-        /// ``FRALog/w(_:)``, and what the SDK could not do.
+        /// The level of ``FRALog/w(_:)`` and of the SDK's own errors.
         public static let warning = LogLevel(rawValue: 4)
-        /// ``FRALog/e(_:)``
+        /// The level of ``FRALog/e(_:)``.
         public static let error = LogLevel(rawValue: 8)
-        /// Everything is written.
+        /// All levels.
         public static let all: LogLevel = [.verbose, .info, .warning, .error]
     }
 
-    /// Has only lines of these levels written. Until it is called, warnings and errors are.
+    /// Sets the levels that are logged. The default is warnings and errors.
     public static func setLogLevel(_ logLevel: LogLevel) { FRAProcess.current.set(logLevel) }
 
-    /// Writes a line that only helps to find a fault.
+    /// Logs a message that helps with debugging.
     public static func v(_ message: String) { FRAProcess.current.write(.verbose, message) }
-    /// Writes a line that informs.
+    /// Logs an informational message.
     public static func i(_ message: String) { FRAProcess.current.write(.info, message) }
-    /// Writes a line of something that is not as it should be.
+    /// Logs a warning.
     public static func w(_ message: String) { FRAProcess.current.write(.warning, message) }
-    /// Writes a line of something that has failed.
+    /// Logs an error.
     public static func e(_ message: String) { FRAProcess.current.write(.error, message) }
 }
 
 extension FRAProcess {
-    /// Writes a line, if lines of its level are asked for.
-    /// - Parameter logger: Where to; nil for where the process writes.
+    /// Logs a message if its level is enabled.
+    /// - Parameter logger: The logger; nil for the logger of the process.
     func write(_ level: FRALog.LogLevel, _ message: String, to logger: Logger? = nil) {
         let (levels, usual) = logging
         guard levels.contains(level) else { return }
@@ -49,7 +49,7 @@ extension FRAProcess {
 }
 
 extension FRALog.LogLevel {
-    /// The name of one level in swift-log.
+    /// The corresponding level in swift-log.
     fileprivate var name: Logger.Level {
         switch self {
         case .verbose: .debug

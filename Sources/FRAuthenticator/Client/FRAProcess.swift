@@ -3,10 +3,10 @@ import SignetAuthenticator
 import SignetStorage
 import Synchronization
 
-/// What has been set for the client that is to start, and the one that has: one for each process, as the documents have it.
-/// A test may have one of its own.
+/// The state of the SDK in a process: the settings for the next start, and the started client. A process has one, as in the
+/// ForgeRock documentation. A test can have its own.
 package final class FRAProcess: Sendable {
-    /// That of this process; in a test, that of this task.
+    /// The state of this process; in a test, of this task.
     @TaskLocal package static var current = FRAProcess()
 
     private let state: Mutex<State>
@@ -17,13 +17,13 @@ package final class FRAProcess: Sendable {
         var presence: (any FRAUserPresence)?
         var settings: LegacySettings?
         var started: FRAClient?
-        /// How many starts are under way: each goes on with what was set when it began.
+        /// The number of starts in progress. Each start uses the settings that were present when it began.
         var startsUnderWay = 0
         var failure: (any Error)?
         var logLevel: FRALog.LogLevel = [.warning, .error]
     }
 
-    /// A process in which nothing has been set.
+    /// Creates a process without settings.
     package init(_ settings: LegacySettings? = nil) {
         state = Mutex(State(settings: settings))
     }
@@ -37,14 +37,14 @@ package final class FRAProcess: Sendable {
 
     func set(_ logLevel: FRALog.LogLevel) { state.withLock { $0.logLevel = logLevel } }
 
-    /// Which lines are written, and where.
+    /// The levels that are logged, and the logger.
     var logging: (FRALog.LogLevel, Logger) {
         let (level, settings) = state.withLock { ($0.logLevel, $0.settings) }
         return (level, settings?.logger ?? LegacySettings.usualLogger)
     }
 
-    /// Changes what the client will be started with.
-    /// - Returns: False when it has started, or is about to; nothing is changed then.
+    /// Changes the settings for the next start.
+    /// - Returns: False, with nothing changed, when the client has started or is about to start.
     func set(_ change: (inout State) -> Void) -> Bool {
         state.withLock { state in
             guard state.started == nil, state.startsUnderWay == 0 else { return false }
@@ -53,8 +53,8 @@ package final class FRAProcess: Sendable {
         }
     }
 
-    /// Changes the settings that the client will be started with.
-    /// - Returns: False when it has started, or is about to; nothing is changed then.
+    /// Changes the engine's settings for the next start.
+    /// - Returns: False, with nothing changed, when the client has started or is about to start.
     func setUp(_ change: (inout LegacySettings) -> Void) -> Bool {
         set { state in
             var settings = state.settings ?? LegacySettings(platform: .iOS)
@@ -63,13 +63,13 @@ package final class FRAProcess: Sendable {
         }
     }
 
-    /// Makes a client of what was set.
+    /// Creates a client from the settings.
     func start() {
         let start = begin()
         end(start, Result { () throws(StoreError) in try LegacyEngine.Backing(start.storage, vault: start.settings.vault) })
     }
 
-    /// The same, awaited.
+    /// Creates a client from the settings without blocking the thread.
     func start() async {
         let start = begin()
         do throws(StoreError) {
@@ -79,7 +79,7 @@ package final class FRAProcess: Sendable {
         }
     }
 
-    /// What a client is started with.
+    /// The settings of one start.
     private struct Start {
         let storage: ClientBox?
         let policies: PolicyBox
@@ -87,7 +87,7 @@ package final class FRAProcess: Sendable {
         let settings: LegacySettings
     }
 
-    /// From now on nothing that was set can be changed.
+    /// Begins a start. From now on the settings cannot be changed.
     private func begin() -> Start {
         state.withLock { state in
             let policies = state.policies ?? PolicyBox(FRAPolicyEvaluator())
@@ -116,18 +116,18 @@ package final class FRAProcess: Sendable {
 }
 
 extension LegacyEngine.Backing {
-    /// The app's own storage client, or else the user's vault: in `vault`, or the usual place.
+    /// Opens the app's own storage client, or the user's vault when the app set none: in `vault`, or in the default location.
     init(_ storage: ClientBox?, vault: VaultDirectory?) throws(StoreError) {
         if let storage {
             self = .client(storage)
         } else {
-            // What is opened seals its records itself: a vault, or the platform's keychain.
+            // The opened store seals its records itself: it is a vault, or the platform's keychain.
             let place = if let vault { vault } else { try VaultDirectory.usual() }
             self = .records(AccountRecords(unsealed: try StandardStore.open(in: place)))
         }
     }
 
-    /// The same, on a thread of its own.
+    /// Opens the store on a separate thread.
     static func opened(_ storage: ClientBox?, vault: VaultDirectory?) async throws(StoreError) -> LegacyEngine.Backing {
         try await Blocking.run { () throws(StoreError) in try LegacyEngine.Backing(storage, vault: vault) }
     }

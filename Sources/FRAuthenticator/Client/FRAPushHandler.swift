@@ -7,24 +7,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Takes what the system's push service hands to the app. It works for ``FRAClient/shared``, so start the SDK first.
+/// Handles the callbacks from the system's push service. It works with ``FRAClient/shared``, so start the SDK first.
 ///
-/// The first parameter of the `application` methods is whatever the system calls its application: it is not looked at, so no
-/// user interface's library is needed.
+/// The first parameter of the `application` methods is the system's application object. It is ignored, so that no user interface
+/// library is needed.
 public final class FRAPushHandler: Sendable {
     /// The handler of ``FRAClient/shared``.
     public static let shared = FRAPushHandler()
 
     private init() {}
 
-    /// The token under which servers find this device, in upper-case hexadecimal; nil before the app was given one.
+    /// The push token of this device, in uppercase hexadecimal; nil before the app got one.
     public var deviceToken: String? {
         guard let engine = FRAClient.shared?.engine else { return nil }
         return engine.perform("read the device token", otherwise: nil) { try engine.token()?.token }
     }
 
-    /// Takes the device's token. If it is another than before, it is stored, and the servers of all push mechanisms are told in
-    /// the background; those that cannot be told are told when the app is next given the token.
+    /// Takes the device's push token. A changed token is stored and sent to the servers of all push mechanisms in the background.
+    /// A server that could not be reached gets it when the app passes the token again.
     public func application<Application>(
         _ application: Application, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
@@ -32,18 +32,18 @@ public final class FRAPushHandler: Sendable {
         engine.perform("store the device token", otherwise: ()) { try engine.take(token: Hexadecimal.text(of: deviceToken)) }
     }
 
-    /// Forgets the device's token: the system could not give one.
+    /// Removes the device's push token, because the system could not provide one.
     public func application<Application>(
         _ application: Application, didFailToRegisterForRemoteNotificationsWithError error: any Error
     ) {
         clearDeviceToken()
     }
 
-    /// Takes a message in: verifies it, and stores it if it is new. Nil for one that is not a message of an AM server to one
-    /// of the mechanisms here, and when the store fails; ``FRAClient/lastStorageError-swift.property`` says why.
+    /// Verifies a push message and stores it if it is new. Returns nil when the message doesn't come from the AM server of a
+    /// mechanism in this store, and when the store fails; ``FRAClient/lastStorageError-swift.property`` then has the error.
     /// - Parameters:
-    ///   - application: The application, which is not looked at.
-    ///   - userInfo: `aps`, with `data` and `messageId` in it.
+    ///   - application: The application, which is ignored.
+    ///   - userInfo: A dictionary with `aps`, which contains `data` and `messageId`.
     public func application<Application>(
         _ application: Application, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) -> PushNotification? {
@@ -57,26 +57,28 @@ public final class FRAPushHandler: Sendable {
 
     // MARK: Device token
 
-    /// Stores a token, and tells the servers of all push mechanisms that do not know it.
+    /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet.
     ///
     /// One of the callbacks is called, once, on the global executor of Swift's tasks.
     /// - Parameters:
     ///   - deviceToken: The device's token.
-    ///   - onSuccess: Called when it is done.
-    ///   - onFailure: Gets ``PushNotificationError/storageError(_:)`` when there is no push mechanism,
-    ///     ``PushNotificationError/updateFailed(errors:)`` when some servers could not be told: the next call tells them again.
+    ///   - onSuccess: Called when all servers have the token.
+    ///   - onFailure: Gets ``PushNotificationError/storageError(_:)`` when the store has no push mechanism, or
+    ///     ``PushNotificationError/updateFailed(errors:)`` when some servers could not be updated. The next call tries those
+    ///     again.
     public func updateDeviceToken(
         deviceToken: String, onSuccess: @escaping SuccessCallback, onFailure: @escaping ErrorCallback
     ) {
         Callbacks.run({ try await self.updateDeviceToken(deviceToken: deviceToken) }, onSuccess: onSuccess, onError: onFailure)
     }
 
-    /// The same, awaited.
+    /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet.
     public func updateDeviceToken(deviceToken: String) async throws {
         try await LegacyEngine.of(nil).updateAll(token: deviceToken)
     }
 
-    /// Stores a token, tells the servers that do not know it, and says whether one mechanism's does now.
+    /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet. The result is that of the server
+    /// of one mechanism; failures of other servers are not reported.
     ///
     /// One of the callbacks is called, once, on the global executor of Swift's tasks.
     public func updateDeviceToken(
@@ -88,12 +90,13 @@ public final class FRAPushHandler: Sendable {
             onError: onFailure)
     }
 
-    /// The same, awaited.
+    /// Stores a token and sends it to all servers that don't have it yet. Throws when the server of this mechanism could not be
+    /// updated; failures of other servers are not reported.
     public func updateDeviceToken(mechanism: PushMechanism, deviceToken: String) async throws {
         try await LegacyEngine.of(mechanism.held.origin).update(token: deviceToken, of: mechanism.mechanismUUID)
     }
 
-    /// Forgets the device's token. Servers are told nothing.
+    /// Removes the device's token from the store. The servers are not notified.
     public func clearDeviceToken() {
         guard let engine = FRAClient.shared?.engine else { return }
         engine.perform("remove the device token", otherwise: ()) { try engine.clearToken() }

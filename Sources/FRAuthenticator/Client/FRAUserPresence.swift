@@ -1,10 +1,11 @@
-/// Makes sure that the person is there who may approve: a fingerprint, a face, a PIN. The original SDK shows the system's prompt;
-/// here the app brings it, with ``FRAClient/setUserPresence(userPresence:)``.
+/// Checks that the user is present before a notification is approved, for example with a fingerprint, a face or a PIN. The
+/// ForgeRock SDK shows the system's prompt. Here the app provides the check, with ``FRAClient/setUserPresence(userPresence:)``.
 public protocol FRAUserPresence: Sendable {
-    /// Asks the person. Returns when they were recognised, and throws when they were not, gave up, or cannot be asked.
+    /// Asks the user. Returns when the user was recognized. Throws when the user was not recognized, canceled or cannot be asked.
     /// - Parameters:
-    ///   - title: What to show.
-    ///   - allowDeviceCredentials: Whether a PIN or password of the device will do as well.
+    ///   - title: The text to show.
+    ///   - allowDeviceCredentials: True when the device's PIN or password is accepted too.
+    ///   - notification: The notification that the user is asked to approve.
     ///   - notification: What they are asked to approve.
     func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws
 }

@@ -23,7 +23,7 @@ extension LegacyEngine {
         let ordered =
             switch platform {
             case .iOS: whole.mechanisms
-            // By the names of their schemes.
+            // In the order of their URI schemes: otpauth before pushauth.
             case .android:
                 whole.mechanisms.filter { $0.mechanism.push == nil } + whole.mechanisms.filter { $0.mechanism.push != nil }
             }
@@ -35,7 +35,7 @@ extension LegacyEngine {
             whole.account, violatedPolicy: policies.violated(whole.account), mechanisms: mechanisms, origin: origin)
     }
 
-    /// In the order in which the original of the platform lists them: the oldest first, or the newest.
+    /// Returns notifications in the order of the platform's ForgeRock SDK: oldest first on iOS, newest first on Android.
     func objects(for notifications: [SignetCore.PushNotification], origin: Origin) -> [PushNotification] {
         let oldestFirst = notifications.map { PushNotification($0, origin: origin) }.sorted {
             ($0.timeAdded, $0.identifier) < ($1.timeAdded, $1.identifier)
@@ -46,7 +46,8 @@ extension LegacyEngine {
         }
     }
 
-    /// The same for accounts, which the store gives the oldest first.
+    /// Returns accounts in the order of the platform's ForgeRock SDK: oldest first on iOS, by issuer and name on Android. The
+    /// store returns the oldest first.
     private func inOrder(_ accounts: [Whole]) -> [Whole] {
         switch platform {
         case .iOS: accounts
@@ -66,7 +67,7 @@ extension LegacyEngine {
         return inOrder(accounts).map { object(for: $0, origin: origin) }
     }
 
-    /// - Parameter find: Finds the account; nil when there is none.
+    /// - Parameter find: Finds the account; returns nil when the account doesn't exist.
     func account(
         _ find: @Sendable (any AccountReader) throws(StoreError) -> SignetCore.Account?
     ) throws -> Account? {
@@ -77,7 +78,7 @@ extension LegacyEngine {
         return found.map { object(for: $0, origin: operation.origin) }
     }
 
-    /// The account with a legacy identifier, which does not say where the issuer ends: every place of a `-` is tried.
+    /// Returns the account with a legacy identifier. The identifier doesn't show where the issuer ends, so each `-` is tried.
     func account(identifier: String) throws -> Account? {
         try account { (records: any AccountReader) throws(StoreError) in
             if let direct = records as? ClientRecords { return direct.account(identifier: identifier) }
@@ -101,7 +102,7 @@ extension LegacyEngine {
         return true
     }
 
-    /// Locks or unlocks by hand.
+    /// Locks or unlocks an account manually.
     func change(
         _ account: Account,
         _ rule: @Sendable (AccountID, any AccountWriter) throws(StoreError) -> Result<SignetCore.Account, AuthenticatorError>
@@ -140,7 +141,7 @@ extension LegacyEngine {
             .map { Mechanisms.object(for: $0, origin: operation.origin) }
     }
 
-    /// The code to show. An HOTP counter is stored before its code is returned.
+    /// Returns the current code. For HOTP, it stores the new counter before it returns the code.
     func generateCode(_ mechanism: any MechanismState) throws -> OathTokenCode {
         let (value, origin) = mechanism.held.snapshot
         let operation = operation(on: origin) { $0.mechanisms[value.uid] = value }

@@ -3,9 +3,9 @@ import SignetCore
 import SignetStorage
 
 extension LegacyEngine {
-    // MARK: Enrolment
+    // MARK: Enrollment
 
-    /// Enrols what a URI offers, all or nothing. Of a combined URI the push mechanism is returned.
+    /// Enrolls all mechanisms of a URI, or none if one fails. For a combined URI it returns the push mechanism.
     func enrol(uri: String) async throws -> Mechanism {
         do {
             let enrollment = try EnrollmentURI.parse(uri, policy: endpoints)
@@ -29,7 +29,7 @@ extension LegacyEngine {
         }
     }
 
-    /// The documented error, after the store's failure has been logged and kept.
+    /// Logs and keeps a store's error, and returns the documented error for it.
     func noted(_ error: any Error, _ operation: String) -> any FRError {
         if error is StoreError || (error as? AuthenticatorError)?.storeError != nil { note(error, operation) }
         return LegacyErrors.error(error)
@@ -37,7 +37,7 @@ extension LegacyEngine {
 
     // MARK: Messages
 
-    /// Takes a message in: verifies it, and stores it if it is new.
+    /// Verifies a push message and stores it if it is new.
     func receive(messageID: String, message: String) throws -> PushNotification {
         let platform = AccessManagerPlatform()
         let delivery = PushDelivery(messageId: messageID, message: message)
@@ -96,7 +96,7 @@ extension LegacyEngine {
 
     // MARK: Answers
 
-    /// Answers a notification. Only one answer to it is on its way at a time.
+    /// Answers a notification. Only one answer to a notification can be in progress at a time.
     func answer(
         _ notification: PushNotification,
         _ send: (Authenticator, String) async throws -> SignetCore.PushNotification
@@ -116,17 +116,18 @@ extension LegacyEngine {
 
     // MARK: Device token
 
-    /// The token under which servers find this device.
+    /// Returns the push token of this device.
     func token() throws(StoreError) -> StoredDeviceToken? {
         try operation().read { (records: any AccountReader) throws(StoreError) in try records.deviceToken() }
     }
 
-    /// Stores a token before anybody is told of it, as the original does.
+    /// Stores a token before any server gets it, as the ForgeRock SDK does.
     func keep(token: String) throws(StoreError) {
         guard case .client(let box) = backing else { return try keepRecord(of: token) }
         guard box.token.token?.token != token else { return }
         let (now, wasUntold) = (clock.now, box.token.isUntold)
-        // Whom to tell is asked of the client when they are told. It keeps that they are to be, should the app end before.
+        // The storage client is asked for the mechanisms when the token is sent. The flag that it must be sent is stored now, in
+        // case the app ends before that.
         box.token.isUntold = true
         do throws(StoreError) {
             try operation().write { (records: any AccountWriter) throws(StoreError) in
@@ -146,19 +147,20 @@ extension LegacyEngine {
         }
     }
 
-    /// The store for telling servers of a token: to the engine, one that nobody was told of is still to come.
+    /// Returns the operation for sending a token to servers. While no server has got the stored token, the engine's view of the
+    /// store hides it, so that the engine treats it as new.
     private func updateOperation() -> Operation {
         guard case .client(let box) = backing else { return operation() }
         return Operation(engine: self, store: ClientStore(box, hidesUntoldToken: true))
     }
 
-    /// Has a storage client keep who could not be told.
+    /// Stores, in a storage client, the list of servers that could not get the token.
     private func keepOutstanding() throws(StoreError) {
         guard case .client(let box) = backing, let seen = box.token.token else { return }
         try operation().write { (records: any AccountWriter) throws(StoreError) in try records.save(seen) }
     }
 
-    /// Stores the first token there is. Who was enrolled before, as by an import, is to be told of it.
+    /// Stores the first token. Mechanisms from before, such as imported ones, are recorded as those that still need it.
     func register(token: String) throws {
         let now = clock.now
         let other = try operation().write { (records: any AccountWriter) throws(StoreError) -> Bool in
@@ -171,7 +173,7 @@ extension LegacyEngine {
         }
     }
 
-    /// Stores a token, and tells the servers of all push mechanisms that do not know it.
+    /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet.
     func update(token: String) async throws -> [DeviceTokenUpdate] {
         do {
             return try await inTurn { try await self.tell(token) }.value
@@ -187,7 +189,7 @@ extension LegacyEngine {
         return updates
     }
 
-    /// Stores a token at once, and tells servers of it in the background, unless another one has come by then.
+    /// Stores a token immediately and sends it to servers in the background, unless another token has arrived by then.
     func take(token: String) throws(StoreError) {
         try keep(token: token)
         _ = inTurn {
@@ -202,7 +204,7 @@ extension LegacyEngine {
         }
     }
 
-    /// As ``update(token:)``, for callers who want to know only whether all went well.
+    /// Updates the token like ``update(token:)``, and throws when any server could not be updated.
     func updateAll(token: String) async throws {
         let updates = try await update(token: token)
         guard !updates.isEmpty else { throw PushNotificationError.storageError("there is no push mechanism") }
@@ -210,7 +212,7 @@ extension LegacyEngine {
         guard errors.isEmpty else { throw PushNotificationError.updateFailed(errors: errors) }
     }
 
-    /// As ``update(token:)``, for callers who want to know of one mechanism.
+    /// Updates the token like ``update(token:)``, and throws when the server of one mechanism could not be updated.
     func update(token: String, of mechanismUID: String) async throws {
         guard let update = try await update(token: token).first(where: { $0.mechanism.uid == mechanismUID }) else {
             throw PushNotificationError.storageError("there is no push mechanism with the id \(mechanismUID)")
@@ -224,7 +226,7 @@ extension LegacyEngine {
 }
 
 extension DeviceTokenUpdate {
-    /// Why the server does not know the token.
+    /// The error for a server that doesn't have the token; nil for one that does.
     fileprivate var error: (any FRError)? {
         switch outcome {
         case .done, .unchanged: nil
@@ -235,7 +237,7 @@ extension DeviceTokenUpdate {
 }
 
 extension Enrollment {
-    /// What the codes of the enrolment are made from.
+    /// The kind of the enrollment's one-time codes: counter or time.
     fileprivate var oathKind: SignetCore.Mechanism.KindName {
         if case .counter = oath?.factor { .hotp } else { .totp }
     }

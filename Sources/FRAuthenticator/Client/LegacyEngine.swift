@@ -11,12 +11,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a started client works with: the engine, over the app's own storage client or over the default store.
+/// The engine of a started client, over the app's own storage client or over the default store.
 ///
-/// The synchronous calls run the engine's rules in one transaction; what needs a server runs the asynchronous engine over the
-/// same store. An object that is handed out remembers the number of changes at which it was read: as long as that is the
-/// present one, an operation on the object takes it for what is stored, and asks the storage client no more than the original
-/// SDK does. Otherwise it asks again, so that no counter repeats and no answer is sent twice.
+/// Synchronous calls run the engine's rules in one transaction. Calls that need a server run the asynchronous engine over the
+/// same store. An object that the app gets remembers the store's generation, which is its number of changes, at the time of the
+/// read. While the generation is unchanged, an operation uses the object as the stored value, and makes no more calls to the
+/// storage client than the ForgeRock SDK does. After a change it reads the value again, so that a counter is never reused and an
+/// answer is never sent twice.
 final class LegacyEngine: Sendable {
     let backing: Backing
     let clock: any WallClock
@@ -24,22 +25,22 @@ final class LegacyEngine: Sendable {
     let presence: (any FRAUserPresence)?
     let endpoints: EndpointPolicy
     let authenticator: Authenticator
-    /// By which SDK's habits lists are ordered and accounts end.
+    /// The platform of the ForgeRock SDK that decides the order of lists and the removal of accounts.
     var platform: LegacySettings.Platform { settings.platform }
     private let settings: LegacySettings
     private let state = Mutex(State())
 
     private struct State {
         var lastError: (any Error)?
-        /// The notifications that are being answered.
+        /// The identifiers of the notifications that are being answered.
         var answering: Set<String> = []
-        /// The last of the token updates that wait for their turn.
+        /// The last task in the queue of token updates.
         var lastUpdate: Task<Void, Never>?
     }
 
-    /// Where everything is kept.
+    /// The store behind the engine.
     enum Backing: Sendable {
-        /// An app's own storage client.
+        /// The app's own storage client.
         case client(ClientBox)
         /// Records with transactions.
         case records(AccountRecords)
@@ -62,8 +63,8 @@ final class LegacyEngine: Sendable {
             policies: policies.engine(), retention: .all, interceptors: settings.interceptors)
     }
 
-    /// The engine that made an object, or that of the started client.
-    /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when there is none.
+    /// Returns the engine that created an object, or the engine of the started client.
+    /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when no client is started.
     static func of(_ origin: Origin?) throws -> LegacyEngine {
         if let origin { return origin.engine }
         guard let started = FRAClient.shared else {
@@ -74,10 +75,10 @@ final class LegacyEngine: Sendable {
 
     // MARK: Operations
 
-    /// The store for one operation.
+    /// Returns an operation over the store.
     /// - Parameters:
-    ///   - origin: Where the object came from that the operation is about.
-    ///   - note: Adds what the object says to what is known; asked only when the object is up to date.
+    ///   - origin: The origin of the object that the operation is about.
+    ///   - note: Adds the object's values to the known records. It is called only when the object is up to date.
     func operation(on origin: Origin? = nil, _ note: (inout Knowledge) -> Void = { _ in }) -> Operation {
         switch backing {
         case .records(let records): return Operation(engine: self, store: records)
@@ -89,7 +90,7 @@ final class LegacyEngine: Sendable {
         }
     }
 
-    /// Runs a synchronous operation. Its failure is logged and kept for ``FRAClient/lastStorageError``.
+    /// Runs a synchronous operation. Its error is logged and kept for ``FRAClient/lastStorageError``.
     func perform<R>(_ operation: String, otherwise: R, _ body: () throws -> R) -> R {
         do {
             return try body()
@@ -99,7 +100,8 @@ final class LegacyEngine: Sendable {
         }
     }
 
-    /// Runs a synchronous operation. A failure of the store gives false, is logged and kept; a refusal is thrown.
+    /// Runs a synchronous operation. When the store fails or the account is unknown, it returns false, and logs and keeps the
+    /// error. It throws other errors.
     func throwing(_ operation: String, _ body: () throws -> Bool) throws -> Bool {
         do {
             return try body()
@@ -114,7 +116,7 @@ final class LegacyEngine: Sendable {
         }
     }
 
-    /// Logs a failure, with nothing secret in it, and keeps it.
+    /// Logs an error, without secrets, and keeps it.
     func note(_ error: any Error, _ operation: String) {
         settings.note(error, operation)
         state.withLock { $0.lastError = error }
@@ -122,7 +124,7 @@ final class LegacyEngine: Sendable {
 
     var lastError: (any Error)? { state.withLock { $0.lastError } }
 
-    /// Why an account is locked at present.
+    /// Returns the current lock of an account; nil when the account is not locked.
     func lock(on account: SignetCore.Account) -> AccountLock? {
         if let policy = account.lockingPolicy { return .byHand(policy: policy) }
         return policies.violated(account).map { .byPolicy($0) }
@@ -130,7 +132,7 @@ final class LegacyEngine: Sendable {
 
     // MARK: Answers
 
-    /// Runs `body` unless the notification is being answered already.
+    /// Runs `body` unless the notification is already being answered.
     func answering<R>(_ id: String, _ body: () async throws -> R) async throws -> R {
         guard state.withLock({ $0.answering.insert(id).inserted }) else {
             throw PushNotificationError.notificationInvalidStatus
@@ -141,7 +143,8 @@ final class LegacyEngine: Sendable {
 }
 
 extension LegacyEngine {
-    /// Runs `body` after every token update that was asked for before: the token that was given last is the one that stays.
+    /// Runs `body` after all token updates that were requested before it, so that the last requested token is the one that
+    /// remains.
     func inTurn<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) -> Task<R, any Error> {
         state.withLock { state in
             let previous = state.lastUpdate
@@ -155,7 +158,7 @@ extension LegacyEngine {
     }
 }
 
-/// One call of the app, over the store.
+/// An operation over the store, for one call of the app.
 struct Operation: Sendable {
     let engine: LegacyEngine
     let store: any ImmediateAccountStore
@@ -164,7 +167,7 @@ struct Operation: Sendable {
         try store.read(body)
     }
 
-    /// The same, after what a server has accepted and the store did not take then has been stored.
+    /// Reads after pending changes have been stored: changes that a server accepted while the store failed.
     func readSettled<R: Sendable>(
         _ body: @Sendable (any AccountReader) throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -175,46 +178,47 @@ struct Operation: Sendable {
         try store.write(body)
     }
 
-    /// The mark of the objects that the last transaction read or wrote.
+    /// The origin of the objects that the last transaction read or wrote.
     var origin: Origin { Origin(engine: engine, generation: (store as? ClientStore)?.generation ?? 0) }
 
-    /// The asynchronous engine over the same store.
+    /// The asynchronous engine over this operation's store.
     var authenticator: Authenticator { engine.authenticator.over(store) }
 
-    /// The same, for enrolling what a URI offers.
+    /// Returns the asynchronous engine over this operation's store, with the policies for the enrollment of a URI.
     func authenticator(enrolling uri: String) -> Authenticator {
         engine.authenticator.over(store, policies: engine.policies.engine(enrolling: uri))
     }
 }
 
-/// Where an object came from.
+/// The origin of an object: its engine and the time at which it was read.
 struct Origin: Sendable {
     let engine: LegacyEngine
-    /// The number of changes at which it was read.
+    /// The number of changes of the store at which the object was read.
     let generation: Int
 }
 
-/// What a client is started with besides its store.
+/// The settings of a client other than its store.
 package struct LegacySettings: Sendable {
-    /// How servers are reached; nil for a transport of the client's own.
+    /// The transport to servers; nil for the client's own transport.
     package var transport: (any HTTPTransport)?
-    /// What time it is.
+    /// The clock.
     package var clock: any WallClock
-    /// How this device presents itself; its token comes from the app.
+    /// The description of this device for servers. The app supplies the token.
     package var device: PushDevice
-    /// Which servers are acceptable.
+    /// The policy for permitted servers.
     package var endpoints: EndpointPolicy
-    /// Who sees each request before it is sent.
+    /// The interceptors, which see each request before it is sent.
     package var interceptors: [any RequestInterceptor]
-    /// Where the vault is, of a client that was given no storage; nil for the usual place.
+    /// The location of the vault for a client without a storage client; nil for the default location.
     package var vault: VaultDirectory?
-    /// Where failures are written.
+    /// The logger for errors.
     package var logger: Logger
-    /// Whose form the client has.
+    /// The platform of the ForgeRock SDK that the client follows.
     package let platform: Platform
 
-    /// What is usual: this machine, its clock and its network.
-    /// - Parameter platform: Whose form the client has, and by which names the device presents itself.
+    /// Creates the default settings: this machine, its clock and its network.
+    /// - Parameter platform: The platform of the ForgeRock SDK that the client follows. It also decides the type under which the
+    ///   device registers.
     package init(
         platform: Platform, transport: (any HTTPTransport)? = nil, clock: any WallClock = SystemWallClock()
     ) {
@@ -232,19 +236,19 @@ package struct LegacySettings: Sendable {
         logger = Self.usualLogger
     }
 
-    /// Logs a failure, with nothing secret in it.
+    /// Logs an error, without secrets.
     func note(_ error: any Error, _ operation: String) {
         FRAProcess.current.write(.warning, "\(operation): \(error)", to: logger)
     }
 
     static var usualLogger: Logger { Logger(label: "signet.frauthenticator") }
 
-    /// The two that there are.
+    /// The platforms of the ForgeRock SDK.
     package enum Platform: Sendable {
-        /// `ios`, `apns`: lists are the oldest first, and an account stays when its last mechanism goes.
+        /// `ios`, `apns`: lists have the oldest first, and an account stays when its last mechanism is removed.
         case iOS
-        /// `android`, `gcm`: notifications are the newest first, accounts by issuer and name, and an account goes with its last
-        /// mechanism.
+        /// `android`, `gcm`: notifications have the newest first, accounts are sorted by issuer and name, and an account is
+        /// removed with its last mechanism.
         case android
     }
 }

@@ -1,32 +1,32 @@
-/// What every error of this module tells: the original SDK's code, and words with nothing secret in them.
+/// An error of this module. It has the ForgeRock SDK's code and a description without secrets.
 public protocol FRError: Error, Sendable, CustomStringConvertible {
-    /// The original SDK's number for this kind of failure; it never changes.
+    /// The ForgeRock SDK's code for this kind of error. It never changes.
     var code: Int { get }
-    /// The original SDK's name for the part that failed, for example `com.forgerock.ios.frauthenticator.mechanism`.
+    /// The ForgeRock SDK's error domain, for example `com.forgerock.ios.frauthenticator.mechanism`.
     static var domain: String { get }
-    /// What is wrong and, where there is one, the way on.
+    /// A description of the problem and, if one exists, of the remedy.
     var description: String { get }
 }
 
-/// Why a mechanism was not made or changed.
+/// An error from creating or changing a mechanism. Each case names the ForgeRock SDK's code.
 public enum MechanismError: FRError, Hashable {
-    /// The text is no enrolment URI, or one of no known scheme (6000000).
+    /// The text isn't an enrollment URI, or its scheme is unknown (code 6000000).
     case invalidQRCode
-    /// The URI is for a type of mechanism that does not exist (6000001).
+    /// The URI is for an unknown type of mechanism (code 6000001).
     case invalidType
-    /// A part of the URI is missing; which (6000002).
+    /// A part of the URI is missing, with the name of the part (code 6000002).
     case missingInformation(String)
-    /// A part of the URI, or of a call, cannot be what it should be; which, and why (6000003).
+    /// A part of the URI or a parameter is invalid, with its name and the reason (code 6000003).
     case invalidInformation(String)
-    /// The account has a mechanism of this type; the identifier of the one that is there (6000004).
+    /// The account already has a mechanism of this type, with the identifier of the existing mechanism (code 6000004).
     case alreadyExists(String)
-    /// The mechanism could not be stored; its identifier (6000005).
+    /// The mechanism could not be stored, with its identifier (code 6000005).
     case failedToUpdateInformation(String)
 
     /// `com.forgerock.ios.frauthenticator.mechanism`
     public static var domain: String { "com.forgerock.ios.frauthenticator.mechanism" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .invalidQRCode: 6_000_000
@@ -38,7 +38,7 @@ public enum MechanismError: FRError, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .invalidQRCode: "this is no otpauth, pushauth or mfauth URI, or it offers nothing"
@@ -51,25 +51,25 @@ public enum MechanismError: FRError, Hashable {
     }
 }
 
-/// Why an account was not locked, unlocked, used or enrolled.
+/// An error from locking, unlocking, using or enrolling an account. Each case names the ForgeRock SDK's code.
 public enum AccountError: FRError, Hashable {
-    /// The account is locked; the policy that locks it (6100000).
+    /// The account is locked, with the policy that locks it (code 6100000).
     case accountLocked(String)
-    /// The policy has no name (6100001).
+    /// The policy has no name (code 6100001).
     case failToLockMissingPolicyName
-    /// The policy is none of the account's (6100002).
+    /// The policy doesn't belong to the account (code 6100002).
     case failToLockInvalidPolicy
-    /// The account is locked already (6100003).
+    /// The account is already locked (code 6100003).
     case failToLockAccountAlreadyLocked
-    /// The account is not locked (6100004).
+    /// The account is not locked (code 6100004).
     case failToUnlockAccountNotLocked
-    /// The issuer asks for what this device does not meet; the policy (6100005).
+    /// This device doesn't satisfy a policy of the issuer, with the policy (code 6100005).
     case failToRegisterPolicyViolation(String)
 
     /// `com.forgerock.ios.frauthenticator.account`
     public static var domain: String { "com.forgerock.ios.frauthenticator.account" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .accountLocked: 6_100_000
@@ -81,7 +81,7 @@ public enum AccountError: FRError, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .accountLocked(let policy): "the account is locked by the policy \(policy)"

@@ -3,10 +3,10 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 
-/// The documented error for each of the engine's.
+/// Conversions from the engine's errors to the documented errors.
 enum LegacyErrors {
-    /// The documented error for whatever the engine throws; one that is documented already stays as it is.
-    /// - Parameter identifier: The identifier of the mechanism in question, where the caller knows it.
+    /// Returns the documented error for an error of the engine. A documented error stays unchanged.
+    /// - Parameter identifier: The identifier of the mechanism, if the caller knows it.
     static func error(_ error: any Error, identifier: String? = nil) -> any FRError {
         switch error {
         case let error as any FRError: error
@@ -22,7 +22,7 @@ enum LegacyErrors {
 
     private static func enrollment(_ error: EnrollmentError) -> MechanismError {
         switch (error.part, error.code) {
-        // As the legacy iOS SDK has it, which looks at the authority first: section 1.1 of protocol/authenticator.md.
+        // The ForgeRock SDK for iOS checks the authority first: section 1.1 of protocol/authenticator.md.
         case ("scheme", .unsupported), ("type", .unsupported): .invalidType
         case ("scheme", _), ("type", _), ("query", .missing): .invalidQRCode
         case (let part, .missing): .missingInformation(part)
@@ -42,7 +42,7 @@ enum LegacyErrors {
         case .accountLocked: AccountError.accountLocked(policy)
         case .alreadyLocked: AccountError.failToLockAccountAlreadyLocked
         case .notLocked: AccountError.failToUnlockAccountNotLocked
-        // The rule names the policy if there is one.
+        // The engine's error names the policy if the policy has a name.
         case .invalidPolicy where error.policy == nil: AccountError.failToLockMissingPolicyName
         case .invalidPolicy: AccountError.failToLockInvalidPolicy
         case .wrongKind, .invalidName, .wrongNumber, .presenceRefused, .noPushStream, .unknownPlatform:

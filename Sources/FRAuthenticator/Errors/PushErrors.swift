@@ -1,18 +1,18 @@
-/// Why a notification was not answered, or a device token not changed.
+/// An error from answering a notification or changing the device token. Each case names the ForgeRock SDK's code.
 public enum PushNotificationError: FRError {
-    /// The app has not been given a device token yet (1100000).
+    /// The app has not registered a device token (code 1100000).
     case missingDeviceToken
-    /// The notification was answered before, is being answered, or is expired (1100001).
+    /// The notification was already answered, is being answered, or has expired (code 1100001).
     case notificationInvalidStatus
-    /// What belongs to the notification is not in the store; what (1100002).
+    /// A record that belongs to the notification is missing from the store, with the details (code 1100002).
     case storageError(String)
-    /// Some servers did not take the new device token; an error for each (1100003).
+    /// Some servers did not accept the new device token, with an error for each (code 1100003).
     case updateFailed(errors: [any Error])
 
     /// `com.forgerock.ios.frauthenticator.pushnotification`
     public static var domain: String { "com.forgerock.ios.frauthenticator.pushnotification" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .missingDeviceToken: 1_100_000
@@ -22,7 +22,7 @@ public enum PushNotificationError: FRError {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .missingDeviceToken: "no device token is known: register for remote notifications first"
@@ -35,18 +35,18 @@ public enum PushNotificationError: FRError {
     }
 }
 
-/// Why a push message was not taken in.
+/// An error from processing a push message. Each case names the ForgeRock SDK's code.
 public enum NotificationError: FRError, Hashable {
-    /// The message is not what a server sends; what is wrong with it (7000000).
+    /// The message doesn't have the form of a server's message, with the reason (code 7000000).
     case invalidPayload(String)
 
     /// `com.forgerock.ios.frauthenticator.notification`
     public static var domain: String { "com.forgerock.ios.frauthenticator.notification" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int { 7_000_000 }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .invalidPayload(let reason): reason
@@ -54,21 +54,21 @@ public enum NotificationError: FRError, Hashable {
     }
 }
 
-/// Why something that is signed or encoded was refused.
+/// An error about signed or encoded data. Each case names the ForgeRock SDK's code.
 public enum CryptoError: FRError, Hashable {
-    /// An input is not usable; which (1200000).
+    /// A parameter is invalid, with its name (code 1200000).
     case invalidParam(String)
-    /// Bytes could not be made of a text (1200001).
+    /// A string could not be converted to bytes (code 1200001).
     case failToConvertData
-    /// The signature is not the mechanism's (1200002).
+    /// The signature was not made with the mechanism's key (code 1200002).
     case invalidJWT
-    /// The algorithm is not HS256 (1200003).
+    /// The algorithm is not HS256 (code 1200003).
     case unsupportedJWTType
 
     /// `com.forgerock.ios.frauthenticator.crypto`
     public static var domain: String { "com.forgerock.ios.frauthenticator.crypto" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .invalidParam: 1_200_000
@@ -78,7 +78,7 @@ public enum CryptoError: FRError, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .invalidParam(let name): "not usable: \(name)"
@@ -89,20 +89,20 @@ public enum CryptoError: FRError, Hashable {
     }
 }
 
-/// Why a server's answer did not come, or was no success.
+/// An error of the network, or an unsuccessful answer. Each case names the ForgeRock SDK's code.
 public enum NetworkError: FRError, Hashable {
-    /// What came is not what such a server answers (5000003).
+    /// The answer is not one that such a server sends (code 5000003).
     case invalidResponseDataType(String)
-    /// The address cannot be asked (5000005).
+    /// The URL can't be requested (code 5000005).
     case invalidURL(String)
-    /// The server refused, is out of order, or could not be reached. `isRetryable`: the same call may succeed later without
-    /// anybody doing anything; the notification or enrolment is as it was (5000010).
+    /// The server rejected the request, failed, or could not be reached (code 5000010). With `isRetryable` the same call may
+    /// succeed later without further action; the notification or enrollment is unchanged.
     case apiRequestFailure(String, isRetryable: Bool)
 
     /// `com.forgerock.ios.frcore.network`
     public static var domain: String { "com.forgerock.ios.frcore.network" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .invalidResponseDataType: 5_000_003
@@ -111,34 +111,34 @@ public enum NetworkError: FRError, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .invalidResponseDataType(let reason), .invalidURL(let reason), .apiRequestFailure(let reason, _): reason
         }
     }
 
-    /// Whether the same call may succeed later without anybody doing anything.
+    /// True when the same call may succeed later without further action.
     public var isRetryable: Bool {
         if case .apiRequestFailure(_, let isRetryable) = self { isRetryable } else { false }
     }
 }
 
-/// Why the SDK itself could not be set up, or its store not be used.
+/// An error from the setup of the SDK, or from its store. Each case names the ForgeRock SDK's code.
 public enum FRAError: FRError, Hashable {
-    /// The storage client cannot be changed any more: the SDK has started (8000000).
+    /// The storage client can't be changed, because the SDK has started (code 8000000).
     case invalidStateForChangingStorage
-    /// The store did not do what it was asked; what, and why (8000001).
+    /// The store failed, with the operation and the reason (code 8000001).
     case failToSaveIntoStorageClient(String)
-    /// The policies cannot be changed any more: the SDK has started (8000002).
+    /// The policies can't be changed, because the SDK has started (code 8000002).
     case invalidStateForChangingPolicyEvaluator
-    /// A policy cannot be registered; which, or why (8000003).
+    /// A policy can't be registered, with its name or the reason (code 8000003).
     case invalidPolicyRegisteredWithPolicyEvaluator(String)
 
     /// `com.forgerock.ios.frauthenticator.fra`
     public static var domain: String { "com.forgerock.ios.frauthenticator.fra" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int {
         switch self {
         case .invalidStateForChangingStorage: 8_000_000
@@ -148,7 +148,7 @@ public enum FRAError: FRError, Hashable {
         }
     }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .invalidStateForChangingStorage: "the storage client cannot be changed once the SDK has started"
@@ -159,18 +159,19 @@ public enum FRAError: FRError, Hashable {
     }
 }
 
-/// Why no code was made, by the documented name. Nothing throws it, as in the original: a secret that cannot be read is
-/// ``CryptoError/invalidParam(_:)``, or ``MechanismError/invalidInformation(_:)`` when an account is enrolled.
+/// An error from generating a code, which exists in the ForgeRock SDK's interface. It is never thrown, as in the ForgeRock SDK. A
+/// secret that can't be read gives ``CryptoError/invalidParam(_:)``, or ``MechanismError/invalidInformation(_:)`` when an account
+/// is enrolled.
 public enum OathError: FRError, Hashable {
-    /// The secret cannot be used (9000000).
+    /// The secret can't be used (code 9000000).
     case invalidSecret
 
     /// `com.forgerock.ios.frauthenticator.oath`
     public static var domain: String { "com.forgerock.ios.frauthenticator.oath" }
 
-    /// The original SDK's number.
+    /// The ForgeRock SDK's code.
     public var code: Int { 9_000_000 }
 
-    /// What is wrong, in words.
+    /// A description of the problem.
     public var description: String { "the secret cannot be used" }
 }

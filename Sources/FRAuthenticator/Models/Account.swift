@@ -7,20 +7,20 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An account in the authenticator: who, how it looks, and whether it is locked.
+/// An account in the authenticator: its names, its appearance and its lock.
 ///
-/// It is an object, as in the original SDK, and may be shared between tasks. What is changed in it is stored only by
-/// ``FRAClient/updateAccount(account:)`` and its like.
+/// It is an object, as in the ForgeRock SDK, and tasks may share it. Changes to the object are stored only by
+/// ``FRAClient/updateAccount(account:)`` and similar functions.
 public final class Account: Sendable, Codable {
     private let state: Mutex<State>
 
     private struct State {
         var value: SignetCore.Account
-        /// The account as it was read or stored, without what the app has changed in this object since.
+        /// The account as it was read or stored, without the app's later changes to this object.
         var stored: SignetCore.Account
-        /// Whether ``mechanisms`` were read when the account was.
+        /// True when ``mechanisms`` were read together with the account.
         var areMechanismsRead: Bool
-        /// The policy that locks the account, as it was found when the account was read. It is never stored.
+        /// The policy that locked the account at the time it was read. It is never stored.
         var violatedPolicy: String?
         var mechanisms: [Mechanism]
         var origin: Origin?
@@ -33,55 +33,57 @@ public final class Account: Sendable, Codable {
                 mechanisms: mechanisms, origin: origin))
     }
 
-    /// The account as the engine knows it.
+    /// The account as a value of the engine.
     var core: SignetCore.Account { state.withLock { $0.value } }
-    /// The account as it was read, its mechanisms, and where they came from, as they belong together. There are no mechanisms
-    /// where they were not read at the same time.
+    /// The account as it was read, its mechanisms and their origin, in a consistent state. The mechanisms are nil when they were
+    /// not read together with the account.
     var snapshot: (stored: SignetCore.Account, mechanisms: [Mechanism]?, origin: Origin?) {
         state.withLock { ($0.stored, $0.areMechanismsRead ? $0.mechanisms : nil, $0.origin) }
     }
 
-    /// The organisation, as it was enrolled.
+    /// The issuer from the enrollment.
     public var issuer: String { core.id.issuer }
-    /// The person's name there, as it was enrolled.
+    /// The user's name from the enrollment.
     public var accountName: String { core.id.accountName }
-    /// `issuer-accountName`, by which ``FRAClient/getAccount(identifier:)`` finds the account.
+    /// `issuer-accountName`, which ``FRAClient/getAccount(identifier:)`` takes.
     public var identifier: String { core.id.legacyIdentifier }
-    /// The address of a logo.
+    /// The URL of a logo.
     public var imageUrl: String? { core.imageURL }
-    /// A colour, `#` and hexadecimal digits.
+    /// The background color, as `#` and hexadecimal digits.
     public var backgroundColor: String? { core.backgroundColor }
-    /// When the account was enrolled.
+    /// The time of the enrollment.
     public var timeAdded: Date { core.timeAdded }
-    /// The issuer's policies: the text of a JSON object, names and parameters; nil when there are none.
+    /// The issuer's policies as JSON text: an object with names and parameters. Nil when the account has no policies.
     public var policies: String? {
         let policies = core.policies
         return policies.isEmpty ? nil : JSON.text(of: .object(policies))
     }
-    /// The issuer to show; the enrolled one unless another was set.
+    /// The issuer to show. The default is the enrolled issuer.
     public var displayIssuer: String? {
         get { core.displayIssuer ?? issuer }
         set { state.withLock { $0.value.displayIssuer = newValue } }
     }
-    /// The name to show; the enrolled one unless another was set.
+    /// The name to show. The default is the enrolled name.
     public var displayAccountName: String? {
         get { core.displayAccountName ?? accountName }
         set { state.withLock { $0.value.displayAccountName = newValue } }
     }
-    /// What the account can do, the oldest first, and of a client of ``FRAClientBuilder`` push last; empty for an object that did not come from ``FRAClient``.
+    /// The mechanisms of the account, oldest first; for a client of ``FRAClientBuilder``, push is last. Empty for an object that
+    /// did not come from ``FRAClient``.
     public var mechanisms: [Mechanism] { state.withLock { $0.mechanisms } }
-    /// Whether the account is locked: by hand, or by a policy that was not met when the account was read.
+    /// True when the account is locked, manually or by a policy that was not met when the account was read.
     public var lock: Bool { lockingPolicy != nil }
-    /// The policy that locks the account; nil when it is not locked.
+    /// The policy that locks the account; nil when the account is not locked.
     public var lockingPolicy: String? { state.withLock { $0.value.lockingPolicy ?? $0.violatedPolicy } }
 
-    /// Locks this object. ``FRAClient/lockAccount(account:policy:)`` locks the account and stores it.
+    /// Locks this object only. ``FRAClient/lockAccount(account:policy:)`` locks the account and stores the lock.
     public func lock(policy: any FRAPolicy) {
         let name = policy.name
         state.withLock { $0.value.lockingPolicy = name }
     }
 
-    /// Unlocks this object, whoever locked it. ``FRAClient/unlockAccount(account:)`` unlocks the account and stores it.
+    /// Unlocks this object only, whatever locked it. ``FRAClient/unlockAccount(account:)`` unlocks the account and stores the
+    /// change.
     public func unlock() {
         state.withLock { state in
             state.value.lockingPolicy = nil
@@ -89,7 +91,7 @@ public final class Account: Sendable, Codable {
         }
     }
 
-    /// Takes over what was stored.
+    /// Takes over the stored value.
     func take(_ value: SignetCore.Account, origin: Origin?) {
         state.withLock { state in
             state.value = value
@@ -124,18 +126,19 @@ public final class Account: Sendable, Codable {
             displayIssuer: try members.optionalText("displayIssuer"),
             displayAccountName: try members.optionalText("displayAccountName"), imageURL: try members.optionalText("imageURL"),
             backgroundColor: try members.optionalText("backgroundColor"),
-            // Android's SDK knows no time of an account that came from a URI: it stands before all others.
+            // The ForgeRock SDK for Android stores no time for an account that came from a URI. Such an account sorts before all
+            // others.
             timeAdded: try members.optionalMoment("timeAdded") ?? Date(timeIntervalSince1970: 0), policies: policies)
-        // The original counts an account as locked only when both are there.
+        // The ForgeRock SDK treats an account as locked only when both members are present.
         if try members.optionalTruth("lock") == true { value.lockingPolicy = try members.optionalText("lockingPolicy") }
         self.init(value)
     }
 
-    /// The account as JSON text, in the form of the legacy iOS SDK.
+    /// Returns the account as JSON text, in the form of the ForgeRock SDK for iOS.
     public func toJson() -> String? { LegacyJSON.text(of: members) }
 
-    /// Reads what ``toJson()`` of either legacy SDK's form wrote.
-    /// - Throws: `DecodingError`, which names the member that is missing or wrong and never what is in it.
+    /// Reads an account from the output of ``toJson()``, in the iOS or the Android form.
+    /// - Throws: `DecodingError`, which names the missing or invalid member but never its content.
     public static func fromJson(_ json: String) throws -> Account {
         try LegacyJSON.read("account", json) { try Account($0) }
     }

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Counter-based one-time codes of one account.
+/// A mechanism that generates counter-based one-time codes (HOTP) for an account.
 public final class HOTPMechanism: OathMechanismObject, MechanismState, Codable {
     let held: Held<SignetCore.Mechanism>
 
@@ -14,25 +14,25 @@ public final class HOTPMechanism: OathMechanismObject, MechanismState, Codable {
         held = Held(value, origin: origin)
     }
 
-    /// The id by which the server knows the mechanism.
+    /// The mechanism's identifier on the server.
     public var mechanismUUID: String { core.uid }
     /// Always `hotp`.
     public var type: String { core.kindName.rawValue }
-    /// The organisation.
+    /// The issuer from the enrollment.
     public var issuer: String { core.account.issuer }
-    /// The person's name there.
+    /// The user's name from the enrollment.
     public var accountName: String { core.account.accountName }
-    /// When it was enrolled.
+    /// The time of the enrollment.
     public var timeAdded: Date { core.timeAdded }
-    /// The user's id on the server, if the server told.
+    /// The user's identifier on the server, if the server sent one.
     public var uid: String? { core.userID }
-    /// The device's id on the server, if the server told.
+    /// The device's identifier on the server, if the server sent one.
     public var resourceId: String? { core.resourceID }
     /// `issuer-accountName-hotp`.
     public var identifier: String { core.legacyIdentifier }
-    /// The identifier of the account that it belongs to.
+    /// The identifier of the account that the mechanism belongs to.
     public var accountIdentifier: String { core.account.legacyIdentifier }
-    /// How many digits a code has.
+    /// The number of digits in a code.
     public var digits: Int { core.oath?.digits.count ?? OTPDigits.six.count }
     /// `sha1`, `sha256` or `sha512`.
     public var algorithm: String { (core.oath?.algorithm ?? .sha1).rawValue.lowercased() }
@@ -41,22 +41,22 @@ public final class HOTPMechanism: OathMechanismObject, MechanismState, Codable {
         if case .counter(let next) = core.oath?.factor { next } else { 0 }
     }
 
-    /// The next code. Its counter is used up, and that is stored, before the code is returned: a code may be skipped when
-    /// something fails, and is never given twice.
-    /// - Throws: ``AccountError/accountLocked(_:)``; ``MechanismError/failedToUpdateInformation(_:)`` when the store does
-    ///   not take the counter: nothing is used up then.
+    /// Returns the next code. The incremented counter is stored before the code is returned. After a failure a code may be
+    /// skipped, but no code is returned twice.
+    /// - Throws: ``AccountError/accountLocked(_:)``; ``MechanismError/failedToUpdateInformation(_:)`` when the store fails: the
+    ///   counter is then unchanged; ``FRAError`` when the SDK has not started.
     public func generateCode() throws -> OathTokenCode {
         try LegacyEngine.of(held.origin).generateCode(self)
     }
 
-    /// The mechanism as JSON text, in the form of the legacy iOS SDK. It holds the secret.
+    /// Returns the mechanism as JSON text, in the form of the ForgeRock SDK for iOS. The text contains the secret.
     public func toJson() -> String? { LegacyJSON.text(of: core.legacyMembers) }
 
     /// Writes the members of ``toJson()``.
     public func encode(to encoder: any Encoder) throws { try JSONValue.object(core.legacyMembers).encode(to: encoder) }
 
     /// Reads the members of ``toJson()``.
-    /// - Throws: `DecodingError`; also for a mechanism of another type.
+    /// - Throws: `DecodingError`, also for a mechanism of another type.
     public convenience init(from decoder: any Decoder) throws {
         let value = try LegacyJSON.read("mechanism", from: decoder) { try SignetCore.Mechanism(legacy: $0, .hotp) }
         self.init(value, origin: nil)

@@ -6,13 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The JSON of the legacy SDKs' models: the members of protocol/authenticator.md section 7.2, in the iOS form. Optional members
-/// are written as null, and read whether they are null or missing.
+/// The JSON form of the ForgeRock SDK's models: the members of protocol/authenticator.md section 7.2, as in the SDK for iOS.
+/// Optional members are written as null. When read, they may be null or missing.
 enum LegacyJSON {
     static func text(of members: [String: JSONValue]) -> String { JSON.text(of: .object(members)) }
 
-    /// Reads a model from its text.
-    /// - Throws: `DecodingError` that names the model and, where it is one, the member; never content.
+    /// Reads a model from its JSON text.
+    /// - Throws: `DecodingError` that names the model and, if one is at fault, the member. It never contains content.
     static func read<Value>(_ model: String, _ json: String, _ body: (JSONMembers) throws -> Value) throws -> Value {
         guard let members = (try? JSON.value(of: json.utf8))?.object else {
             throw unreadable(model, "it is not the text of a JSON object")
@@ -41,14 +41,14 @@ enum LegacyJSON {
 }
 
 extension [String: JSONValue] {
-    /// Optional texts, null where there is none.
+    /// Creates members from optional strings. An absent string becomes null.
     init(textsOrNull texts: [String: String?]) {
         self = texts.mapValues { $0.map { JSONValue.string($0) } ?? .null }
     }
 }
 
 extension JSONValue {
-    /// A moment: whole milliseconds since 1970.
+    /// Returns a time as whole milliseconds since 1970.
     static func milliseconds(_ date: Date) -> JSONValue {
         Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map { JSONValue.integer($0) } ?? .null
     }
@@ -60,7 +60,7 @@ extension JSONMembers {
         return date
     }
 
-    /// Milliseconds since 1970, as a number or as text.
+    /// Returns a time from milliseconds since 1970, which may be a number or a string.
     func optionalMoment(_ name: String) throws -> Date? {
         guard let value = self[name] else { return nil }
         if case .number(let milliseconds) = value { return Date(timeIntervalSince1970: milliseconds / 1000) }

@@ -7,58 +7,58 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One way of proving who one is: a ``TOTPMechanism``, an ``HOTPMechanism`` or a ``PushMechanism``.
+/// A way to authenticate: a ``TOTPMechanism``, an ``HOTPMechanism`` or a ``PushMechanism``.
 ///
-/// The documents' word. It is a name for "any of these", so that code which takes it from the documents compiles in every
-/// language mode of Swift.
+/// The ForgeRock documentation uses this name. It stands for `any MechanismObject`, so that code from the documentation compiles
+/// in every language mode of Swift.
 public typealias Mechanism = any MechanismObject
 
 /// A ``TOTPMechanism`` or an ``HOTPMechanism``.
 public typealias OathMechanism = any OathMechanismObject
 
-/// What every mechanism tells of itself. Only this module's classes conform.
+/// The members that every mechanism has. Only this module's classes conform.
 public protocol MechanismObject: AnyObject, Sendable, Encodable {
-    /// The id by which the server knows the mechanism.
+    /// The mechanism's identifier on the server.
     var mechanismUUID: String { get }
     /// `totp`, `hotp` or `push`.
     var type: String { get }
-    /// The organisation.
+    /// The issuer from the enrollment.
     var issuer: String { get }
-    /// The person's name there.
+    /// The user's name from the enrollment.
     var accountName: String { get }
-    /// When it was enrolled.
+    /// The time of the enrollment.
     var timeAdded: Date { get }
-    /// The user's id on the server, if the server told.
+    /// The user's identifier on the server, if the server sent one.
     var uid: String? { get }
-    /// The device's id on the server, if the server told.
+    /// The device's identifier on the server, if the server sent one.
     var resourceId: String? { get }
-    /// `issuer-accountName-type`: an account has one mechanism of a type.
+    /// `issuer-accountName-type`, which is unique because an account has one mechanism of each type.
     var identifier: String { get }
-    /// The identifier of the account that it belongs to.
+    /// The identifier of the account that the mechanism belongs to.
     var accountIdentifier: String { get }
-    /// The mechanism as JSON text, in the form of the legacy iOS SDK. It holds the secret.
+    /// Returns the mechanism as JSON text, in the form of the ForgeRock SDK for iOS. The text contains the secret.
     func toJson() -> String?
 }
 
-/// What makes one-time codes.
+/// A mechanism that generates one-time codes.
 public protocol OathMechanismObject: MechanismObject {
-    /// How many digits a code has.
+    /// The number of digits in a code.
     var digits: Int { get }
     /// `sha1`, `sha256` or `sha512`.
     var algorithm: String { get }
-    /// The code to show now; see ``TOTPMechanism/generateCode()`` and ``HOTPMechanism/generateCode()``.
+    /// Returns the current code; see ``TOTPMechanism/generateCode()`` and ``HOTPMechanism/generateCode()``.
     func generateCode() throws -> OathTokenCode
 }
 
-/// Reads mechanisms of whatever type.
+/// Functions that read mechanisms of any type.
 public enum Mechanisms {
-    /// Reads what `toJson()` of a mechanism wrote, of either legacy SDK's form.
-    /// - Throws: `DecodingError`, which names the member that is missing or wrong and never what is in it.
+    /// Reads a mechanism from the output of `toJson()`, in the iOS or the Android form.
+    /// - Throws: `DecodingError`, which names the missing or invalid member but never its content.
     public static func fromJson(_ json: String) throws -> Mechanism {
         try LegacyJSON.read("mechanism", json) { object(for: try SignetCore.Mechanism(legacy: $0)) }
     }
 
-    /// The object for a mechanism of the engine.
+    /// Returns the object for a mechanism of the engine.
     static func object(for value: SignetCore.Mechanism, origin: Origin? = nil) -> any MechanismState {
         switch value.kindName {
         case .totp: TOTPMechanism(value, origin: origin)
@@ -68,7 +68,7 @@ public enum Mechanisms {
     }
 }
 
-/// The inside of a mechanism's object.
+/// The internal interface of a mechanism's object.
 protocol MechanismState: MechanismObject {
     var held: Held<SignetCore.Mechanism> { get }
 }
@@ -77,7 +77,7 @@ extension MechanismState {
     var core: SignetCore.Mechanism { held.value }
 }
 
-/// A value of the engine inside an object of this module, and where it came from.
+/// The engine's value inside an object of this module, with its origin.
 final class Held<Value: Sendable>: Sendable {
     private let state: Mutex<(value: Value, origin: Origin?)>
 
@@ -87,10 +87,10 @@ final class Held<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
     var origin: Origin? { state.withLock { $0.origin } }
-    /// Both, as they belong together.
+    /// The value and its origin, in a consistent state.
     var snapshot: (value: Value, origin: Origin?) { state.withLock { $0 } }
 
-    /// Takes over what was stored.
+    /// Takes over the stored value.
     func take(_ value: Value, origin: Origin?) {
         state.withLock { $0 = (value, origin) }
     }

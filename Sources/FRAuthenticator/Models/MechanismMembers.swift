@@ -17,7 +17,8 @@ extension SignetCore.Mechanism {
             members["digits"] = .integer(Int64(settings.digits.count))
             switch settings.factor {
             case .time(let period): members["period"] = .integer(Int64(period.seconds))
-            // A counter has 64 bits without a sign; one that JSON's readers may round is text.
+            // A counter is an unsigned 64-bit number. A counter above Int64.max is written as a string, because JSON readers may
+            // round it.
             case .counter(let next):
                 members["counter"] = Int64(exactly: next).map { JSONValue.integer($0) } ?? .string(String(next))
             }
@@ -27,10 +28,12 @@ extension SignetCore.Mechanism {
             members["registrationEndpoint"] = .string(settings.registrationEndpoint.url)
             members["authenticationEndpoint"] = .string(settings.authenticationEndpoint.url)
             members["loadBalancer"] = settings.loadBalancerCookie.map { JSONValue.string($0) } ?? .null
-            // The registration's one-time parts are used up, and not kept. The original's reader wants texts.
+            // The one-time parts of the registration are used up and not stored. The ForgeRock SDK's reader requires strings
+            // here.
             members["messageId"] = .string("")
             members["challenge"] = .string("")
-            // Ours: where the server's desk or the push front is, and what it speaks if not AM's wire.
+            // Members that only this SDK has: the addresses of the server's push stream and of the push gateway, and the push
+            // platform if it isn't AM.
             if let server = settings.streamEndpoint { members["deskEndpoint"] = .string(server.url) }
             if let front = settings.gatewayEndpoint { members["frontEndpoint"] = .string(front.url) }
             if let platform = settings.platform { members["platform"] = .string(platform) }
@@ -38,7 +41,7 @@ extension SignetCore.Mechanism {
         return members
     }
 
-    /// Reads the members, of either legacy SDK's form.
+    /// Reads a mechanism from its members, in the iOS or the Android form.
     init(legacy members: JSONMembers) throws {
         let kind: Kind
         switch try members.text("type") {
@@ -53,7 +56,7 @@ extension SignetCore.Mechanism {
             resourceID: try members.optionalText("resourceId"))
     }
 
-    /// Reads the members of a mechanism that must be of a kind.
+    /// Reads a mechanism from its members and checks its kind.
     init(legacy members: JSONMembers, _ kind: KindName) throws {
         self = try SignetCore.Mechanism(legacy: members)
         guard kindName == kind else { throw JSONMemberError(name: "type") }
@@ -79,7 +82,8 @@ extension OATHSettings {
             factor = .time(period: period)
         case "hotp":
             let counter = try members.counter()
-            // Android's SDK counts up before it makes a code, so what it stored is used already; it writes the type in capitals.
+            // The ForgeRock SDK for Android increments the counter before it generates a code, so the stored counter is already
+            // used. It writes the type in uppercase.
             guard type == "HOTP" else {
                 factor = .counter(next: counter)
                 break
@@ -93,7 +97,7 @@ extension OATHSettings {
 }
 
 extension JSONMembers {
-    /// A counter that is missing or wrong must not be taken for one that begins again: codes would repeat.
+    /// Returns the counter. A missing or invalid counter is an error, because a counter that restarts would repeat codes.
     fileprivate func counter() throws -> UInt64 {
         switch self["counter"] {
         case .string(let text):

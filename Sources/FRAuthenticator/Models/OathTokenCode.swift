@@ -6,18 +6,18 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A one-time code to show, under the ForgeRock authenticator's names.
+/// A one-time code to show, with the names of the ForgeRock SDK.
 public struct OathTokenCode: Sendable, Hashable {
     /// `totp` or `hotp`.
     public let tokenType: String
     /// The digits.
     public let code: String
-    /// When the code became valid, in seconds since 1970; for HOTP, when it was made.
+    /// The time at which the code became valid, in seconds since 1970; for HOTP, the time at which it was generated.
     public let start: TimeInterval
-    /// When it ceases to be valid, in seconds since 1970; nil for HOTP.
+    /// The time at which the code stops being valid, in seconds since 1970; nil for HOTP.
     public let until: TimeInterval?
 
-    /// The old names for a code that was made at `date`.
+    /// Creates the object for a code that was generated at `date`.
     public init(_ code: OneTimeCode, madeAt date: Date) {
         self.code = code.digits
         switch code.basis {
@@ -32,24 +32,25 @@ public struct OathTokenCode: Sendable, Hashable {
         }
     }
 
-    /// Whether the code is good now.
+    /// True when the code is valid now.
     public var isValid: Bool { isValid(at: SystemWallClock().now) }
-    /// How much of the code's time has gone, from 0 to 1; 0 for HOTP.
+    /// The elapsed part of the code's period, from 0 to 1; 0 for HOTP.
     public var progress: Float { progress(at: SystemWallClock().now) }
 
-    /// Whether the code is good at `date`; unlike in the original, from its first instant on.
+    /// Returns true when the code is valid at `date`. Unlike in the ForgeRock SDK, the first instant of the period counts as
+    /// valid.
     public func isValid(at date: Date) -> Bool {
         guard let until else { return true }
         return (start..<until).contains(date.timeIntervalSince1970)
     }
 
-    /// How much of the code's time has gone at `date`, from 0 to 1; 0 for HOTP.
+    /// Returns the elapsed part of the code's period at `date`, from 0 to 1; 0 for HOTP.
     public func progress(at date: Date) -> Float {
         guard let until else { return 0 }
         return Float(min(1, max(0, (date.timeIntervalSince1970 - start) / (until - start))))
     }
 
-    /// The code as JSON text: `tokenType`, `code`, `start`, `until`.
+    /// Returns the code as JSON text with `tokenType`, `code`, `start` and `until`.
     public func toJson() -> String? {
         var members: [String: JSONValue] = ["tokenType": .string(tokenType), "code": .string(code)]
         members["start"] = .number(start)

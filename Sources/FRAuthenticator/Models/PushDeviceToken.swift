@@ -7,16 +7,16 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The address under which the push service finds this device.
+/// The push token, by which the push service addresses this device.
 public final class PushDeviceToken: Sendable, Hashable, Codable {
-    /// The token, as text.
+    /// The token as a string.
     public var tokenId: String { kept.stored.token }
-    /// When the app was given it.
+    /// The time at which the app got the token.
     public var timeAdded: Date { kept.stored.timeAdded }
-    /// The token as the engine knows it, with who is to be told of it.
+    /// The token as the engine stores it, with the mechanisms that still need it.
     let kept: TokenSlot.Kept
 
-    /// A token as the system gave it.
+    /// Creates a token that came from the system.
     public convenience init(tokenId: String, timeAdded: Date) {
         self.init(TokenSlot.Kept(stored: StoredDeviceToken(token: tokenId, timeAdded: timeAdded), isUntold: false))
     }
@@ -25,18 +25,18 @@ public final class PushDeviceToken: Sendable, Hashable, Codable {
         self.kept = kept
     }
 
-    /// Whether both are the same token of the same time.
+    /// Returns true when two tokens have the same string and the same time.
     public static func == (left: PushDeviceToken, right: PushDeviceToken) -> Bool {
         left.tokenId == right.tokenId && left.timeAdded == right.timeAdded
     }
 
-    /// Feeds the token.
+    /// Hashes the token.
     public func hash(into hasher: inout Hasher) { hasher.combine(tokenId) }
 
     private var members: [String: JSONValue] {
         var members: [String: JSONValue] = ["tokenId": .string(tokenId)]
         members["timeAdded"] = .integer(Int64(timeAdded.timeIntervalSince1970.rounded(.down)))
-        // Ours.
+        // Members that only this SDK has.
         for (name, uids) in [("outstanding", kept.stored.outstanding), ("unsupported", kept.stored.unsupported)]
         where !uids.isEmpty {
             members[name] = .array(uids.sorted().map { .string($0) })
@@ -54,10 +54,10 @@ public final class PushDeviceToken: Sendable, Hashable, Codable {
         self.init(TokenSlot.Kept(stored: stored, isUntold: try members.optionalTruth("untold") ?? false))
     }
 
-    /// The token as JSON text, in the form of the legacy iOS SDK: `timeAdded` in seconds since 1970.
+    /// Returns the token as JSON text, in the form of the ForgeRock SDK for iOS: `timeAdded` is in seconds since 1970.
     public func toJson() -> String? { LegacyJSON.text(of: members) }
 
-    /// Reads what ``toJson()`` wrote.
+    /// Reads a token from the output of ``toJson()``.
     /// - Throws: `DecodingError`.
     public static func fromJson(_ json: String) throws -> PushDeviceToken {
         try LegacyJSON.read("push device token", json) { try PushDeviceToken($0) }

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Answers push messages for one account.
+/// A mechanism that answers push messages for an account.
 public final class PushMechanism: MechanismObject, MechanismState, Codable {
     private let attached = Mutex<[PushNotification]>([])
     let held: Held<SignetCore.Mechanism>
@@ -17,37 +17,38 @@ public final class PushMechanism: MechanismObject, MechanismState, Codable {
         attached.withLock { $0 = notifications }
     }
 
-    /// The id by which the server knows the mechanism.
+    /// The mechanism's identifier on the server.
     public var mechanismUUID: String { core.uid }
     /// Always `push`.
     public var type: String { core.kindName.rawValue }
-    /// The organisation.
+    /// The issuer from the enrollment.
     public var issuer: String { core.account.issuer }
-    /// The person's name there.
+    /// The user's name from the enrollment.
     public var accountName: String { core.account.accountName }
-    /// When it was enrolled.
+    /// The time of the enrollment.
     public var timeAdded: Date { core.timeAdded }
-    /// The user's id on the server, if the server told.
+    /// The user's identifier on the server, if the server sent one.
     public var uid: String? { core.userID }
-    /// The device's id on the server, if the server told.
+    /// The device's identifier on the server, if the server sent one.
     public var resourceId: String? { core.resourceID }
     /// `issuer-accountName-push`.
     public var identifier: String { core.legacyIdentifier }
-    /// The identifier of the account that it belongs to.
+    /// The identifier of the account that the mechanism belongs to.
     public var accountIdentifier: String { core.account.legacyIdentifier }
-    /// The messages that have come, in the order of ``FRAClient/getAllNotifications(mechanism:)``; empty for an object that did not come from ``FRAClient``.
+    /// The received notifications, in the order of ``FRAClient/getAllNotifications(mechanism:)``. Empty for an object that did
+    /// not come from ``FRAClient``.
     public var notifications: [PushNotification] { attached.withLock { $0 } }
-    /// Those among ``notifications`` that are neither answered nor expired.
+    /// The ``notifications`` that are neither answered nor expired.
     public var pendingNotifications: [PushNotification] { notifications.filter { $0.isPending && !$0.isExpired } }
 
-    /// The mechanism as JSON text, in the form of the legacy iOS SDK. It holds the secret.
+    /// Returns the mechanism as JSON text, in the form of the ForgeRock SDK for iOS. The text contains the secret.
     public func toJson() -> String? { LegacyJSON.text(of: core.legacyMembers) }
 
     /// Writes the members of ``toJson()``.
     public func encode(to encoder: any Encoder) throws { try JSONValue.object(core.legacyMembers).encode(to: encoder) }
 
     /// Reads the members of ``toJson()``.
-    /// - Throws: `DecodingError`; also for a mechanism of another type.
+    /// - Throws: `DecodingError`, also for a mechanism of another type.
     public convenience init(from decoder: any Decoder) throws {
         let value = try LegacyJSON.read("mechanism", from: decoder) { try SignetCore.Mechanism(legacy: $0, .push) }
         self.init(value, origin: nil)

@@ -1,14 +1,18 @@
 import SignetAuthenticator
 import SignetCore
 
-/// How a notification is answered. Each form has a twin that is awaited. Of the callbacks one is called, once, on the global
-/// executor of Swift's tasks. When anything fails the notification stays as it was and can be answered again; a
-/// ``NetworkError`` says whether that may help.
+/// Answers to a notification. Each function exists with callbacks and as an `async` function. One of the callbacks is called,
+/// once, on the global executor of Swift's tasks. When an answer fails, the notification is unchanged and can be answered again.
+/// A ``NetworkError`` says whether another attempt can help.
 ///
-/// What each throws, or hands to `onError`: ``PushNotificationError/notificationInvalidStatus`` when it was answered before, is
-/// being answered or is expired; ``AccountError/accountLocked(_:)``; ``MechanismError/invalidInformation(_:)`` when it asks to be
-/// answered in another way; ``PushNotificationError/storageError(_:)`` when its mechanism is gone; ``NetworkError``;
-/// ``FRAError/failToSaveIntoStorageClient(_:)``.
+/// The functions throw these errors, or pass them to `onError`:
+/// - ``PushNotificationError/notificationInvalidStatus`` when the notification was already answered, is being answered, or has
+///   expired.
+/// - ``AccountError/accountLocked(_:)``.
+/// - ``MechanismError/invalidInformation(_:)`` when the notification requires another type of answer.
+/// - ``PushNotificationError/storageError(_:)`` when the notification's mechanism was removed.
+/// - ``NetworkError``.
+/// - ``FRAError/failToSaveIntoStorageClient(_:)``.
 extension PushNotification {
     /// Approves a notification of the type ``PushType/default``.
     public func accept(onSuccess: @escaping SuccessCallback, onError: @escaping ErrorCallback) {
@@ -23,16 +27,16 @@ extension PushNotification {
 
     /// Approves a notification of the type ``PushType/challenge``.
     /// - Parameters:
-    ///   - challengeResponse: The number that the login page shows.
-    ///   - onSuccess: Called when it is done.
-    ///   - onError: Called when it has failed.
+    ///   - challengeResponse: The number from the login page.
+    ///   - onSuccess: Called when the server has accepted the answer.
+    ///   - onError: Called with the error.
     public func accept(challengeResponse: String, onSuccess: @escaping SuccessCallback, onError: @escaping ErrorCallback) {
         Callbacks.run(
             { try await self.accept(challengeResponse: challengeResponse) }, onSuccess: onSuccess, onError: onError)
     }
 
     /// Approves a notification of the type ``PushType/challenge``.
-    /// - Parameter challengeResponse: The number that the login page shows.
+    /// - Parameter challengeResponse: The number from the login page.
     public func accept(challengeResponse: String) async throws {
         try check(.challenge, "accept(challengeResponse:)")
         guard let number = Int(challengeResponse) else {
@@ -41,12 +45,12 @@ extension PushNotification {
         try await engine().answer(self) { authenticator, id in try await authenticator.approve(id, number: number) }
     }
 
-    /// Approves a notification of the type ``PushType/biometric``, after the person was recognised; see ``FRAUserPresence``.
+    /// Approves a notification of the type ``PushType/biometric`` after a check of the user; see ``FRAUserPresence``.
     /// - Parameters:
-    ///   - title: What the prompt shows.
-    ///   - allowDeviceCredentials: Whether a PIN or password of the device will do as well.
-    ///   - onSuccess: Called when it is done.
-    ///   - onError: Called when it has failed.
+    ///   - title: The text of the prompt.
+    ///   - allowDeviceCredentials: True when the device's PIN or password is accepted too.
+    ///   - onSuccess: Called when the server has accepted the answer.
+    ///   - onError: Called with the error.
     public func accept(
         title: String, allowDeviceCredentials: Bool, onSuccess: @escaping SuccessCallback, onError: @escaping ErrorCallback
     ) {
@@ -55,10 +59,10 @@ extension PushNotification {
             onError: onError)
     }
 
-    /// Approves a notification of the type ``PushType/biometric``, after the person was recognised; see ``FRAUserPresence``.
+    /// Approves a notification of the type ``PushType/biometric`` after a check of the user; see ``FRAUserPresence``.
     /// - Parameters:
-    ///   - title: What the prompt shows.
-    ///   - allowDeviceCredentials: Whether a PIN or password of the device will do as well.
+    ///   - title: The text of the prompt.
+    ///   - allowDeviceCredentials: True when the device's PIN or password is accepted too.
     public func accept(title: String, allowDeviceCredentials: Bool) async throws {
         try check(.biometric, "accept(title:allowDeviceCredentials:)")
         let engine = try engine()
@@ -87,7 +91,7 @@ extension PushNotification {
         }
     }
 
-    /// The app's prompt, for the engine.
+    /// The app's user check, in the form that the engine uses.
     private struct Prompt: UserPresence {
         let presence: any FRAUserPresence
         let title: String

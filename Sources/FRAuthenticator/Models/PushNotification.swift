@@ -6,10 +6,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A push message that was verified and kept: what a server asks a person to approve.
+/// A push message that was verified and stored: a login that the user is asked to approve.
 ///
-/// It is an object, as in the original SDK, and may be shared between tasks. Once it has been answered, this object shows it;
-/// another object for the same message does when it is read again.
+/// It is an object, as in the ForgeRock SDK, and tasks may share it. After an answer, the object with which it was answered has
+/// the new state. Other objects for the same message keep their state until they are read again.
 public final class PushNotification: Sendable, Codable {
     let held: Held<SignetCore.PushNotification>
 
@@ -19,27 +19,29 @@ public final class PushNotification: Sendable, Codable {
 
     var core: SignetCore.PushNotification { held.value }
 
-    /// The server's id of the message.
+    /// The message's identifier on the server.
     public var messageId: String { core.messageID }
-    /// The mechanism that is asked.
+    /// The identifier of the mechanism that the message is for.
     public var mechanismUUID: String { core.message.mechanismUID }
-    /// The id of the notification here: one for each mechanism and message id, however often the message comes.
+    /// The notification's identifier in this store. A mechanism and a message identifier together give one identifier, even when
+    /// the message arrives several times.
     ///
-    /// The original makes it of the mechanism and a time, by which two messages of one millisecond were one.
+    /// The ForgeRock SDK builds it from the mechanism and a time, so that two messages of the same millisecond are treated as
+    /// one.
     public var identifier: String { core.id }
-    /// How many seconds the server waits for the answer.
+    /// The number of seconds that the server waits for the answer.
     public var ttl: Double { Double(core.message.timeToLive) }
-    /// When the server sent the message; when it came, if the server does not say.
+    /// The time at which the server sent the message; the time of its arrival if the server does not say.
     public var timeAdded: Date { core.message.sentAt ?? core.receivedAt }
-    /// When the server stops waiting.
+    /// The time at which the server stops waiting.
     public var timeExpired: Date { core.expiresAt }
     /// The text to show.
     public var message: String? { core.message.text }
-    /// What the app put in: JSON text.
+    /// The app's custom data, as JSON text.
     public var customPayload: String? { core.message.customPayload }
-    /// Where the login comes from: JSON text with `location`, `userAgent`, `remoteIp`, as far as the server knows them.
+    /// The origin of the login: JSON text with those of `location`, `userAgent` and `remoteIp` that the server knows.
     public var contextInfo: String? { core.message.contextInfo }
-    /// How it wants to be answered.
+    /// The type of answer that the notification requires.
     public var pushType: PushType {
         switch core.message.kind {
         case .tap: .default
@@ -47,20 +49,20 @@ public final class PushNotification: Sendable, Codable {
         case .biometric: .biometric
         }
     }
-    /// The numbers to choose from, for ``PushType/challenge``; nil for the other types.
+    /// The numbers to choose from for ``PushType/challenge``; nil for the other types.
     public var numbersChallengeArray: [Int]? {
         if case .number(let choices) = core.message.kind { choices } else { nil }
     }
-    /// ``numbersChallengeArray`` as text, with commas.
+    /// ``numbersChallengeArray`` as a string, separated by commas.
     public var numbersChallenge: String? { numbersChallengeArray?.map(String.init).joined(separator: ",") }
 
-    /// Whether it is not answered. An expired one stays pending; see ``isExpired``.
+    /// True while the notification is not answered. An expired notification stays pending; see ``isExpired``.
     public var isPending: Bool { core.decision == nil }
-    /// Whether it was answered with yes.
+    /// True when the user approved the notification.
     public var isApproved: Bool { core.decision == .approved }
-    /// Whether it was answered with no.
+    /// True when the user denied the notification.
     public var isDenied: Bool { core.decision == .denied }
-    /// Whether the server no longer waits for an answer.
+    /// True when the server no longer waits for an answer.
     public var isExpired: Bool { (held.origin?.engine.clock ?? SystemWallClock()).now > core.expiresAt }
 
     // MARK: JSON
@@ -79,7 +81,7 @@ public final class PushNotification: Sendable, Codable {
         members["timeExpired"] = .milliseconds(value.expiresAt)
         members["pending"] = .bool(value.decision == nil)
         members["approved"] = .bool(value.decision == .approved)
-        // Ours: what the legacy members have no place for.
+        // Members that only this SDK has, for data without a legacy member.
         members["receivedAt"] = .milliseconds(value.receivedAt)
         members["claims"] = .object(message.claims)
         members["clockOffset"] = value.clockOffset.map { .number($0) }
@@ -98,7 +100,7 @@ public final class PushNotification: Sendable, Codable {
             clockOffset: try members.optionalNumber("clockOffset"))
     }
 
-    /// The claims as they came, or what the legacy members tell of them.
+    /// Returns the original claims, or the claims that the legacy members contain.
     private static func claims(_ members: JSONMembers) throws -> [String: JSONValue] {
         if let claims = try members.optionalObject("claims") { return claims.all }
         var claims = Dictionary(texts: [
@@ -113,11 +115,11 @@ public final class PushNotification: Sendable, Codable {
         return claims
     }
 
-    /// The notification as JSON text, in the form of the legacy iOS SDK.
+    /// Returns the notification as JSON text, in the form of the ForgeRock SDK for iOS.
     public func toJson() -> String? { LegacyJSON.text(of: members) }
 
-    /// Reads what ``toJson()`` of either legacy SDK's form wrote.
-    /// - Throws: `DecodingError`, which names the member that is missing or wrong and never what is in it.
+    /// Reads a notification from the output of ``toJson()``, in the iOS or the Android form.
+    /// - Throws: `DecodingError`, which names the missing or invalid member but never its content.
     public static func fromJson(_ json: String) throws -> PushNotification {
         try LegacyJSON.read("push notification", json) { PushNotification(try value($0), origin: nil) }
     }

@@ -1,9 +1,9 @@
-/// How a push message wants to be answered.
+/// The type of answer that a push message requires.
 public enum PushType: String, Sendable, Hashable, CaseIterable, Codable {
-    /// By a tap.
+    /// A tap.
     case `default`
-    /// By picking the number that the login page shows.
+    /// The choice of the number that the login page shows.
     case challenge
-    /// By a tap, after the device has recognised the person.
+    /// A tap, after the device has recognized the user.
     case biometric
 }

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Time-based one-time codes of one account.
+/// A mechanism that generates time-based one-time codes (TOTP) for an account.
 public final class TOTPMechanism: OathMechanismObject, MechanismState, Codable {
     let held: Held<SignetCore.Mechanism>
 
@@ -14,47 +14,48 @@ public final class TOTPMechanism: OathMechanismObject, MechanismState, Codable {
         held = Held(value, origin: origin)
     }
 
-    /// The id by which the server knows the mechanism.
+    /// The mechanism's identifier on the server.
     public var mechanismUUID: String { core.uid }
     /// Always `totp`.
     public var type: String { core.kindName.rawValue }
-    /// The organisation.
+    /// The issuer from the enrollment.
     public var issuer: String { core.account.issuer }
-    /// The person's name there.
+    /// The user's name from the enrollment.
     public var accountName: String { core.account.accountName }
-    /// When it was enrolled.
+    /// The time of the enrollment.
     public var timeAdded: Date { core.timeAdded }
-    /// The user's id on the server, if the server told.
+    /// The user's identifier on the server, if the server sent one.
     public var uid: String? { core.userID }
-    /// The device's id on the server, if the server told.
+    /// The device's identifier on the server, if the server sent one.
     public var resourceId: String? { core.resourceID }
     /// `issuer-accountName-totp`.
     public var identifier: String { core.legacyIdentifier }
-    /// The identifier of the account that it belongs to.
+    /// The identifier of the account that the mechanism belongs to.
     public var accountIdentifier: String { core.account.legacyIdentifier }
-    /// How many digits a code has.
+    /// The number of digits in a code.
     public var digits: Int { core.oath?.digits.count ?? OTPDigits.six.count }
     /// `sha1`, `sha256` or `sha512`.
     public var algorithm: String { (core.oath?.algorithm ?? .sha1).rawValue.lowercased() }
-    /// How many seconds a code is good for.
+    /// The number of seconds that a code is valid.
     public var period: Int {
         if case .time(let period) = core.oath?.factor { period.seconds } else { OTPPeriod.thirtySeconds.seconds }
     }
 
-    /// The code of this moment.
-    /// - Throws: ``AccountError/accountLocked(_:)``; ``FRAError`` when the store cannot be asked.
+    /// Returns the code for the current time.
+    /// - Throws: ``AccountError/accountLocked(_:)``; ``MechanismError/failedToUpdateInformation(_:)`` when the store can't be
+    ///   read; ``FRAError`` when the SDK has not started.
     public func generateCode() throws -> OathTokenCode {
         try LegacyEngine.of(held.origin).generateCode(self)
     }
 
-    /// The mechanism as JSON text, in the form of the legacy iOS SDK. It holds the secret.
+    /// Returns the mechanism as JSON text, in the form of the ForgeRock SDK for iOS. The text contains the secret.
     public func toJson() -> String? { LegacyJSON.text(of: core.legacyMembers) }
 
     /// Writes the members of ``toJson()``.
     public func encode(to encoder: any Encoder) throws { try JSONValue.object(core.legacyMembers).encode(to: encoder) }
 
     /// Reads the members of ``toJson()``.
-    /// - Throws: `DecodingError`; also for a mechanism of another type.
+    /// - Throws: `DecodingError`, also for a mechanism of another type.
     public convenience init(from decoder: any Decoder) throws {
         let value = try LegacyJSON.read("mechanism", from: decoder) { try SignetCore.Mechanism(legacy: $0, .totp) }
         self.init(value, origin: nil)

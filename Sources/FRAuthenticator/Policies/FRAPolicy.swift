@@ -1,9 +1,9 @@
-/// A rule that an issuer may put on an account: under it the device must be as asked, or the account is locked.
+/// A rule that an issuer can attach to an account. The account is locked while the device doesn't satisfy the rule.
 public protocol FRAPolicy {
-    /// The name by which issuers ask for it.
+    /// The name that issuers use for the policy.
     var name: String { get }
-    /// What the issuer wrote beside the name, as `[String: Any]`. It is set before each ``evaluate()``.
+    /// The issuer's parameters for the policy, as `[String: Any]`. They are set before each ``evaluate()``.
     var data: Any? { get set }
-    /// Whether the device is as asked. It is called by one caller at a time, and must not call ``FRAClient``.
+    /// Returns true when the device satisfies the policy. Calls never overlap, and an implementation must not call ``FRAClient``.
     func evaluate() -> Bool
 }

@@ -6,24 +6,23 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The policies that the app can judge, in the order in which they are asked. Hand it to
+/// The policies that the app can evaluate, in the order of evaluation. Pass an evaluator to
 /// ``FRAClient/setPolicyEvaluator(policyEvaluator:)`` before `FRAClient.start()`.
 ///
-/// A subclass may judge by more than the policies: ``FRAClient`` asks ``evaluate(uri:)`` before it enrols,
-/// ``evaluate(account:)`` whenever it looks at an account, and ``isPolicyAttached(account:policyName:)`` before it locks one.
-/// The accounts that it is given have no mechanisms. The evaluator is asked by one caller at a time, and an override must not
-/// call the client: it would wait for itself.
+/// A subclass may add other checks. ``FRAClient`` calls ``evaluate(uri:)`` before an enrollment, ``evaluate(account:)`` whenever
+/// it reads an account, and ``isPolicyAttached(account:policyName:)`` before it locks an account. The accounts that it passes
+/// have no mechanisms. Calls never overlap. An override must not call the client, because that call would deadlock.
 ///
-/// Judging changes nothing: an account that does not meet a policy is locked for as long as it does not, and nothing is stored.
+/// An evaluation changes and stores nothing: an account is locked for as long as it doesn't satisfy a policy.
 open class FRAPolicyEvaluator {
-    /// What came out.
+    /// The result of an evaluation.
     public struct Result {
-        /// Whether every policy is met.
+        /// True when every policy is satisfied.
         public let comply: Bool
-        /// The first policy that is not.
+        /// The first policy that is not satisfied.
         public let nonCompliancePolicy: (any FRAPolicy)?
 
-        /// A result, for an evaluator of the app's own.
+        /// Creates a result, for an evaluator of the app.
         public init(comply: Bool, nonCompliancePolicy: (any FRAPolicy)?) {
             self.comply = comply
             self.nonCompliancePolicy = nonCompliancePolicy
@@ -33,7 +32,7 @@ open class FRAPolicyEvaluator {
     /// The registered policies.
     public private(set) var policies: [any FRAPolicy]
 
-    /// An evaluator with ``defaultPolicies``.
+    /// Creates an evaluator with ``defaultPolicies``.
     public init() {
         policies = Self.defaultPolicies
     }
@@ -41,8 +40,8 @@ open class FRAPolicyEvaluator {
     /// ``BiometricAvailablePolicy`` and ``DeviceTamperingPolicy``, in this order.
     public static var defaultPolicies: [any FRAPolicy] { [BiometricAvailablePolicy(), DeviceTamperingPolicy()] }
 
-    /// Registers policies: instead of those that are registered, or behind them.
-    /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` for a policy without a name; none is registered then.
+    /// Registers policies, which replace the registered ones or follow them.
+    /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` when a policy has no name; none is registered then.
     open func registerPolicies(policies: [any FRAPolicy], shouldOverride: Bool = true) throws {
         guard policies.allSatisfy({ !$0.name.isEmpty }) else {
             throw FRAError.invalidPolicyRegisteredWithPolicyEvaluator("it has no name")
@@ -50,16 +49,16 @@ open class FRAPolicyEvaluator {
         self.policies = shouldOverride ? policies : self.policies + policies
     }
 
-    /// Judges the policies that an enrolment URI carries.
-    /// - Returns: Compliance also for a URI that cannot be read: enrolling it fails for that.
+    /// Evaluates the policies of an enrollment URI.
+    /// - Returns: The result. A URI that can't be read counts as compliant, because its enrollment fails anyway.
     open func evaluate(uri: URL) -> Result {
         evaluate((try? EnrollmentURI.parse(uri.absoluteString))?.policies ?? [:])
     }
 
-    /// Judges an account's policies.
+    /// Evaluates an account's policies.
     open func evaluate(account: Account) -> Result { evaluate(account.core.policies) }
 
-    /// Whether the account's issuer asks for the policy of this name.
+    /// Returns true when the account's issuer requires the policy with this name.
     open func isPolicyAttached(account: Account, policyName: String) -> Bool { account.core.policies[policyName] != nil }
 
     func evaluate(_ accountPolicies: [String: JSONValue]) -> Result {

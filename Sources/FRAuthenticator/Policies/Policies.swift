@@ -1,44 +1,44 @@
 import SignetAuthenticator
 import SignetCore
 
-/// `biometricAvailable`: the device can recognise its owner by a finger or a face. Nobody is asked to show either.
+/// The policy `biometricAvailable`: the device can recognize its owner by a finger or a face. The user is not asked for either.
 ///
-/// Linux has no one place that knows, so the app says it. Without that the policy is not met; it never pretends.
+/// Linux has no standard way to find out, so the app supplies the answer. Without it, the policy is not satisfied.
 public final class BiometricAvailablePolicy: FRAPolicy {
     private let isAvailable: () -> Bool
 
-    /// The name by which issuers ask for it.
+    /// The name that issuers use for the policy.
     public let name = SignetCore.BiometricAvailablePolicy.name
     /// The policy has no parameters.
     public var data: Any?
 
-    /// The policy, for a device of which `isAvailable` knows.
+    /// Creates the policy. `isAvailable` says if the device can recognize its owner.
     public init(isAvailable: @escaping () -> Bool = { false }) {
         self.isAvailable = isAvailable
     }
 
-    /// Whether the device says that it can.
+    /// Returns the answer of `isAvailable`.
     public func evaluate() -> Bool { isAvailable() }
 }
 
-/// `deviceTampering`: the signs that somebody has a hand in the process add up to less than the issuer's `score`.
+/// The policy `deviceTampering`: the signs of tampering with the process add up to less than the issuer's `score`.
 public final class DeviceTamperingPolicy: FRAPolicy {
-    /// The score at which a device counts as tampered with when the issuer does not say.
+    /// The score from which on a device counts as tampered with, when the issuer sets none.
     public static let defaultThresholdScore = SignetCore.DeviceTamperingPolicy.defaultThreshold
     private let policy: SignetCore.DeviceTamperingPolicy
 
-    /// The name by which issuers ask for it.
+    /// The name that issuers use for the policy.
     public let name = SignetCore.DeviceTamperingPolicy.name
     /// The issuer's parameters: `score`, a number.
     public var data: Any?
 
-    /// The policy for this device.
+    /// Creates the policy for this device.
     public convenience init() { self.init(.thisDevice) }
 
     init(_ policy: SignetCore.DeviceTamperingPolicy) {
         self.policy = policy
     }
 
-    /// Whether the score is below the issuer's.
+    /// Returns true when the device's score is below the issuer's.
     public func evaluate() -> Bool { policy.isMetNow(JSONValue(unconstrained: data)) }
 }

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The app's policies, owned: one caller at a time.
+/// The app's policy evaluator, with access for one caller at a time.
 final class PolicyBox: Sendable {
     private let evaluator: Mutex<FRAPolicyEvaluator>
 
@@ -15,18 +15,18 @@ final class PolicyBox: Sendable {
         self.evaluator = Mutex(evaluator)
     }
 
-    /// The name of the policy by which an account is locked; nil when there is none.
+    /// Returns the name of the policy that locks an account; nil when the account satisfies all policies.
     func violated(_ account: SignetCore.Account) -> String? {
         evaluator.withLock { $0.evaluate(account: Account(account)).violated }
     }
 
-    /// Whether a policy is one of an account's own.
+    /// Returns true when a policy is one of the account's own.
     func isAttached(_ name: String, to account: SignetCore.Account) -> Bool {
         evaluator.withLock { $0.isPolicyAttached(account: Account(account), policyName: name) }
     }
 
-    /// The same for the engine.
-    /// - Parameter uri: The URI that is enrolled.
+    /// Returns the policies in the form that the engine uses.
+    /// - Parameter uri: The URI that is being enrolled.
     func engine(enrolling uri: String? = nil) -> AccountPolicies {
         AccountPolicies(judgedBy: { subject in
             switch subject {
@@ -36,10 +36,10 @@ final class PolicyBox: Sendable {
         })
     }
 
-    /// The name of the policy for which a URI is not enrolled.
+    /// Returns the name of the policy that prevents the enrollment of a URI.
     private func violated(_ policies: [String: JSONValue], _ uri: String?) -> String? {
         evaluator.withLock { evaluator in
-            // What the URI's own reader found counts, whatever the app makes of the text.
+            // The policies from the engine's parser always apply, even if the app's override reads the URI differently.
             if let name = evaluator.evaluate(policies).violated { return name }
             guard let uri, let url = URL(string: uri.trimmingWhitespace()) else { return nil }
             return evaluator.evaluate(uri: url).violated
@@ -48,11 +48,11 @@ final class PolicyBox: Sendable {
 }
 
 extension FRAPolicyEvaluator.Result {
-    /// The name of the policy that is not met; a result that names none is one, too.
+    /// The name of the unsatisfied policy; `policy` when the result names none.
     fileprivate var violated: String? { comply ? nil : nonCompliancePolicy?.name ?? "policy" }
 }
 
-/// Some of the app's policies, owned: one caller at a time.
+/// Policies that the app handed over, with access for one caller at a time.
 final class HandedOver: Sendable {
     private let policies: Mutex<[any FRAPolicy]>
     let names: [String]
@@ -62,7 +62,7 @@ final class HandedOver: Sendable {
         self.policies = Mutex(policies)
     }
 
-    /// Policies that ask those that were handed over.
+    /// Policies that forward each evaluation to those that were handed over.
     var asPolicies: [any FRAPolicy] { names.indices.map { Asking(owner: self, place: $0) } }
 
     private func evaluate(_ place: Int, _ parameters: JSONValue) -> Bool {

@@ -1,6 +1,7 @@
 import SignetCore
 
-/// JSON as the original SDK hands it to policies: dictionaries, arrays, texts, numbers and truth values.
+/// Conversion between JSON and the types in which the ForgeRock SDK passes it to policies: dictionaries, arrays, strings, numbers
+/// and Boolean values.
 extension JSONValue {
     var unconstrained: Any {
         switch self {
@@ -14,7 +15,7 @@ extension JSONValue {
         }
     }
 
-    /// The value again; null for what JSON has no form for.
+    /// Creates a JSON value from such types; null for a value that JSON can't express.
     init(unconstrained value: Any?) {
         self =
             switch value {

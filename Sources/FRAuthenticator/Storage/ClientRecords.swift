@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A ``StorageClient`` during one transaction: the engine's calls become the client's, and what was changed can be put back.
+/// A ``StorageClient`` during one transaction. It turns the engine's calls into calls of the client, and can undo the changes.
 final class ClientRecords: AccountWriter {
     private let client: any StorageClient
     private let token: TokenSlot
@@ -18,7 +18,7 @@ final class ClientRecords: AccountWriter {
     private var changes: [Change] = []
     private(set) var hasCalledSetter = false
 
-    /// How a change is taken back, with what was read before it.
+    /// A change with the function that undoes it.
     private struct Change {
         let undo: (any StorageClient) -> Bool
         var isDone = false
@@ -48,7 +48,7 @@ final class ClientRecords: AccountWriter {
         return found
     }
 
-    /// The account with a legacy identifier.
+    /// Returns the account with a legacy identifier.
     func account(identifier: String) -> SignetCore.Account? {
         let found = client.getAccount(accountIdentifier: identifier)?.core
         if let found { known.accounts[found.id] = found }
@@ -143,7 +143,7 @@ final class ClientRecords: AccountWriter {
         known.mechanismsOfAccount[mechanism.account]?.removeAll { $0 == uid }
     }
 
-    /// The inside of a mechanism that the client gave.
+    /// Returns the engine's value of a mechanism that the client returned.
     private func value(_ object: Mechanism) throws(StoreError) -> SignetCore.Mechanism {
         guard let state = object as? any MechanismState else {
             throw StoreError(.otherType, "read a mechanism", "the storage client gave an object that is none of this module's")
@@ -164,7 +164,7 @@ final class ClientRecords: AccountWriter {
         let id = SignetCore.PushNotification.id(mechanismUID: mechanismUID, messageID: messageID)
         if let known = known.notifications[id] { return known }
         var found = client.getNotificationByMessageId(messageId: messageID)?.core
-        // The client may hold another mechanism's message of the same id, and has answered with that one.
+        // The client may have returned another mechanism's message with the same identifier.
         if let other = found, other.id != id { found = client.getNotification(notificationIdentifier: id)?.core }
         known.notifications[id] = .some(found)
         return found
@@ -209,7 +209,7 @@ final class ClientRecords: AccountWriter {
         known.notifications[id] = .some(nil)
     }
 
-    // MARK: The rest
+    // MARK: Device token and sent answers
 
     func deviceToken() throws(StoreError) -> StoredDeviceToken? {
         hidesUntoldToken && token.isUntold ? nil : token.token
@@ -260,7 +260,7 @@ final class ClientRecords: AccountWriter {
                 }, isDone: true))
     }
 
-    // MARK: All or nothing
+    // MARK: Undo
 
     private func change(
         _ operation: String, _ body: (any StorageClient) -> Bool, undo: @escaping (any StorageClient) -> Bool
@@ -273,8 +273,8 @@ final class ClientRecords: AccountWriter {
         changes[changes.count - 1].isDone = true
     }
 
-    /// Takes every change back, the last one first, and also the one that failed: a client may do what it denies. Returns what
-    /// to tell the caller.
+    /// Undoes all changes, last one first. The change that failed is included, because a client may report a failure after it
+    /// made the change. Returns the error for the caller.
     func undo(after error: StoreError) -> StoreError {
         var isComplete = true
         for change in changes.reversed() {

@@ -3,7 +3,7 @@ import SignetCore
 import SignetStorage
 import Synchronization
 
-/// An app's own ``StorageClient``, owned: one caller at a time.
+/// The app's own ``StorageClient``, with access for one caller at a time.
 final class ClientBox: Sendable {
     private let state: Mutex<State>
     let token: TokenSlot
@@ -11,7 +11,7 @@ final class ClientBox: Sendable {
 
     private struct State {
         let client: any StorageClient
-        /// How often anything was changed. What was known at another number may be out of date.
+        /// The number of changes. Values that were read at another number may be out of date.
         var generation = 0
     }
 
@@ -22,7 +22,7 @@ final class ClientBox: Sendable {
 
     var generation: Int { state.withLock { $0.generation } }
 
-    /// Lends the client to `body`, alone. What `body` changed before it threw is put back.
+    /// Runs `body` with exclusive access to the client. If `body` throws, its changes are undone.
     fileprivate func transaction<R: Sendable>(
         knowing known: Knowledge, hidesUntoldToken: Bool, _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) -> (outcome: Result<R, StoreError>, known: Knowledge) {
@@ -45,8 +45,8 @@ final class ClientBox: Sendable {
     }
 }
 
-/// A ``StorageClient`` as the engine's store, for one operation: what was read or written in the operation is not asked for
-/// again, as long as no other operation has changed anything.
+/// A ``StorageClient`` as the engine's store, for one operation. Values that the operation has read or written are not read
+/// again, unless another operation has changed the store.
 final class ClientStore: ImmediateAccountStore {
     private let box: ClientBox
     private let known: Mutex<Knowledge>
@@ -73,17 +73,17 @@ final class ClientStore: ImmediateAccountStore {
     }
 }
 
-/// What an operation has seen of a store.
+/// The values that an operation has seen in a store.
 struct Knowledge: Sendable {
-    /// The number of changes at which this was known.
+    /// The number of changes of the store at which the values were seen.
     var generation = 0
-    /// Nil inside: it is certain that there is none.
+    /// The accounts. A nil value means that the account is known not to exist.
     var accounts: [AccountID: SignetCore.Account?] = [:]
-    /// As ``accounts``.
+    /// The mechanisms. A nil value means that the mechanism is known not to exist.
     var mechanisms: [String: SignetCore.Mechanism?] = [:]
-    /// The ids of an account's mechanisms, the oldest first.
+    /// The identifiers of an account's mechanisms, oldest first.
     var mechanismsOfAccount: [AccountID: [String]] = [:]
-    /// As ``accounts``.
+    /// The notifications. A nil value means that the notification is known not to exist.
     var notifications: [String: SignetCore.PushNotification?] = [:]
 
     mutating func note(_ mechanisms: [SignetCore.Mechanism], of account: AccountID) {
@@ -91,7 +91,7 @@ struct Knowledge: Sendable {
         mechanismsOfAccount[account] = mechanisms.map(\.uid)
     }
 
-    /// Whether there is a mechanism, and which; nil when that is not known.
+    /// Returns the stored value of a mechanism, with an inner nil if it is known not to exist; an outer nil if that is unknown.
     func mechanism(_ value: SignetCore.Mechanism) -> SignetCore.Mechanism?? {
         if let known = mechanisms[value.uid] { return .some(known) }
         return mechanismsOfAccount[value.account] == nil ? nil : .some(nil)

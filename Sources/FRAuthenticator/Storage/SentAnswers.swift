@@ -1,8 +1,9 @@
 import SignetAuthenticator
 import Synchronization
 
-/// The answers that were sent and whose fate is not known, in memory: a storage client has no place for them. Without them a server
-/// that took an answer whose response was lost, and refuses it when it comes again, would be believed.
+/// The answers that were sent and that have an unknown outcome. They are in memory, because a storage client can't store them.
+/// When the server has accepted an answer and its response was lost, the server rejects the repeated answer. Only with this
+/// record does the engine know that the rejection doesn't mean failure.
 final class SentAnswers: Sendable {
     private let answers = Mutex<[String: SentAnswer]>([:])
 

@@ -1,99 +1,102 @@
-/// Where an app keeps the authenticator's data itself. Implement it, and hand it to ``FRAClient/setStorage(storage:)`` before
+/// A store for the authenticator's data that the app implements. Pass it to ``FRAClient/setStorage(storage:)`` before
 /// `FRAClient.start()`.
 ///
-/// A client only retrieves what it is asked for: an account without its mechanisms, a mechanism without its notifications.
-/// Nothing else is expected of it. It is called by one caller at a time, and must not call ``FRAClient`` itself. Answer false
-/// when something was not stored or removed; whatever the same operation had changed before is then put back.
+/// A client returns only the requested objects: an account without its mechanisms, a mechanism without its notifications. Calls
+/// never overlap, and a client must not call ``FRAClient``. Return false when an object was not stored or removed; the earlier
+/// changes of the same operation are then undone.
 ///
-/// An object is written with its `toJson()`, and read back with ``Account/fromJson(_:)``, ``Mechanisms/fromJson(_:)`` and
-/// ``PushNotification/fromJson(_:)``; or with a `JSONEncoder` and `JSONDecoder`. A mechanism's JSON holds its secret: seal it, or
-/// keep it where nobody else reads. Setting means adding, or replacing what has the same identifier.
+/// Write an object with its `toJson()` and read it with ``Account/fromJson(_:)``, ``Mechanisms/fromJson(_:)`` and
+/// ``PushNotification/fromJson(_:)``, or use a `JSONEncoder` and a `JSONDecoder`. The JSON of a mechanism contains its secret:
+/// encrypt it, or store it where other users and programs can't read it. A `set` function adds an object, or replaces the object
+/// with the same identifier.
 ///
-/// It has no transactions, so two processes cannot share one: an HOTP code might be given twice. The default store can be shared.
+/// A client has no transactions, so two processes can't share one: an HOTP code could be used twice. The default store can be
+/// shared.
 public protocol StorageClient {
     /// Stores an account.
     @discardableResult func setAccount(account: Account) -> Bool
 
-    /// Removes an account; true also when there is none.
+    /// Removes an account. Also returns true when the account doesn't exist.
     @discardableResult func removeAccount(account: Account) -> Bool
 
-    /// The account with this identifier; nil when there is none.
+    /// Returns the account with this identifier; nil when it doesn't exist.
     func getAccount(accountIdentifier: String) -> Account?
 
-    /// Every account.
+    /// Returns all accounts.
     func getAllAccounts() -> [Account]
 
     /// Stores a mechanism.
     @discardableResult func setMechanism(mechanism: Mechanism) -> Bool
 
-    /// Removes a mechanism; true also when there is none.
+    /// Removes a mechanism. Also returns true when the mechanism doesn't exist.
     @discardableResult func removeMechanism(mechanism: Mechanism) -> Bool
 
-    /// The mechanisms of an account.
+    /// Returns the mechanisms of an account.
     func getMechanismsForAccount(account: Account) -> [Mechanism]
 
-    /// The mechanism that the server knows by this id; nil when there is none.
+    /// Returns the mechanism with this identifier on the server; nil when it doesn't exist.
     func getMechanismForUUID(uuid: String) -> Mechanism?
 
     /// Stores a notification.
     @discardableResult func setNotification(notification: PushNotification) -> Bool
 
-    /// Removes a notification; true also when there is none.
+    /// Removes a notification. Also returns true when the notification doesn't exist.
     @discardableResult func removeNotification(notification: PushNotification) -> Bool
 
-    /// The notifications of a mechanism.
+    /// Returns the notifications of a mechanism.
     func getAllNotificationsForMechanism(mechanism: Mechanism) -> [PushNotification]
 
-    /// Whether there is nothing at all.
+    /// Returns true when the store has no data at all.
     @discardableResult func isEmpty() -> Bool
 
-    // MARK: What later versions of the original SDK ask for; each has a default
+    // MARK: Requirements from later versions of the ForgeRock SDK, with default implementations
 
-    /// The notification with this identifier. By default looked for among all.
+    /// Returns the notification with this identifier. The default implementation searches all notifications.
     func getNotification(notificationIdentifier: String) -> PushNotification?
 
-    /// A notification with this message id. By default looked for among all.
+    /// Returns a notification with this message identifier. The default implementation searches all notifications.
     func getNotificationByMessageId(messageId: String) -> PushNotification?
 
-    /// Every notification. By default those of every mechanism of every account.
+    /// Returns all notifications. The default implementation collects those of every mechanism of every account.
     func getAllNotifications() -> [PushNotification]
 
-    /// Stores the device token. By default it is not kept, and that is a success: the system hands it over at each start.
+    /// Stores the device token. The default implementation stores nothing and returns true, because the system supplies the token
+    /// at each start.
     @discardableResult func setPushDeviceToken(pushDeviceToken: PushDeviceToken) -> Bool
 
-    /// The stored device token. None by default.
+    /// Returns the stored device token. The default implementation returns nil.
     func getPushDeviceToken() -> PushDeviceToken?
 
-    /// Removes the stored device token. By default there is none to remove.
+    /// Removes the stored device token. The default implementation does nothing and returns true.
     @discardableResult func removePushDeviceToken() -> Bool
 }
 
 extension StorageClient {
-    /// The notification with this identifier, looked for among all.
+    /// Returns the notification with this identifier, from a search of all notifications.
     public func getNotification(notificationIdentifier: String) -> PushNotification? {
         getAllNotifications().first { $0.identifier == notificationIdentifier }
     }
 
-    /// A notification with this message id, looked for among all.
+    /// Returns a notification with this message identifier, from a search of all notifications.
     public func getNotificationByMessageId(messageId: String) -> PushNotification? {
         getAllNotifications().first { $0.messageId == messageId }
     }
 
-    /// The notifications of every mechanism of every account.
+    /// Returns the notifications of every mechanism of every account.
     public func getAllNotifications() -> [PushNotification] {
         getAllAccounts().flatMap { getMechanismsForAccount(account: $0) }.filter { $0 is PushMechanism }
             .flatMap { getAllNotificationsForMechanism(mechanism: $0) }
     }
 
-    /// Keeps nothing.
+    /// Stores nothing and returns true.
     @discardableResult public func setPushDeviceToken(pushDeviceToken: PushDeviceToken) -> Bool { true }
 
-    /// None.
+    /// Returns nil.
     public func getPushDeviceToken() -> PushDeviceToken? { nil }
 
-    /// Nothing to do.
+    /// Does nothing and returns true.
     @discardableResult public func removePushDeviceToken() -> Bool { true }
 
-    /// ``getMechanismForUUID(uuid:)`` by its Android name.
+    /// Returns the result of ``getMechanismForUUID(uuid:)``, under its name in the ForgeRock SDK for Android.
     public func getMechanismByUUID(_ mechanismUID: String) -> Mechanism? { getMechanismForUUID(uuid: mechanismUID) }
 }

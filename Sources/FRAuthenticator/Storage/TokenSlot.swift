@@ -2,22 +2,23 @@ import SignetAuthenticator
 import SignetStorage
 import Synchronization
 
-/// The device's token, in memory and as a storage client has it. The client is asked for it once, when the SDK starts, and told
-/// only of another token, and of what became of telling servers.
+/// The device's push token, in memory and as the storage client has it. The client is read once, when the SDK starts. It is
+/// written only for another token, and for the outcome of sending the token to servers.
 final class TokenSlot: Sendable {
     private let state: Mutex<State>
 
-    /// The token as a storage client keeps it.
+    /// The token as a storage client stores it.
     struct Kept: Sendable, Equatable {
         var stored: StoredDeviceToken
-        /// Whether telling servers of it has not come to an end: then everybody is to be told, whoever ``stored`` names.
+        /// True while the update of servers is incomplete. The token must then be sent for all mechanisms, not only those that
+        /// ``stored`` lists.
         var isUntold: Bool
     }
 
     private struct State {
-        /// As the engine sees it.
+        /// The token as the engine sees it.
         var seen: StoredDeviceToken?
-        /// As the client has it.
+        /// The token as the client has it.
         var kept: Kept?
         var isUntold = false
     }
@@ -28,20 +29,20 @@ final class TokenSlot: Sendable {
 
     var token: StoredDeviceToken? { state.withLock { $0.seen } }
 
-    /// Whether the token was stored, and telling servers of it has not begun, or was cut off when the app ended.
+    /// True when the token was stored, and sending it to servers has not begun or was interrupted by the end of the app.
     var isUntold: Bool {
         get { state.withLock { $0.isUntold } }
         set { state.withLock { $0.isUntold = newValue } }
     }
 
-    /// As the client has it.
+    /// The token as the client has it.
     var kept: Kept? { state.withLock { $0.kept } }
 
-    /// What the client is to be told when the engine stores `token`; nil when it need not be told.
+    /// Returns the value to write to the client when the engine stores `token`; nil when the client needs no update.
     func news(of token: StoredDeviceToken) -> Kept? {
         let (kept, isUntold) = state.withLock { ($0.kept, $0.isUntold) }
         guard let kept, kept.stored.token == token.token else { return Kept(stored: token, isUntold: isUntold) }
-        // While everybody is to be told there is nothing new in it. What became of that is kept.
+        // While the token must go to all servers, the client already says so. The outcome is written afterwards.
         let outcome = Kept(stored: token, isUntold: false)
         return isUntold || kept == outcome ? nil : outcome
     }

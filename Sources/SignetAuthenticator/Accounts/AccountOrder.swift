@@ -1,17 +1,17 @@
 import SignetCore
 
-/// The order of a list of accounts.
+/// The order in which accounts are listed.
 public enum AccountOrder: Sendable, Hashable, CaseIterable {
-    /// The oldest first, as the iOS SDK lists them.
+    /// By time of enrollment, oldest first, as the iOS SDK lists them.
     case timeAdded
-    /// By issuer, then by name there, as the Android SDK lists them.
+    /// By issuer, then by account name, as the Android SDK lists them.
     case issuer
-    /// By the names that are shown, without regard to case.
+    /// By the display names, case-insensitively.
     case shownName
 }
 
 extension [EnrolledAccount] {
-    /// Sorts what comes with the oldest first.
+    /// Sorts accounts that are already in the order of their enrollment, oldest first.
     mutating func sort(by order: AccountOrder) {
         switch order {
         case .timeAdded: break
@@ -23,7 +23,7 @@ extension [EnrolledAccount] {
 }
 
 extension Account {
-    /// The names to sort by, and those that tell two equal ones apart.
+    /// The display names to sort by, followed by the identity, which makes the order of equal display names deterministic.
     fileprivate var shownName: (String, String, String, String) {
         (
             (displayIssuer ?? id.issuer).lowercased(), (displayAccountName ?? id.accountName).lowercased(), id.issuer,

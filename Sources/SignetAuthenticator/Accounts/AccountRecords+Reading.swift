@@ -17,7 +17,7 @@ extension RecordBackedReader {
         return Self.order(of: pages).map { pages[$0.page][$0.index] }
     }
 
-    /// Both kinds are read before either is waited for.
+    /// Reads the accounts and the mechanisms before it waits for the decoding of either.
     func accountsWithMechanisms() throws(StoreError) -> [(account: Account, mechanisms: [Mechanism])] {
         let accounts = try decoding(Account.self, .account)
         let mechanisms = try decoding(Mechanism.self, .mechanism)
@@ -29,7 +29,8 @@ extension RecordBackedReader {
         }
     }
 
-    /// Where the accounts stand, the oldest first. Only the times are moved about to find it out: accounts are large.
+    /// Returns the positions of the accounts in `pages`, oldest account first. Only times and positions are sorted, because
+    /// copying accounts is expensive.
     private static func order(of pages: [[Account]]) -> [(time: Date, page: Int, index: Int)] {
         var order: [(time: Date, page: Int, index: Int)] = []
         order.reserveCapacity(pages.reduce(0) { $0 + $1.count })
@@ -99,12 +100,12 @@ extension RecordBackedReader {
     }
 
     func deviceToken() throws(StoreError) -> StoredDeviceToken? {
-        // One that cannot be read is none: the app is given it again, and who was told of it is told again.
+        // A token record that cannot be read counts as absent: the app sets its token again, and all servers are told again.
         try unlessDamaged { () throws(StoreError) in try one(StoredDeviceToken.self, .deviceToken) }
     }
 
     func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer? {
-        // It is only a note: one that cannot be read is none.
+        // The record is only a note about a request. One that cannot be read counts as absent.
         try unlessDamaged { () throws(StoreError) in try one(SentAnswer.self, .sentAnswer(notificationID)) }
     }
 
@@ -129,7 +130,7 @@ extension RecordBackedReader {
         Array(try decoding(type, kind).takePages().joined())
     }
 
-    /// Every value that can be read, as they come: one record that is damaged does not hide the rest.
+    /// Decodes all records of a kind in store order. A damaged record is skipped and does not hide the others.
     private func decoding<Value: StoredForm>(
         _ type: Value.Type, _ kind: RecordKind
     ) throws(StoreError) -> PagedDecoding<Value> {
@@ -153,7 +154,7 @@ extension RecordBackedReader {
 }
 
 extension [Mechanism] {
-    /// Puts a mechanism among the others of its account: there are few, one of each kind.
+    /// Inserts a mechanism into the sorted mechanisms of its account. An account has few mechanisms, one of each kind.
     fileprivate mutating func insertInOrder(_ mechanism: consuming Mechanism) {
         append(mechanism)
         var place = endIndex - 1

@@ -7,37 +7,37 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Accounts, mechanisms and notifications as records of a store.
+/// An account store that keeps accounts, mechanisms and notifications as records.
 ///
-/// Beside them it keeps indexes, in the same transactions: which mechanisms an account has, and which notifications a
-/// mechanism has, in the order of their arrival. So neither is ever looked for among all. An index that is not there, as in a
-/// store of an earlier version, or cannot be read, is made again from what is stored.
+/// In the same transactions it maintains two indexes: the mechanisms of each account, and the notifications of each mechanism in
+/// the order of their arrival. Lookups therefore never scan all records. An index that is missing, as in a store of an earlier
+/// version, or that cannot be read, is rebuilt from the records.
 public struct AccountRecords: ImmediateAccountStore {
     private let store: any RecordStore
 
-    /// Accounts in a vault: sealed, whatever the vault keeps them in.
+    /// Creates a store of accounts in a vault, which seals them regardless of the store behind it.
     public init(_ vault: Vault) {
         store = vault
     }
 
-    /// Accounts in clear in a store that protects them itself, or that nobody else can read. The name of the label is a
-    /// reminder: on a disk, use a `Vault`.
+    /// Creates a store that writes accounts in plain text. Use it only for a store that protects its records itself or that other
+    /// users cannot read. For a store on disk use a `Vault`; the argument label `unsealed` is a reminder of that.
     public init(unsealed store: any RecordStore) {
         self.store = store
     }
 
-    /// Whether somebody who has the disk can read the accounts: no for a vault, for memory, for a keychain of the system's, and
-    /// for a store of the app's own, which the app answers for.
+    /// True when a person with access to the disk can read the accounts. False for a vault, for memory, for a keychain of the
+    /// operating system, and for a store that the app implements, which the app must protect itself.
     package var areInClearOnDisk: Bool { store is any ClearOnDisk }
 
-    /// Reads a consistent state.
+    /// Runs `body` with a consistent snapshot of the accounts.
     public func read<R: Sendable>(
         _ body: @Sendable (any AccountReader) throws(StoreError) -> R
     ) throws(StoreError) -> R {
         try store.read { (records: any RecordReader) throws(StoreError) in try body(Reader(reader: records)) }
     }
 
-    /// Reads and changes, all or nothing.
+    /// Runs `body` in a transaction. When `body` throws, nothing is changed.
     public func write<R: Sendable>(
         _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -46,9 +46,9 @@ public struct AccountRecords: ImmediateAccountStore {
 }
 
 extension AccountRecords {
-    /// Accounts as a transaction of records shows them.
+    /// Returns a reader of the accounts in a transaction of records.
     static func reader(_ records: any RecordReader) -> any AccountReader { Reader(reader: records) }
-    /// Accounts as a transaction of records lets them be changed.
+    /// Returns a writer of the accounts in a transaction of records.
     static func writer(_ records: any RecordWriter) -> any AccountWriter { Writer(records: records) }
 }
 
@@ -92,7 +92,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
                 switch try presence(.notification(entry.id)) {
                 case .there: break
                 case .none: entries.append(entry)
-                // It is in the index if it was whole once.
+                // A record that is damaged now is in the index if it was ever written correctly.
                 case .damaged: if try !index.entries().contains(where: { $0.id == entry.id }) { entries.append(entry) }
                 }
             }
@@ -115,7 +115,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
         try remove(mechanismRecord: uid)
     }
 
-    /// Removes a mechanism that no account has any more.
+    /// Removes a mechanism record that its account's index no longer contains.
     private func remove(mechanismRecord uid: String) throws(StoreError) {
         let stored = try unlessDamaged { () throws(StoreError) in try mechanism(uid) }
         if stored?.oath == nil {
@@ -160,7 +160,8 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func save(_ token: StoredDeviceToken) throws(StoreError) {
-        // What cannot be read is kept: by the vault if it does not open, and otherwise here.
+        // Keeps a copy of a record that cannot be read: the vault does so for one that does not open, and this method for one
+        // that opens but cannot be decoded.
         let opens = try presence(.deviceToken) == .there
         if opens, try deviceToken() == nil { try records.setAside(.deviceToken) }
         try put(token, .deviceToken)
@@ -175,7 +176,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
 }
 
 extension RecordBackedReader {
-    /// What stands under a name.
+    /// Returns the state of the record under a key.
     func presence(_ key: RecordKey) throws(StoreError) -> RecordPresence {
         do {
             return try reader.record(key) == nil ? .none : .there
@@ -186,12 +187,12 @@ extension RecordBackedReader {
     }
 }
 
-/// What stands under a name: nothing, a record, or one that does not open.
+/// The state of the record under a key: absent, readable, or present but damaged.
 enum RecordPresence {
     case none, there, damaged
 }
 
-/// What `find` finds; nil where the record it finds is damaged.
+/// Runs `find` and returns its result; returns nil when the record that it reads is damaged.
 func unlessDamaged<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreError) -> Value? {
     do {
         return try find()
@@ -202,7 +203,7 @@ func unlessDamaged<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreE
 }
 
 extension StoreError {
-    /// Whether it says something of one record, and nothing of the others.
+    /// True when the error concerns a single record and not the rest of the store.
     var isOfOneRecord: Bool { [.corrupt, .keyMismatch, .newerFormat].contains(code) }
 }
 

@@ -7,15 +7,16 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What is done to accounts inside a transaction: written once, run by the asynchronous ``Authenticator`` and by the
-/// synchronous family. Each asks its store in the order of protocol/authenticator.md section 7.6, which an app's own storage
-/// client sees.
+/// The operations on accounts inside a transaction, shared by the asynchronous ``Authenticator`` and the synchronous API. Each
+/// operation calls its store in the order of protocol/authenticator.md section 7.6, because an app's own storage client can
+/// observe that order.
 ///
-/// A refusal is a value, so that the transaction ends well and nothing is written; a failure of the store is thrown.
+/// An operation that is rejected returns a failure value, so that the transaction completes and nothing is written. A failure of
+/// the store is thrown.
 package enum AccountRules {
-    // MARK: Enrolment
+    // MARK: Enrollment
 
-    /// The mechanism that is in the way of those that are offered.
+    /// Returns an existing mechanism that has the same account and kind as an offered one, if there is one.
     package static func duplicate(
         of offered: [Mechanism], in records: any AccountReader
     ) throws(StoreError) -> Mechanism? {
@@ -28,8 +29,8 @@ package enum AccountRules {
         return existing.first { kinds.contains($0.kindName) }
     }
 
-    /// Stores an account with new mechanisms. One that is there already keeps its names, its lock, its time and its other
-    /// mechanisms.
+    /// Stores an account with new mechanisms. An account that is already stored keeps its names, its lock, its creation time and
+    /// its other mechanisms.
     package static func enrol(
         _ enrollment: Enrollment, mechanisms: [Mechanism], now: Date, in records: any AccountWriter
     ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {
@@ -43,7 +44,7 @@ package enum AccountRules {
 
     // MARK: Codes
 
-    /// A mechanism that makes codes, and its account.
+    /// Returns the settings of a mechanism that generates codes, and its account.
     package static func codeSource(
         _ uid: String, in records: any AccountReader
     ) throws(StoreError) -> Result<CodeSource, AuthenticatorError> {
@@ -52,7 +53,8 @@ package enum AccountRules {
         return .success(CodeSource(settings: settings, account: try records.account(mechanism.account)))
     }
 
-    /// Uses up a counter. The settings that are returned make its code; show it only when the transaction is durable.
+    /// Increments the counter of a mechanism. Returns the settings that generate the code of the old counter; show that code only
+    /// after the transaction is durable.
     package static func reserveCounter(
         _ uid: String, in records: any AccountWriter
     ) throws(StoreError) -> Result<OATHSettings, AuthenticatorError> {
@@ -69,7 +71,7 @@ package enum AccountRules {
         return .success(reserved)
     }
 
-    /// Moves a counter forward, never back.
+    /// Moves a counter forward. A lower value than the current one is rejected.
     package static func resynchronise(
         _ uid: String, counter: UInt64, in records: any AccountWriter
     ) throws(StoreError) -> Result<Mechanism, AuthenticatorError> {
@@ -92,7 +94,8 @@ package enum AccountRules {
 
     // MARK: Names and locks
 
-    /// Gives an account other names to show; nil or an empty one is the original again. Everything else stays.
+    /// Changes the names that are shown for an account. Nil or an empty string restores the name of the enrollment. Everything
+    /// else of the account stays.
     package static func rename(
         _ id: AccountID, displayIssuer: String?, displayAccountName: String?, in records: any AccountWriter
     ) throws(StoreError) -> Result<Account, AuthenticatorError> {
@@ -109,8 +112,8 @@ package enum AccountRules {
         return .success(account)
     }
 
-    /// Locks an account by hand.
-    /// - Parameter isAttached: Whether the policy is one of the account's own, as the existing SDKs ask.
+    /// Locks an account manually.
+    /// - Parameter isAttached: True when the policy is one of the account's own, which the existing SDKs require.
     package static func lock(
         _ id: AccountID, policy: String, isAttached: Bool = true, in records: any AccountWriter
     ) throws(StoreError) -> Result<Account, AuthenticatorError> {
@@ -130,7 +133,7 @@ package enum AccountRules {
         return .success(account)
     }
 
-    /// Ends a lock that was made by hand.
+    /// Removes a manual lock.
     package static func unlock(
         _ id: AccountID, in records: any AccountWriter
     ) throws(StoreError) -> Result<Account, AuthenticatorError> {
@@ -145,8 +148,8 @@ package enum AccountRules {
 
     // MARK: Removal
 
-    /// Removes an account with its mechanisms and their notifications, also what of it cannot be read. Returns whether there was
-    /// any of it.
+    /// Removes an account with its mechanisms and their notifications, including records that cannot be read.
+    /// - Returns: True when the account or any of its mechanisms existed.
     package static func removeAccount(_ id: AccountID, in records: any AccountWriter) throws(StoreError) -> Bool {
         let mechanisms = try records.mechanisms(of: id)
         let wasThere = try isThere { () throws(StoreError) in try records.account(id) }
@@ -155,7 +158,8 @@ package enum AccountRules {
         return wasThere || !mechanisms.isEmpty
     }
 
-    /// Whether there is something, be it damaged. Who asks for it to go names it, and means it.
+    /// Returns true when `find` finds a record, even a damaged one. A caller that removes a record by its name wants a damaged
+    /// one removed too.
     private static func isThere<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreError) -> Bool {
         do {
             return try find() != nil
@@ -165,8 +169,8 @@ package enum AccountRules {
         }
     }
 
-    /// Removes a mechanism with its notifications; with the last one goes its account, unless that is to be kept. Whose a damaged
-    /// one is nobody knows: its account stays.
+    /// Removes a mechanism with its notifications, and its account if this was the last mechanism and `keepingAccount` is false.
+    /// The account of a damaged mechanism is unknown and stays.
     package static func removeMechanism(
         _ uid: String, keepingAccount: Bool, in records: any AccountWriter
     ) throws(StoreError) -> Bool {
@@ -187,7 +191,8 @@ package enum AccountRules {
         try records.remove(mechanism: mechanism.uid)
     }
 
-    /// Removes a notification. Returns whether it was there.
+    /// Removes a notification.
+    /// - Returns: True when the notification existed.
     package static func removeNotification(_ id: String, in records: any AccountWriter) throws(StoreError) -> Bool {
         let wasThere = try isThere { () throws(StoreError) in try records.notification(id: id) }
         try records.remove(notification: id)
@@ -196,23 +201,23 @@ package enum AccountRules {
     }
 }
 
-/// What a code is made from.
+/// The data needed to generate a code.
 package struct CodeSource: Sendable {
-    /// The settings, with the counter that is next.
+    /// The settings, with the next counter.
     package let settings: OATHSettings
-    /// Whose it is; nil where a store has lost it.
+    /// The account of the mechanism; nil when the store has no such account.
     package let account: Account?
 }
 
 extension Account {
-    /// A new account.
+    /// Creates the account of an enrollment.
     package init(_ enrollment: Enrollment, timeAdded: Date) {
         self.init(
             id: enrollment.account, imageURL: enrollment.imageURL, backgroundColor: enrollment.backgroundColor,
             timeAdded: timeAdded, policies: enrollment.policies)
     }
 
-    /// What a second enrolment changes: how the account looks, and the policies it names.
+    /// Returns the account with the changes of another enrollment: the logo, the background color and the policies.
     package func updated(from enrollment: Enrollment) -> Account {
         var account = self
         account.imageURL = enrollment.imageURL ?? imageURL
@@ -223,7 +228,7 @@ extension Account {
 }
 
 extension Mechanism {
-    /// The order of a list: the oldest first, those that were enrolled together by their kinds' names.
+    /// The order of mechanisms in a list: oldest first; mechanisms of the same time by the names of their kinds.
     package static func isBefore(_ first: Mechanism, _ second: Mechanism) -> Bool {
         (first.timeAdded, first.kindName.rawValue, first.uid) < (second.timeAdded, second.kindName.rawValue, second.uid)
     }

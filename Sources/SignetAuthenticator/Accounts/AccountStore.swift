@@ -7,73 +7,75 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Where an authenticator keeps its accounts, mechanisms and notifications.
+/// A store of an authenticator's accounts, mechanisms and notifications.
 ///
-/// Who implements it says what "all or nothing" means: everything that `body` changes is there when ``write(_:)`` returns,
-/// and nothing when it throws.
+/// An implementation guarantees transactions: when ``write(_:)`` returns, all changes that `body` made are stored; when it
+/// throws, none of them is.
 public protocol AccountStore: Sendable {
-    /// Reads a consistent state.
+    /// Runs `body` with a consistent snapshot of the accounts.
     func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) async throws(StoreError) -> R
-    /// Reads and changes, alone.
+    /// Runs `body` with exclusive write access.
     func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) async throws(StoreError) -> R
 }
 
-/// A store that answers at once. A synchronous method satisfies the asynchronous requirement, so one engine serves both
-/// families of the API without blocking anybody.
+/// A store whose methods are synchronous. A synchronous method also satisfies the asynchronous requirement, so one engine serves
+/// both the asynchronous and the synchronous API without blocking a thread.
 public protocol ImmediateAccountStore: AccountStore {
-    /// Reads a consistent state.
+    /// Runs `body` with a consistent snapshot of the accounts.
     func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) throws(StoreError) -> R
-    /// Reads and changes, alone.
+    /// Runs `body` with exclusive write access.
     func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) throws(StoreError) -> R
 }
 
-/// What can be looked up. Each method answers nil, or an empty list, only when it is certain that there is nothing.
+/// Read access to an account store. A method returns nil, or an empty list, only when the store is certain that there is nothing
+/// to return.
 ///
-/// A store of an app's own needs those that have no default; the others are there for stores that can do better.
+/// An app's own store must implement the methods without a default implementation. The others have defaults that a store can
+/// replace with faster versions.
 public protocol AccountReader {
-    /// The account with this identity.
+    /// Returns the account with this identity.
     func account(_ id: AccountID) throws(StoreError) -> Account?
-    /// Every account, the oldest first.
+    /// Returns all accounts, oldest first.
     func accounts() throws(StoreError) -> [Account]
-    /// The mechanism with this id.
+    /// Returns the mechanism with this id.
     func mechanism(_ uid: String) throws(StoreError) -> Mechanism?
-    /// Whether there is a mechanism with this id, be it one that cannot be read.
+    /// Returns true when a mechanism with this id exists, even one that cannot be read.
     func hasMechanism(_ uid: String) throws(StoreError) -> Bool
-    /// Every mechanism, the oldest first, and those of one moment by their kinds' names.
+    /// Returns all mechanisms, oldest first; mechanisms of the same time by the names of their kinds.
     func mechanisms() throws(StoreError) -> [Mechanism]
-    /// Every account, the oldest first, with its mechanisms in the same order.
+    /// Returns all accounts, oldest first, with their mechanisms in the order of ``mechanisms()``.
     func accountsWithMechanisms() throws(StoreError) -> [(account: Account, mechanisms: [Mechanism])]
-    /// The mechanisms of one account, in the same order.
+    /// Returns the mechanisms of one account in the order of ``mechanisms()``.
     func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism]
-    /// Whether the account has a mechanism, be it one that cannot be read.
+    /// Returns true when the account has a mechanism, even one that cannot be read.
     func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool
-    /// The notification with this id, which `PushNotification.id(mechanismUID:messageID:)` makes.
+    /// Returns the notification with this id, which `PushNotification.id(mechanismUID:messageID:)` derives.
     func notification(id: String) throws(StoreError) -> PushNotification?
-    /// The notification of a mechanism with the server's id.
+    /// Returns the notification of a mechanism by the server's message id.
     func notification(messageID: String, mechanismUID: String) throws(StoreError) -> PushNotification?
-    /// Every notification, the newest first.
+    /// Returns all notifications, newest first.
     func notifications() throws(StoreError) -> [PushNotification]
-    /// The notifications of one mechanism, the newest first.
+    /// Returns the notifications of one mechanism, newest first.
     func notifications(of mechanismUID: String) throws(StoreError) -> [PushNotification]
-    /// The device's token, as servers were last told.
+    /// Returns the device token that was set last.
     func deviceToken() throws(StoreError) -> StoredDeviceToken?
-    /// The answer that was sent to a notification and whose fate is not known.
+    /// Returns the answer that was sent to a notification and whose outcome is unknown.
     func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer?
-    /// Whether there is no account, no mechanism, no notification and no token.
+    /// Returns true when the store has no account, mechanism, notification or token.
     func isEmpty() throws(StoreError) -> Bool
-    /// The records that the lists leave out because they cannot be read. They stay as they are.
+    /// Returns the records that the lists leave out because they cannot be read. The records stay unchanged.
     func damagedRecords() throws(StoreError) -> [DamagedRecord]
 }
 
-/// What can be changed. To remove what is not there is no error.
+/// Write access to an account store. Removing an item that does not exist is not an error.
 public protocol AccountWriter: AccountReader {
-    /// Writes, or replaces, an account.
+    /// Writes or replaces an account.
     func save(_ account: Account) throws(StoreError)
-    /// Writes, or replaces, a mechanism.
+    /// Writes or replaces a mechanism.
     func save(_ mechanism: Mechanism) throws(StoreError)
-    /// Writes, or replaces, a notification.
+    /// Writes or replaces a notification.
     func save(_ notification: PushNotification) throws(StoreError)
-    /// Writes, or replaces, notifications that came at any times, as an import has them.
+    /// Writes or replaces notifications with arbitrary times of receipt, as an import does.
     func save(_ notifications: [PushNotification]) throws(StoreError)
     /// Removes an account.
     func remove(account: AccountID) throws(StoreError)
@@ -81,35 +83,37 @@ public protocol AccountWriter: AccountReader {
     func remove(mechanism uid: String) throws(StoreError)
     /// Removes a notification.
     func remove(notification id: String) throws(StoreError)
-    /// Writes, or replaces, the device's token.
+    /// Writes or replaces the device token.
     func save(_ token: StoredDeviceToken) throws(StoreError)
-    /// Removes the device's token.
+    /// Removes the device token.
     func removeDeviceToken() throws(StoreError)
-    /// Notes an answer that is about to be sent. A store without a place for it keeps nothing: then an answer that the server
-    /// took, and that could not be stored, is found out only by sending it again.
+    /// Records an answer that is about to be sent. A store without a place for it saves nothing. In that case, when the server
+    /// has accepted an answer and the store failed to save the result, only sending the answer again reveals that.
     func save(_ answer: SentAnswer) throws(StoreError)
-    /// Forgets that an answer was sent.
+    /// Removes the record of a sent answer.
     func removeSentAnswer(to notificationID: String) throws(StoreError)
-    /// Removes every notification of a mechanism.
+    /// Removes all notifications of a mechanism.
     func removeNotifications(of mechanismUID: String) throws(StoreError)
-    /// Writes a notification that is not there yet, and removes those of its mechanism that are too many or too old then.
+    /// Writes a new notification and removes the notifications of its mechanism that `retention` no longer keeps.
     func add(_ notification: PushNotification, _ retention: NotificationRetention, now: Date) throws(StoreError)
-    /// Removes the notifications of a mechanism that are too many or too old. Returns how many.
+    /// Removes the notifications of a mechanism that `retention` does not keep.
+    /// - Returns: The number of removed notifications.
     func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int
 }
 
-/// The address under which a push service finds this device, and who has not been told of it.
+/// The token by which a push service addresses this device, and the mechanisms whose servers don't know it.
 public struct StoredDeviceToken: Sendable, Hashable {
     /// The token.
     public let token: String
-    /// When it was set.
+    /// The time at which the token was set.
     public let timeAdded: Date
-    /// The mechanisms whose servers are still to be told.
+    /// The mechanisms whose servers have yet to be told the token.
     public var outstanding: Set<String>
-    /// The mechanisms whose servers said that they cannot be told of this token. They are not asked again, and do not know it.
+    /// The mechanisms whose servers have answered that they don't support token updates. They don't know this token and are not
+    /// asked again.
     public var unsupported: Set<String>
 
-    /// A token.
+    /// Creates a stored token.
     public init(token: String, timeAdded: Date, outstanding: Set<String> = [], unsupported: Set<String> = []) {
         self.token = token
         self.timeAdded = timeAdded
@@ -118,14 +122,14 @@ public struct StoredDeviceToken: Sendable, Hashable {
     }
 }
 
-/// An answer that was sent to a server: what the person said, until it is known what became of it.
+/// The record of an answer that was sent to a server and whose outcome is not known yet.
 public struct SentAnswer: Sendable, Hashable {
-    /// The notification's id here.
+    /// The id of the notification in this store.
     public let notificationID: String
-    /// What was answered.
+    /// The user's decision.
     public let decision: PushNotification.Decision
 
-    /// An answer.
+    /// Creates a record of an answer.
     public init(notificationID: String, decision: PushNotification.Decision) {
         self.notificationID = notificationID
         self.decision = decision
@@ -133,10 +137,10 @@ public struct SentAnswer: Sendable, Hashable {
 }
 
 extension AccountReader {
-    /// None, for a store whose lists leave nothing out.
+    /// Returns an empty list, for a store whose lists leave no records out.
     public func damagedRecords() throws(StoreError) -> [DamagedRecord] { [] }
 
-    /// Found by reading it; one that cannot be read is there.
+    /// Reads the mechanism to find out. Returns true when it exists but cannot be read.
     public func hasMechanism(_ uid: String) throws(StoreError) -> Bool {
         do {
             return try mechanism(uid) != nil
@@ -145,34 +149,34 @@ extension AccountReader {
         }
     }
 
-    /// All of both, put together.
+    /// Combines the list of accounts with the list of mechanisms.
     public func accountsWithMechanisms() throws(StoreError) -> [(account: Account, mechanisms: [Mechanism])] {
         let mechanisms = Dictionary(grouping: try mechanisms()) { $0.account }
         return try accounts().map { ($0, mechanisms[$0.id] ?? []) }
     }
 
-    /// Found among all mechanisms.
+    /// Filters the list of all mechanisms.
     public func mechanisms(of account: AccountID) throws(StoreError) -> [Mechanism] {
         try mechanisms().filter { $0.account == account }
     }
 
-    /// Whether any is found.
+    /// Returns true when the list of the account's mechanisms is not empty.
     public func hasMechanisms(_ account: AccountID) throws(StoreError) -> Bool { try !mechanisms(of: account).isEmpty }
 
-    /// Found by the id that mechanism and message id make.
+    /// Looks the notification up by the id that is derived from the mechanism id and the message id.
     public func notification(messageID: String, mechanismUID: String) throws(StoreError) -> PushNotification? {
         try notification(id: PushNotification.id(mechanismUID: mechanismUID, messageID: messageID))
     }
 
-    /// Found among all notifications.
+    /// Filters the list of all notifications.
     public func notifications(of mechanismUID: String) throws(StoreError) -> [PushNotification] {
         try notifications().filter { $0.message.mechanismUID == mechanismUID }
     }
 
-    /// None, for a store that keeps no record of what was sent.
+    /// Returns nil, for a store that does not record sent answers.
     public func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer? { nil }
 
-    /// Found by asking for everything.
+    /// Reads all lists and the token to find out.
     public func isEmpty() throws(StoreError) -> Bool {
         guard try accounts().isEmpty, try mechanisms().isEmpty, try notifications().isEmpty else { return false }
         return try deviceToken() == nil
@@ -180,29 +184,29 @@ extension AccountReader {
 }
 
 extension AccountWriter {
-    /// Keeps nothing.
+    /// Saves nothing, for a store that does not record sent answers.
     public func save(_ answer: SentAnswer) throws(StoreError) {}
 
-    /// Has nothing to forget.
+    /// Does nothing, for a store that does not record sent answers.
     public func removeSentAnswer(to notificationID: String) throws(StoreError) {}
 
-    /// Writes them one by one.
+    /// Writes the notifications one by one.
     public func save(_ notifications: [PushNotification]) throws(StoreError) {
         for notification in notifications { try save(notification) }
     }
 
-    /// Removes them one by one.
+    /// Removes the notifications one by one.
     public func removeNotifications(of mechanismUID: String) throws(StoreError) {
         for notification in try notifications(of: mechanismUID) { try remove(notification: notification.id) }
     }
 
-    /// Saves it, and then looks at the rest.
+    /// Saves the notification, then applies `retention` to its mechanism.
     public func add(_ notification: PushNotification, _ retention: NotificationRetention, now: Date) throws(StoreError) {
         try save(notification)
         _ = try retain(retention, of: notification.message.mechanismUID, now: now)
     }
 
-    /// Looks at all of the mechanism's, and removes one by one.
+    /// Reads all notifications of the mechanism and removes the surplus one by one.
     public func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int {
         guard retention != .all else { return 0 }
         let surplus = retention.surplus(among: try notifications(of: mechanismUID).map { ($0.id, $0.receivedAt) }, now: now)

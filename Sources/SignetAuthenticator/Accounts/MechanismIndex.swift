@@ -1,13 +1,13 @@
 import SignetCore
 import SignetStorage
 
-/// Which mechanisms an account has: a record `{"mechanisms": [uid, …]}` for each account. What it names and is not there, or
-/// is another account's, does not count.
+/// The index of the mechanisms of each account: one record `{"mechanisms": [uid, …]}` for each account. Readers ignore entries
+/// whose mechanism does not exist or belongs to another account.
 struct MechanismIndex {
     let records: any RecordWriter
     let reader: any RecordBackedReader
 
-    /// The ids; nil when there is no index that can be read.
+    /// Returns the ids in the index record; nil when the record is missing or cannot be read.
     static func uids(of account: AccountID, in reader: any RecordReader) throws(StoreError) -> [String]? {
         let bytes = try unlessDamaged { () throws(StoreError) in try reader.record(.mechanismIndex(account)) }
         guard let bytes, let elements = (try? JSON.value(of: bytes))?["mechanisms"]?.array else { return nil }
@@ -15,13 +15,13 @@ struct MechanismIndex {
         return uids.count == elements.count ? uids : nil
     }
 
-    /// The ids, from the index, or from all mechanisms.
+    /// Returns the ids from the index, or from a scan of all mechanisms when the index cannot be read.
     func uids(of account: AccountID) throws(StoreError) -> [String] {
         if let uids = try Self.uids(of: account, in: records) { return uids }
         return try reader.mechanisms(of: account).map(\.uid)
     }
 
-    /// Begins the index of an account that is new.
+    /// Creates the empty index of a new account.
     func begin(_ account: AccountID) throws(StoreError) {
         if try Self.uids(of: account, in: records) == nil { try put([], account) }
     }

@@ -7,14 +7,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Which notifications a mechanism has, in the order of their arrival: a head record with the newest, and a page record for
-/// each full dozen before them. Taking in one and dropping the oldest touches the head, and now and then a page, however many
-/// there are.
+/// The index of the notifications of one mechanism in the order of their arrival. A head record has the newest entries, and one
+/// page record has each full group of ``pageSize`` entries before them. Adding a notification and dropping the oldest one writes
+/// the head and sometimes one page, regardless of the number of notifications.
 struct NotificationIndex {
     let mechanismUID: String
     let reader: any RecordBackedReader
 
-    /// One notification.
+    /// The index entry of one notification.
     struct Entry: Hashable {
         let id: String
         let receivedAt: Date
@@ -28,25 +28,27 @@ struct NotificationIndex {
         }
     }
 
-    /// How many entries a record holds: so few that SQLite keeps it in one page, with others.
+    /// The number of entries in a page. It is small enough for SQLite to store the record in one database page together with
+    /// other records.
     static let pageSize = 12
 
-    /// The head record.
+    /// The content of the head record.
     private struct Head {
-        /// The number of the oldest page, and the number that the next one gets.
+        /// The number of the oldest page, and the number of the page to be written next.
         var first = 0
         var next = 0
-        /// How many entries of the oldest page are gone.
+        /// The number of entries of the oldest page that have been dropped.
         var skipped = 0
-        /// How many entries there are, in all.
+        /// The total number of entries.
         var count = 0
-        /// The newest ones.
+        /// The newest entries, which are not in a page yet.
         var entries: [Entry] = []
     }
 
     private var records: any RecordReader { reader.reader }
 
-    /// Every entry, the oldest first; from all notifications where there is no index that can be read.
+    /// Returns all entries, oldest first. When the index is missing or cannot be read, the entries come from a scan of all
+    /// notifications.
     func entries() throws(StoreError) -> [Entry] {
         guard let head = try head() else { return try scan() }
         var entries: [Entry] = []
@@ -57,13 +59,13 @@ struct NotificationIndex {
         return entries + head.entries
     }
 
-    /// Begins the index of a mechanism that is new.
+    /// Creates the empty index of a new mechanism.
     func begin(in records: any RecordWriter) throws(StoreError) {
         if try head() == nil { try put(Head(), in: records) }
     }
 
-    /// Adds what has just come as the newest entry, whatever the clock says, and drops what is too much then. Returns those that
-    /// were dropped.
+    /// Adds a notification that has just arrived as the newest entry, regardless of its time, and then drops surplus entries.
+    /// - Returns: The dropped entries.
     func add(_ entry: Entry, dropping surplus: Surplus, in records: any RecordWriter) throws(StoreError) -> [Entry] {
         var head = try soundHead(in: records)
         try append(entry, to: &head, in: records)
@@ -72,7 +74,8 @@ struct NotificationIndex {
         return dropped
     }
 
-    /// Adds entries that came at any times. Only those that came before others that are here cost reading and writing them all.
+    /// Adds entries with arbitrary times. All entries are read and rewritten only when a new entry is older than the newest
+    /// existing one.
     func insert(_ entries: [Entry], in records: any RecordWriter) throws(StoreError) {
         guard !entries.isEmpty else { return }
         var head = try soundHead(in: records)
@@ -95,7 +98,8 @@ struct NotificationIndex {
         head.count += 1
     }
 
-    /// Drops what is too much. Returns those that were dropped.
+    /// Drops surplus entries.
+    /// - Returns: The dropped entries.
     func drop(_ surplus: Surplus, in records: any RecordWriter) throws(StoreError) -> [Entry] {
         var head = try soundHead(in: records)
         let dropped = try drop(surplus, from: &head, in: records)
@@ -109,14 +113,15 @@ struct NotificationIndex {
         try rewrite(entries.filter { $0.id != id }, over: head(), in: records)
     }
 
-    /// Drops entries, the oldest first, for as long as they are too much. The newest stays.
+    /// Drops the oldest entries while they are surplus. The newest entry always stays.
     private func drop(
         _ surplus: Surplus, from head: inout Head, in records: any RecordWriter
     ) throws(StoreError) -> [Entry] {
         var dropped: [Entry] = []
         while surplus.isPossible(among: head.count), head.count > 1, head.first < head.next {
             guard let page = try page(head.first) else {
-                // A page is lost: what is stored tells what was in it. What the head has that is not stored yet stays.
+                // The page is lost. Its entries are restored from the stored notifications. An entry of the head whose
+                // notification is not stored yet is kept.
                 let stored = try scan().filter { entry in !head.entries.contains(entry) && !dropped.contains(entry) }
                 head = try rewrite(stored + head.entries, over: head, in: records)
                 continue
@@ -138,10 +143,10 @@ struct NotificationIndex {
         return dropped
     }
 
-    /// Has no entries any more.
+    /// Removes all entries and keeps an empty index.
     func restart(in records: any RecordWriter) throws(StoreError) { try rewrite([], over: head(), in: records) }
 
-    /// Removes the index itself.
+    /// Removes the index records.
     func end(in records: any RecordWriter) throws(StoreError) {
         if let head = try head() { try removePages(head, in: records) }
         try records.remove(.notificationIndex(mechanismUID))
@@ -149,19 +154,19 @@ struct NotificationIndex {
 
     // MARK: Records
 
-    /// The head; where there is none that can be read, the index is made from what is stored.
+    /// Returns the head. When the head is missing or cannot be read, the index is rebuilt from the stored notifications.
     private func soundHead(in records: any RecordWriter) throws(StoreError) -> Head {
         if let head = try head() { return head }
         return try rewrite(scan(), over: nil, in: records)
     }
 
-    /// The mechanism's among all notifications, the oldest first.
+    /// Returns the entries of this mechanism from a scan of all notifications, oldest first.
     private func scan() throws(StoreError) -> [Entry] {
         try reader.notifications().reversed().filter { $0.message.mechanismUID == mechanismUID }.map { Entry($0) }
     }
 
-    /// Writes the index anew.
-    /// - Parameter old: The head whose pages go; it may be one that is not stored yet.
+    /// Rewrites the whole index.
+    /// - Parameter old: The head whose pages are removed. It may be a head that has not been stored yet.
     @discardableResult
     private func rewrite(_ entries: [Entry], over old: Head?, in records: any RecordWriter) throws(StoreError) -> Head {
         if let old { try removePages(old, in: records) }
@@ -182,7 +187,7 @@ struct NotificationIndex {
         for number in head.first..<head.next { try records.remove(.notificationIndex(mechanismUID, page: number)) }
     }
 
-    /// The head; nil when there is none that can be read.
+    /// Returns the stored head; nil when it is missing or cannot be read.
     private func head() throws(StoreError) -> Head? {
         let key = RecordKey.notificationIndex(mechanismUID)
         guard let bytes = try unlessDamaged({ () throws(StoreError) in try records.record(key) }),
@@ -229,7 +234,7 @@ struct NotificationIndex {
     }
 }
 
-/// Which entries are too much: those beyond a number, and those from before a time.
+/// The rule for surplus entries: those above a number, and those older than a time.
 struct Surplus {
     private let limit: Int?
     private let horizon: Date?
@@ -239,10 +244,10 @@ struct Surplus {
         horizon = retention.horizon(at: now)
     }
 
-    /// Whether any of so many entries can be too much; no time has to be looked at to know that none is.
+    /// Returns true when any of `count` entries can be surplus. When it returns false, the times of the entries need not be read.
     func isPossible(among count: Int) -> Bool { limit.map { count > $0 } ?? false || horizon != nil }
 
-    /// Whether the oldest of so many entries is too much.
+    /// Returns true when the oldest of `count` entries is surplus.
     func includes(_ oldest: NotificationIndex.Entry, of count: Int) -> Bool {
         limit.map { count > $0 } ?? false || horizon.map { oldest.receivedAt < $0 } ?? false
     }

@@ -4,22 +4,22 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Which push messages are kept. It is applied to a mechanism whenever a message for it is taken in, in the same transaction;
-/// the message that has just come is always kept.
+/// The rule for the push messages to keep. It is applied to a mechanism in the transaction that receives a message for it. The
+/// newest message is always kept.
 public enum NotificationRetention: Sendable, Hashable {
-    /// All of them.
+    /// Keep all messages.
     case all
-    /// The newest so many of each mechanism; fewer than 1 counts as 1.
+    /// Keep this many of the newest messages of each mechanism. A number below 1 counts as 1.
     case newest(Int)
-    /// Those that came in the last so many times 24 hours; fewer than 1 counts as 1.
+    /// Keep the messages that arrived in the last `days` times 24 hours. A number below 1 counts as 1.
     case youngerThan(days: Int)
-    /// Those that are among the newest and young enough.
+    /// Keep the messages that satisfy both limits.
     case both(newest: Int, days: Int)
 
-    /// The newest 100 of each mechanism, as the Ping SDKs keep them.
+    /// The default: the newest 100 of each mechanism, as the Ping SDKs keep them.
     public static let standard = NotificationRetention.newest(100)
 
-    /// The most that are kept of a mechanism; nil for any number.
+    /// The maximum number of messages of a mechanism; nil for no limit.
     package var limit: Int? {
         switch self {
         case .all, .youngerThan: nil
@@ -27,7 +27,7 @@ public enum NotificationRetention: Sendable, Hashable {
         }
     }
 
-    /// What came before this is not kept; nil when age does not matter.
+    /// Returns the time before which messages are not kept; nil when the rule has no age limit.
     package func horizon(at now: Date) -> Date? {
         switch self {
         case .all, .newest: nil
@@ -35,7 +35,8 @@ public enum NotificationRetention: Sendable, Hashable {
         }
     }
 
-    /// The ids that are not kept, of notifications in the order of their arrival, the newest first.
+    /// Returns the ids of the notifications that are not kept. The notifications must be in the order of their arrival, newest
+    /// first.
     package func surplus(among notifications: [(id: String, receivedAt: Date)], now: Date) -> [String] {
         let horizon = horizon(at: now)
         return notifications.enumerated().filter { place, notification in

@@ -3,12 +3,13 @@ import SignetCore
 import SignetStorage
 import Synchronization
 
-/// Makes values of records, page by page, while the next page is read: to open one and to make a value of it takes several times
-/// as long as to read it. The first page is decoded at once, so that a short list needs no other thread.
+/// A decoder that converts records to values page by page, in parallel with the reading of the next page. Opening and decoding a
+/// record takes several times as long as reading it. The first page is decoded synchronously, so that a short list needs no other
+/// thread.
 final class PagedDecoding<Value: Sendable>: Sendable {
     private struct Page {
-        /// Given back by the thread that has read them, when all is made: where one thread gives back what another one still takes
-        /// from, each waits for the other.
+        /// The records, which the reading thread releases after all pages are decoded. If one thread released them while another
+        /// one still allocated, the two would contend for the allocator.
         let records: [StoredRecord]
         var values: [Value] = []
     }
@@ -17,7 +18,7 @@ final class PagedDecoding<Value: Sendable>: Sendable {
     private let pages = Mutex<[Page]>([])
     private let underWay = DispatchGroup()
 
-    /// - Parameter decode: Makes one value; nil where there is none to be made.
+    /// - Parameter decode: Converts a record to a value; returns nil for a record that cannot be decoded.
     init(_ decode: @escaping @Sendable (StoredRecord) -> Value?) { self.decode = decode }
 
     func add(_ records: [StoredRecord]) {
@@ -32,7 +33,7 @@ final class PagedDecoding<Value: Sendable>: Sendable {
         if number == 0 { work() } else { DispatchQueue.global(qos: .userInitiated).async(group: underWay, execute: work) }
     }
 
-    /// The values of every page, when all are made. Nothing of them stays here.
+    /// Waits until all pages are decoded, and returns their values. The decoder keeps nothing of them.
     func takePages() -> [[Value]] {
         underWay.wait()
         let pages = pages.withLock { pages in
@@ -44,7 +45,7 @@ final class PagedDecoding<Value: Sendable>: Sendable {
 }
 
 extension [[Mechanism]] {
-    /// Hands over every element, the last one first, without copying any: a mechanism is large.
+    /// Passes every element to `body`, last element first, without copying: a mechanism is large.
     consuming func drain(_ body: (consuming Mechanism) -> Void) {
         var pages = self
         while var page = pages.popLast() {

@@ -1,26 +1,26 @@
 public import SignetStorage
 
-/// Accounts as records of a store that may let its caller wait: a database on another machine. Each call waits on a thread of
-/// its own, so that no task of the app is held up; otherwise as ``AccountRecords``.
+/// An account store over a record store that may block, such as a database on another machine. Each call blocks a thread of its
+/// own, so that it does not block the app's tasks. In all other respects it behaves like ``AccountRecords``.
 public struct RemoteAccountRecords: AccountStore {
     private let records: AccountRecords
 
-    /// The accounts in `records`.
+    /// Creates a store of the accounts in `records`.
     public init(_ records: AccountRecords) {
         self.records = records
     }
 
-    /// As ``AccountRecords/areInClearOnDisk``.
+    /// The value of ``AccountRecords/areInClearOnDisk``.
     package var areInClearOnDisk: Bool { records.areInClearOnDisk }
 
-    /// Reads a consistent state.
+    /// Runs `body` with a consistent snapshot of the accounts.
     public func read<R: Sendable>(
         _ body: @Sendable (any AccountReader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         try await Blocking.lend { () throws(StoreError) in try records.read(body) }
     }
 
-    /// Reads and changes, all or nothing.
+    /// Runs `body` in a transaction. When `body` throws, nothing is changed.
     public func write<R: Sendable>(
         _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) async throws(StoreError) -> R {

@@ -7,20 +7,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A value that is stored as a JSON object. Values that hold secrets are neither Codable nor a ``JSONObject``, so that no log
-/// or request can encode one by accident: this protocol does not leave the module, and its values leave it only into a store.
+/// A value that is stored as a JSON object. Values with secrets are neither Codable nor a ``JSONObject``, so that a log or
+/// request cannot encode one by accident. This protocol is internal to the module, and the encoded values leave it only into a
+/// store.
 protocol StoredForm: Sendable {
     /// The members of the object.
     var storedMembers: [String: JSONValue] { get }
-    /// The value again.
-    /// - Throws: ``Damaged`` or ``JSONMemberError`` when the members are not those of any value, or what refuses one of them.
+    /// Creates a value from the members of a stored object.
+    /// - Throws: ``Damaged`` or ``JSONMemberError`` when the members do not form a valid value, or the error of an initializer
+    ///   that rejects one of them.
     init(stored members: JSONMembers) throws
 }
 
-/// A stored object holds what no value can be.
+/// An error for a stored object whose content does not form a valid value.
 struct Damaged: Error {}
 
-/// The bytes of a record.
+/// The conversion between values and the bytes of a record.
 enum StoredForms {
     static func bytes(_ value: some StoredForm) -> [UInt8] { JSON.encode(.object(value.storedMembers)) }
 
@@ -36,7 +38,7 @@ enum StoredForms {
     }
 }
 
-/// A moment: seconds since the beginning of 2001 in UTC, as `Date` counts, so that none is ever rounded.
+/// Dates are stored as seconds since January 1, 2001, 00:00 UTC, which is how `Date` counts, so that no date is ever rounded.
 extension JSONValue {
     fileprivate static func date(_ date: Date) -> JSONValue { .number(date.timeIntervalSinceReferenceDate) }
 }
@@ -115,7 +117,8 @@ extension OATHSettings {
         var members: [String: JSONValue] = ["algorithm": .string(algorithm.rawValue), "digits": .integer(Int64(digits.count))]
         switch factor {
         case .time(let period): members["period"] = .integer(Int64(period.seconds))
-        // As text: a counter has 64 bits without a sign, and a JSON number of that size is not exact everywhere.
+        // The counter is stored as a string: it has 64 unsigned bits, and many JSON implementations do not keep a number of that
+        // size exact.
         case .counter(let next): members["counter"] = .string(String(next))
         }
         return members
@@ -161,7 +164,7 @@ extension PushSettings {
 
 // MARK: Notifications
 
-/// The claims as they came, and what became of them.
+/// A notification is stored as the claims of its message and its decision.
 extension PushNotification: StoredForm {
     var storedMembers: [String: JSONValue] {
         var members = Dictionary(texts: ["messageID": messageID, "decision": decision?.rawValue])

@@ -7,50 +7,51 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What ``OathConfiguration`` and ``PushConfiguration`` have in common.
+/// The settings that ``OathConfiguration`` and ``PushConfiguration`` have in common.
 ///
-/// A configuration is made by one task and given away to the client, which owns its storage from then on: so a storage may be
-/// a plain class.
+/// One task creates a configuration and hands it over to the client, which owns the storage from then on. A storage may therefore
+/// be a plain class that isn't `Sendable`.
 public class ClientConfiguration: AccountStoreTaking {
     private var item: (any Storage<StoredAccounts>)?
     private var accounts: (any AccountStore)?
 
-    /// Which policies of issuers are judged, and in which order. One that is not met locks an account while it is not.
+    /// The policies of issuers that are evaluated, in this order. An account is locked for as long as the device violates one of
+    /// its policies.
     public var policyEvaluator = AccountPolicies.standard
 
-    /// Whether accounts may be kept only where they are sealed; true by default.
+    /// True when accounts may be kept only in a sealed form. The default is true.
     ///
-    /// While it is true, accounts in clear in a database (`AccountRecords(unsealed:)` over SQLite or PostgreSQL) are refused.
-    /// When it is false they are taken. A vault seals its records in any case, and a storage of the app's own is the app's to
-    /// protect in any case: the SDK cannot see whether it does.
+    /// When it is true, a database that keeps accounts in plain text (`AccountRecords(unsealed:)` over SQLite or PostgreSQL) is
+    /// rejected. When it is false, such a database is accepted. A vault seals its records in both cases. The app itself must
+    /// protect a storage that it implements, because the SDK cannot see how that storage keeps its data.
     public var encryptionEnabled = true
 
-    /// How many milliseconds to wait for what is not ours: each call of a storage of the app's own, and each request to a
-    /// server. 15,000 by default. A storage that has not answered to a change may have made it.
+    /// The timeout in milliseconds for each call of a storage that the app implements, and for each request to a server. The
+    /// default is 15,000. A storage that timed out during a change may nevertheless have made the change.
     public var timeoutMs = 15_000.0
 
-    /// Whether credentials that were read are kept in memory, in plain text, so that listing them does not ask the storage
-    /// again; false by default. What this client changes is seen at once, what others change after its own next change, or
-    /// ``OathClient/close()``. Locks are judged afresh each time, and codes are never made from memory.
+    /// True when credentials that were read are cached in memory, in plain text, so that a list does not read the storage again.
+    /// The default is false. The client sees its own changes at once. It sees changes by other clients after its own next change,
+    /// or after ``OathClient/close()``. Locks are evaluated on each call, and codes are never generated from the cache.
     public var enableCredentialCache = false
 
-    /// Who takes the lines that the client writes; nil for nobody.
+    /// The logger that receives the client's log lines; nil for no logging.
     public var logger: (any ClientLogger)?
 
-    /// What time it is.
+    /// The clock of this machine.
     public var clock: any WallClock = SystemWallClock()
 
-    /// Where the usual vault is opened.
+    /// The keychain that has the default vault.
     package var keychain = Keychain.standard
 
     init() {}
 
-    /// Where accounts are kept: a storage of the app's own, or an ``AccountStore`` (the same name has both types). Nil is the
-    /// user's vault in the usual place, `Keychain.standard`.
+    /// The storage of the accounts: a storage that the app implements, or an ``AccountStore`` (the property is overloaded for the
+    /// two types). When it is nil, the accounts are in the user's vault at the default location, `Keychain.standard`.
     ///
-    /// A storage of the app's own keeps everything as one item, and cannot lock it. What another client with the same item has
-    /// changed during a call is not overwritten: the call fails with a `StoreError` with `busy`, and can be made again. Clients
-    /// that work at the same time, in one process or several, are better given an ``AccountStore`` such as `AccountRecords`.
+    /// A storage that the app implements keeps all accounts as one item, and cannot lock it. If another client changes the item
+    /// during a call, the call doesn't overwrite that change: it fails with a `StoreError` with `busy`, and can be repeated.
+    /// Clients that work at the same time, in one process or several, should use an ``AccountStore`` such as `AccountRecords`.
     ///
     ///     config.storage = CustomStorage()                          // any Storage<StoredAccounts>
     ///     config.storage = KeychainStorage(account: "com.example")  // in the vault, beside other items
@@ -63,7 +64,7 @@ public class ClientConfiguration: AccountStoreTaking {
         }
     }
 
-    /// The ``AccountStore`` that ``storage`` was set to, if it was one.
+    /// The ``AccountStore`` that ``storage`` was set to; nil when it was set to another type.
     public var accountStore: (any AccountStore)? {
         get { accounts }
         set {
@@ -72,8 +73,8 @@ public class ClientConfiguration: AccountStoreTaking {
         }
     }
 
-    /// How long to wait.
-    /// - Throws: ``StoreError/Code/invalid`` for no length of time.
+    /// Returns the timeout.
+    /// - Throws: ``StoreError/Code/invalid`` when ``timeoutMs`` is outside 1 to 86,400,000.
     func limit() throws(StoreError) -> Duration {
         guard timeoutMs >= 1, timeoutMs <= 86_400_000 else {
             throw StoreError(.invalid, "configure", "timeoutMs is a number of milliseconds from 1 to 86,400,000")
@@ -82,14 +83,15 @@ public class ClientConfiguration: AccountStoreTaking {
     }
 }
 
-/// A configuration that takes an ``AccountStore``. It is there so that ``ClientConfiguration/storage`` can have two types.
+/// A configuration that accepts an ``AccountStore``. The protocol exists so that ``ClientConfiguration/storage`` can be
+/// overloaded.
 public protocol AccountStoreTaking: AnyObject {
     /// The store.
     var accountStore: (any AccountStore)? { get set }
 }
 
 extension AccountStoreTaking {
-    /// Where accounts are kept, as an ``AccountStore``.
+    /// The storage of the accounts, as an ``AccountStore``.
     public var storage: (any AccountStore)? {
         get { accountStore }
         set { accountStore = newValue }
@@ -97,9 +99,9 @@ extension AccountStoreTaking {
 }
 
 extension ClientConfiguration {
-    /// The store that was configured.
-    /// - Throws: ``StoreError/Code/noVault`` and what else keeps the usual vault from opening; ``StoreError/Code/denied`` for
-    ///   accounts in clear where only sealed ones are wanted; ``StoreError/Code/invalid`` for a limit that is none.
+    /// Returns the configured store.
+    /// - Throws: ``StoreError/Code/noVault`` and other errors when the default vault cannot be opened; ``StoreError/Code/denied``
+    ///   for accounts in plain text while ``encryptionEnabled`` is true; ``StoreError/Code/invalid`` for an invalid timeout.
     static func accountStore(of configuration: sending ClientConfiguration) async throws(StoreError) -> any AccountStore {
         let limit = try configuration.limit()
         if let accounts = configuration.accounts {

@@ -2,7 +2,8 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 
-/// Writes a client's lines. Only names of calls, ids and codes go in; never the text of an error of somebody else's.
+/// A writer of a client's log lines. A line contains only names of calls, ids and error codes, and never the text of an error
+/// from outside the SDK.
 struct ClientLog: Sendable {
     let logger: (any ClientLogger)?
 
@@ -20,7 +21,7 @@ struct ClientLog: Sendable {
             || error is PushError ? .warning : .error
     }
 
-    /// What an error is, in a word or two of ours.
+    /// Returns a short name of an error that is safe to log.
     static func name(of error: any Error) -> String {
         switch error {
         case let error as AuthenticatorError: error.code.rawValue + (error.status.map { " (HTTP \($0))" } ?? "")

@@ -1,21 +1,21 @@
-/// Takes the lines that a client writes about its work. Hand them to the logging of the app:
+/// A receiver of a client's log lines. Forward them to the logging system of the app:
 ///
 ///     struct Lines: ClientLogger {
 ///         func log(_ level: ClientLogLevel, _ line: String) { logger.log(level: level == .error ? .error : .debug, "\(line)") }
 ///     }
 ///
-/// A line names the call, ids and codes of errors. Names of people, URIs, secrets, codes, tokens and content of messages are in
-/// none.
+/// A line contains the name of the call, ids and error codes. It never contains names of users, URIs, secrets, codes, tokens or
+/// the content of messages.
 public protocol ClientLogger: Sendable {
-    /// Takes a line.
+    /// Receives a log line.
     func log(_ level: ClientLogLevel, _ line: String)
 }
 
-/// How much a line matters.
+/// The severity of a log line.
 public enum ClientLogLevel: String, Sendable, Hashable, CaseIterable {
-    /// A call has done what it should.
+    /// A call has succeeded.
     case debug
-    /// A call was refused, or could not do all it should.
+    /// A call was rejected, or has succeeded only in part.
     case warning
     /// A call has failed.
     case error

@@ -7,7 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a credential says of its account. The credentials of one account share it: who changes it in one has changed it in all.
+/// The data of a credential that belong to its account. The credentials of one account share them: a change through one
+/// credential applies to all.
 struct CredentialDetails: Sendable, Hashable {
     let issuer: String
     let accountName: String
@@ -42,7 +43,7 @@ struct CredentialDetails: Sendable, Hashable {
 
     var account: AccountID { AccountID(issuer: issuer, accountName: accountName) }
 
-    /// Why the details cannot be kept: the name of the part, and what is wrong with it.
+    /// The reason why the details are invalid, with the name of the invalid part; nil when they are valid.
     var fault: String? {
         if issuer.isEmpty || accountName.isEmpty { return "issuer and accountName must not be empty" }
         let texts = [issuer, accountName, displayIssuer, displayAccountName, imageURL, backgroundColor, lock.policy]
@@ -53,14 +54,14 @@ struct CredentialDetails: Sendable, Hashable {
         return nil
     }
 
-    /// The policies; nil when the text is no JSON object.
+    /// The policies as an object; nil when the text is not a JSON object.
     var policyObject: [String: JSONValue]? {
         guard let policies, !policies.isEmpty else { return [:] }
         return (try? JSON.value(of: policies.utf8)).flatMap { $0.isStorable ? $0.object : nil }
     }
 
-    /// What a credential that is new says of an account that is there: as with a second enrolment, what it does not say stays,
-    /// the policies first of all.
+    /// Returns an existing account with the details of a new credential applied. As in a repeated enrollment, values that the new
+    /// credential doesn't set stay; in particular, the account keeps policies that are not in the new credential.
     func added(to stored: Account) -> Account {
         var account = stored
         let details = applied(to: stored, now: stored.timeAdded)
@@ -73,7 +74,7 @@ struct CredentialDetails: Sendable, Hashable {
         return account
     }
 
-    /// The account as these details have it.
+    /// Returns the account with these details in place of its own.
     func applied(to stored: Account?, now: Date) -> Account {
         var account = stored ?? Account(id: account, timeAdded: now)
         account.displayIssuer = displayIssuer == issuer || displayIssuer.isEmpty ? nil : displayIssuer
@@ -88,7 +89,7 @@ struct CredentialDetails: Sendable, Hashable {
 }
 
 extension AccountRules {
-    /// Stores a mechanism and what is known of its account, new or in the place of what was there.
+    /// Stores a mechanism, new or existing, and the details of its account.
     static func save(
         _ mechanism: Mechanism, _ details: CredentialDetails, now: Date, in records: any AccountWriter
     ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {

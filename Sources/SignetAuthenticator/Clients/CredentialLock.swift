@@ -1,21 +1,22 @@
-/// The lock of an account, as a credential shows it.
+/// The lock of an account as a credential shows it.
 struct CredentialLock: Sendable, Hashable {
-    /// The name of the policy, if somebody named one.
+    /// The name of the policy that locks the account, if there is one.
     var policy: String?
-    /// Whether there is one.
+    /// True when the account is locked.
     var isLocked: Bool
-    /// Whether that is what the app wants: otherwise it is what was found, and to save the credential changes no lock.
+    /// True when the app has set this lock state. False when the state was only read: then saving the credential leaves the
+    /// account's lock unchanged.
     var isWanted: Bool
 
-    /// None was found.
+    /// The state of an account that was read as not locked.
     static let none = CredentialLock(policy: nil, isLocked: false, isWanted: false)
 
-    /// As the app gives it.
+    /// Returns the lock that an app passes to an initializer. Only a locked state counts as set by the app.
     static func given(_ policy: String?, isLocked: Bool) -> CredentialLock {
         CredentialLock(policy: isLocked ? policy : nil, isLocked: isLocked, isWanted: isLocked)
     }
 
-    /// As it was found.
+    /// Returns a lock state that was read.
     static func found(_ policy: String?) -> CredentialLock {
         CredentialLock(policy: policy, isLocked: policy != nil, isWanted: false)
     }

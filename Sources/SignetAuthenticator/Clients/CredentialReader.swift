@@ -2,20 +2,20 @@ import SignetCore
 import SignetStorage
 import Synchronization
 
-/// A mechanism, its account, and why that may not be used now.
+/// A mechanism with its account and the account's current lock.
 struct EnrolledMechanism: Sendable {
     let mechanism: Mechanism
-    /// Nil where a store has lost it.
+    /// The account; nil when the store has no such account.
     let account: Account?
     var lock: AccountLock?
 
-    /// What the account says of itself.
+    /// The details of the account. A missing account gives the details of an empty one with the same identity.
     var details: CredentialDetails {
         CredentialDetails(account ?? Account(id: mechanism.account, timeAdded: mechanism.timeAdded), lock: lock)
     }
 }
 
-/// Reads mechanisms of some kinds for a client, from memory if that is wanted.
+/// A reader of a client's mechanisms of certain kinds, with an optional cache in memory.
 struct CredentialReader: Sendable {
     private let authenticator: Authenticator
     private let kinds: Set<Mechanism.KindName>
@@ -27,7 +27,7 @@ struct CredentialReader: Sendable {
         cache = isCaching ? Cache() : nil
     }
 
-    /// All of them, the oldest first.
+    /// Returns all mechanisms of these kinds, oldest first.
     func all() async throws(StoreError) -> [EnrolledMechanism] {
         if let kept = cache?.content { return await judged(kept) }
         let age = cache?.age
@@ -40,7 +40,7 @@ struct CredentialReader: Sendable {
         return ours
     }
 
-    /// The one with this id; nil if there is none.
+    /// Returns the mechanism with this id; nil when it does not exist or is of another kind.
     func one(_ uid: String) async throws(StoreError) -> EnrolledMechanism? {
         if let kept = cache?.content { return await judged(kept.filter { $0.mechanism.uid == uid }).first }
         if cache != nil { return try await all().first { $0.mechanism.uid == uid } }
@@ -53,17 +53,17 @@ struct CredentialReader: Sendable {
         return await judged([found]).first
     }
 
-    /// Forgets what is in memory. To be called before and after each change.
+    /// Empties the cache. Call it before and after each change.
     func forget() { cache?.forget() }
 
-    /// Changes something: what is in memory is not what is stored any more.
+    /// Runs a change, and empties the cache before and after it.
     func changing<R>(_ change: () async throws -> R) async throws -> R {
         forget()
         defer { forget() }
         return try await change()
     }
 
-    /// Locks are of the moment, and never of the memory.
+    /// Evaluates the locks of mechanisms from the cache again, because locks are never cached.
     private func judged(_ mechanisms: [EnrolledMechanism]) async -> [EnrolledMechanism] {
         var judged: [EnrolledMechanism] = []
         for var one in mechanisms {
@@ -77,10 +77,10 @@ struct CredentialReader: Sendable {
         private let state = Mutex<(age: UInt64, content: [EnrolledMechanism]?)>((0, nil))
 
         var content: [EnrolledMechanism]? { state.withLock { $0.content } }
-        /// How often it was emptied.
+        /// The number of times that the cache was emptied.
         var age: UInt64 { state.withLock { $0.age } }
 
-        /// Keeps what was read, unless it was emptied since the reading began.
+        /// Caches values that were read, unless the cache was emptied after the read began.
         func keep(_ content: [EnrolledMechanism], from age: UInt64) {
             state.withLock { state in
                 if state.age == age { state.content = content }

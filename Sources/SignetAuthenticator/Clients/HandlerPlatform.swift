@@ -1,15 +1,15 @@
 import SignetCore
 import SignetNetwork
 
-/// A ``PushHandler`` as the engine asks it.
+/// An adapter that makes a ``PushHandler`` a ``PushPlatform`` of the engine.
 struct HandlerPlatform: PushPlatform {
     let name: String
     let handler: any PushHandler
 
-    /// A message that is data travels through the engine as the text of an object with this one member.
+    /// The only member of the JSON object by which the engine carries a message that is a dictionary.
     private static let dataMember = "signet.messageData"
 
-    /// The delivery of a message that is data.
+    /// Returns the delivery of a message that is a dictionary.
     func delivery(_ messageData: [String: Any]) throws -> PushDelivery {
         let parsed = try handler.parseMessage(messageData: messageData)
         guard let data = JSONValue(untyped: messageData) else { throw PushMessageError.form }
@@ -17,7 +17,7 @@ struct HandlerPlatform: PushPlatform {
             messageId: parsed["messageId"] as? String ?? "", message: JSON.text(of: .object([Self.dataMember: data])))
     }
 
-    /// The delivery of a message that is one text.
+    /// Returns the delivery of a message that is a string.
     func delivery(_ message: String) throws -> PushDelivery {
         let parsed = try handler.parseMessage(message: message)
         return PushDelivery(messageId: parsed["messageId"] as? String ?? "", message: message)
@@ -101,7 +101,7 @@ struct HandlerPlatform: PushPlatform {
         return members[dataMember]?.object?.mapValues(\.untyped)
     }
 
-    /// What a handler has read, by the names of AM's claims: so it is judged by the same rules.
+    /// Returns the result of a handler's parser under the names of AM's claims, so that the same rules apply to it.
     private static func claims(_ parsed: [String: Any], messageID: String) -> [String: JSONValue] {
         var claims = parsed["additionalData"].flatMap { JSONValue(untyped: $0) }?.object ?? [:]
         let names = [
@@ -109,14 +109,15 @@ struct HandlerPlatform: PushPlatform {
             "n": "numbersChallenge", "x": "contextInfo", "l": "amlbCookie", "k": "pushType", "d": "userId",
         ]
         for (claim, name) in names { claims[claim] = parsed[name].flatMap { JSONValue(untyped: $0) } }
-        // A platform without challenges: the id is what an answer is bound to.
+        // For a platform without challenges, the message id takes the place of the challenge that an answer is bound to.
         if claims["c"] == nil { claims["c"] = .string(Base64.encode(Array(messageID.utf8), as: .standard)) }
         return claims
     }
 }
 
 extension JSONValue {
-    /// What an app, or a push service of the system, hands over without types; nil for what JSON has no form for.
+    /// Converts an untyped value from the app or from a push service of the operating system; returns nil for a value that JSON
+    /// cannot represent.
     init?(untyped value: Any) {
         switch value {
         case let value as JSONValue: self = value
@@ -132,7 +133,7 @@ extension JSONValue {
         }
     }
 
-    /// The same without types.
+    /// The value as an untyped Swift value.
     var untyped: Any {
         switch self {
         case .null: Any?.none as Any

@@ -1,17 +1,19 @@
 import SignetCore
 import SignetStorage
 
-/// Accounts as one item of a storage that an app brings. It owns the storage: one call at a time, and nobody else's.
+/// An account store that keeps all accounts as one item of a storage that the app implements. It owns the storage and makes one
+/// call at a time.
 ///
-/// A transaction reads the item, and stores it if it has changed; so it is as much "all or nothing" as the storage's `save`.
-/// Before it stores the item it reads it again: what another client has changed meanwhile is not overwritten, and the call fails
-/// with `busy`. A moment remains between the two, so nobody else should use the same place at the same time.
+/// A transaction reads the item, and saves it if it has changed, so a transaction is as atomic as the storage's `save`. Before it
+/// saves the item it reads the item again. If another client has changed the item in the meantime, the change is not overwritten
+/// and the call fails with `busy`. A short time remains between that read and the save, so no other client should use the same
+/// place at the same time.
 actor ItemAccounts: AccountStore {
     private let storage: any Storage<StoredAccounts>
     private let limit: Duration
     private let lock = AsyncLock()
 
-    /// Accounts in `storage`, which may take `limit` for each call.
+    /// Creates a store of the accounts in `storage`. Each call of the storage may take as long as `limit`.
     init(_ storage: sending any Storage<StoredAccounts>, limit: Duration) {
         self.storage = storage
         self.limit = limit
@@ -40,7 +42,8 @@ actor ItemAccounts: AccountStore {
         return value
     }
 
-    /// Takes the turn and reads the item. When it throws, the turn is passed on, or will be when the storage has answered.
+    /// Acquires the lock and reads the item. When it throws, the lock is released, or will be released once the storage has
+    /// responded.
     private func begin() async throws(StoreError) -> (records: BundledRecords, item: StoredAccounts?) {
         let lock = lock
         guard await withTimeout(limit, late: { lock.unlock() }, { await lock.lock() }) != nil else { throw tooLate }
@@ -55,7 +58,7 @@ actor ItemAccounts: AccountStore {
         }
     }
 
-    /// Stores the item and passes the turn on, now or when the storage has answered.
+    /// Saves the item and releases the lock, now or once the storage has responded.
     private func end(with item: StoredAccounts, over before: StoredAccounts?) async throws(StoreError) {
         let lock = lock
         let outcome = await withTimeout(limit, late: { _ in lock.unlock() }, { await self.keep(item, over: before) })

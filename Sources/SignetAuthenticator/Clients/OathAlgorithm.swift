@@ -1,15 +1,15 @@
 import SignetCore
 
-/// The hash under the HMAC of a one-time code.
+/// The hash function of the HMAC of a one-time code.
 public enum OathAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
-    /// HMAC-SHA-1, the default everywhere.
+    /// HMAC-SHA-1, the default.
     case sha1 = "SHA1"
     /// HMAC-SHA-256.
     case sha256 = "SHA256"
     /// HMAC-SHA-512.
     case sha512 = "SHA512"
 
-    /// The algorithm with this name, in any case.
+    /// Returns the algorithm with this name, ignoring case.
     /// - Throws: ``OathError/invalidAlgorithm(_:)``.
     public static func fromString(_ name: String) throws(OathError) -> OathAlgorithm {
         guard let algorithm = OTPAlgorithm(spelling: name) else { throw .invalidAlgorithm("not SHA1, SHA256 or SHA512") }

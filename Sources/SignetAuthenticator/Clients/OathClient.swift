@@ -8,20 +8,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One-time codes under the names of the Ping SDK: a form over ``Authenticator``, which has the rules.
+/// A client for one-time codes with the API of the Ping SDK. It is a thin layer over ``Authenticator``, which implements the
+/// rules.
 ///
 ///     let client = try await OathClient.createClient { config in config.storage = CustomStorage() }
 ///     let credential = try await client.addCredentialFromUri(uri)
 ///     let code = try await client.generateCode(credential.id)
 ///
-/// Its methods throw ``OathError`` and ``OathStorageError``.
+/// The methods throw ``OathError`` and ``OathStorageError``.
 public final class OathClient: Sendable {
     private let authenticator: Authenticator
     private let credentials: CredentialReader
     private let log: ClientLog
 
-    /// A client that works as `configuration` says, and owns its storage.
-    /// - Throws: ``OathError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
+    /// Creates a client with this configuration. The client owns the configuration's storage from then on.
+    /// - Throws: ``OathError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public init(configuration: sending OathConfiguration) async throws(OathError) {
         log = ClientLog(logger: configuration.logger)
         let (clock, policies) = (configuration.clock, configuration.policyEvaluator)
@@ -38,17 +39,17 @@ public final class OathClient: Sendable {
         credentials = CredentialReader(authenticator, kinds: [.totp, .hotp], isCaching: isCaching)
     }
 
-    /// A client that works as `configure` says.
-    /// - Throws: ``OathError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
+    /// Creates a client with the configuration that `configure` sets up.
+    /// - Throws: ``OathError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public static func createClient(
         configure: (OathConfiguration) -> Void = { _ in }
     ) async throws(OathError) -> OathClient {
         try await OathClient(configuration: OathConfiguration.build(configure))
     }
 
-    /// Stores the one-time-code half of what an `otpauth` or `mfauth` URI offers. The account keeps what it has already.
+    /// Stores the one-time-code credential of an `otpauth` or `mfauth` URI. An existing account keeps its data.
     /// - Throws: ``OathError/duplicateCredential(_:)`` when the account has a credential of this type,
-    ///   ``OathError/policyViolation(_:credentialId:)``, or what is wrong with the URI. Nothing is stored then.
+    ///   ``OathError/policyViolation(_:credentialId:)``, or the error for an invalid URI. In these cases nothing is stored.
     @discardableResult
     public func addCredentialFromUri(_ uri: String) async throws -> OathCredential {
         try await run("addCredentialFromUri", nil) {
@@ -66,8 +67,9 @@ public final class OathClient: Sendable {
         }
     }
 
-    /// Stores a credential, new or in the place of the one with its id. Its counter never goes back, and the account's lock
-    /// changes only if the value was locked or unlocked by the app. Returns what is stored.
+    /// Stores a credential: a new one, or a new version of the stored one with the same id. The counter never moves back. The
+    /// account's lock changes only if the app has locked or unlocked the value.
+    /// - Returns: The stored credential.
     /// - Throws: ``OathError/duplicateCredential(_:)``, ``OathError/invalidParameterValue(_:)``, ``OathError/invalidSecret(_:)``.
     @discardableResult
     public func saveCredential(_ credential: OathCredential) async throws -> OathCredential {
@@ -97,17 +99,18 @@ public final class OathClient: Sendable {
         return try AccountRules.save(mechanism, credential.details, now: now, in: records).mapError { $0 as any Error }
     }
 
-    /// Every credential, the oldest first, and whether it is locked now.
+    /// Returns all credentials, oldest first, with their current locks.
     public func getCredentials() async throws -> [OathCredential] {
         try await run("getCredentials", nil) { try await credentials.all().compactMap(OathCredential.init) }
     }
 
-    /// The credential with this id; nil if there is none.
+    /// Returns the credential with this id; nil when it does not exist.
     public func getCredential(_ credentialId: String) async throws -> OathCredential? {
         try await run("getCredential", credentialId) { try await credentials.one(credentialId).flatMap(OathCredential.init) }
     }
 
-    /// Removes a credential, and its account if it was the last there. Returns whether it was there.
+    /// Removes a credential, and its account if it has no other credential.
+    /// - Returns: True when the credential existed.
     @discardableResult
     public func deleteCredential(_ credentialId: String) async throws -> Bool {
         try await run("deleteCredential", credentialId) {
@@ -118,20 +121,21 @@ public final class OathClient: Sendable {
         }
     }
 
-    /// The code of a credential, now. A counter is used up, durably, before its code is returned, and never used twice.
-    /// - Throws: ``OathError/credentialNotFound(_:)``, ``OathError/credentialLocked(_:)``,
-    ///   ``OathError/codeGenerationFailed(_:)`` when the counter is at its end.
+    /// Generates the current code of a credential. For HOTP, the incremented counter is stored durably before the code is
+    /// returned, and no counter is used twice.
+    /// - Throws: ``OathError/credentialNotFound(_:)``, ``OathError/credentialLocked(_:)``, ``OathError/codeGenerationFailed(_:)``
+    ///   when the counter has reached its end.
     public func generateCode(_ credentialId: String) async throws -> String {
         try await generateCodeWithValidity(credentialId).code
     }
 
-    /// The same with how long it is good for.
-    /// - Throws: as ``generateCode(_:)``.
+    /// Generates the current code of a credential and returns it with its validity.
+    /// - Throws: The errors of ``generateCode(_:)``.
     public func generateCodeWithValidity(_ credentialId: String) async throws -> OathCodeInfo {
         try await run("generateCode", credentialId) {
             do {
                 let code = try await authenticator.code(for: credentialId)
-                // A time's code changes nothing; only a counter's makes the memory wrong.
+                // Only an HOTP code changes the store, and thereby makes the cache outdated.
                 if case .counter = code.basis { credentials.forget() }
                 return OathCodeInfo(code, at: authenticator.clock.now)
             } catch {
@@ -141,7 +145,7 @@ public final class OathClient: Sendable {
         }
     }
 
-    /// Forgets what is in memory. What is stored stays, and the client can be used again.
+    /// Empties the cache. Stored data stay, and the client can be used again.
     public func close() async throws {
         credentials.forget()
         log.note(.debug, "close", nil, "done")
@@ -158,7 +162,7 @@ public final class OathClient: Sendable {
         return credential
     }
 
-    /// Runs a call: writes its line, and gives errors this family's names.
+    /// Runs a call, logs its result, and converts errors to the types of this API.
     private func run<R>(_ call: String, _ id: String?, _ body: () async throws -> R) async throws -> R {
         do {
             let result = try await body()
@@ -171,7 +175,7 @@ public final class OathClient: Sendable {
     }
 }
 
-/// Codes need no server.
+/// A transport that rejects every request, because one-time codes need no server.
 private struct NoTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         throw TransportError(.invalidRequest, host: "?", "one-time codes need no server")

@@ -6,28 +6,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A code, and how long it is good for (protocol/authenticator.md section 2.4). It is a value of one moment: make another one to
-/// show how time passes.
+/// A code and its validity at one point in time (protocol/authenticator.md section 2.4). To show the progress of time, create
+/// another value.
 public struct OathCodeInfo: Sendable, Hashable, Codable {
     /// The digits.
     public let code: String
-    /// The whole seconds that are left; -1 for a counter's code.
+    /// The remaining whole seconds; -1 for an HOTP code.
     public let timeRemaining: Int
-    /// The counter of the next code; -1 for a time's code.
+    /// The counter of the next code; -1 for a TOTP code.
     public let counter: Int
-    /// How much of the time is over, from 0 to 1; 0 for a counter's code.
+    /// The elapsed part of the period, from 0 to 1; 0 for an HOTP code.
     public let progress: Double
-    /// The seconds that a code is good for; 0 for a counter's code.
+    /// The period in seconds; 0 for an HOTP code.
     public let totalPeriod: Int
 
-    /// A time's code.
+    /// Returns the information for a TOTP code.
     public static func forTotp(code: String, timeRemaining: Int, totalPeriod: Int) -> OathCodeInfo {
         let progress = totalPeriod > 0 ? min(1, max(0, 1 - Double(timeRemaining) / Double(totalPeriod))) : 0
         return OathCodeInfo(
             code: code, timeRemaining: timeRemaining, counter: -1, progress: progress, totalPeriod: totalPeriod)
     }
 
-    /// A counter's code.
+    /// Returns the information for an HOTP code.
     /// - Parameters:
     ///   - code: The code.
     ///   - counter: The counter of the next code.
@@ -35,10 +35,10 @@ public struct OathCodeInfo: Sendable, Hashable, Codable {
         OathCodeInfo(code: code, timeRemaining: -1, counter: counter, progress: 0, totalPeriod: 0)
     }
 
-    /// The JSON that ``fromJson(_:)`` reads.
+    /// Returns the JSON that ``fromJson(_:)`` reads.
     public func toJson() throws -> String { String(decoding: try JSON.encode(self), as: UTF8.self) }
 
-    /// Reads what ``toJson()`` wrote.
+    /// Decodes the JSON that ``toJson()`` returns.
     /// - Throws: `DecodingError`.
     public static func fromJson(_ json: String) throws -> OathCodeInfo {
         try JSON.decode(OathCodeInfo.self, from: json.utf8)

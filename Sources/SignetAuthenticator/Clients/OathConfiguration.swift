@@ -1,4 +1,4 @@
-/// How an ``OathClient`` works.
+/// The configuration of an ``OathClient``.
 ///
 ///     let config = OathConfiguration.build { config in
 ///         config.storage = CustomStorage()
@@ -7,10 +7,10 @@
 ///     }
 ///     let client = try await OathClient(configuration: config)
 public final class OathConfiguration: ClientConfiguration {
-    /// The defaults.
+    /// Creates a configuration with the default values.
     public override init() { super.init() }
 
-    /// A configuration as `configure` leaves it.
+    /// Creates a configuration and passes it to `configure`.
     public static func build(_ configure: (OathConfiguration) -> Void) -> sending OathConfiguration {
         let configuration = OathConfiguration()
         configure(configuration)

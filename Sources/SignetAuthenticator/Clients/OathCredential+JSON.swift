@@ -4,15 +4,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The JSON of the Ping SDK. The secret is not in it: a credential that was decoded can be saved over the stored one, and makes
-/// no credential by itself.
+/// The JSON form of the Ping SDK, but without the secret. A decoded credential can update the stored credential with the same id.
+/// It cannot be saved as a new credential, because it has no secret.
 extension OathCredential: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, userId, resourceId, issuer, displayIssuer, accountName, displayAccountName, oathType, oathAlgorithm, digits
         case period, counter, createdAt, imageURL, backgroundColor, policies, lockingPolicy, isLocked
     }
 
-    /// Reads a credential, without its secret.
+    /// Decodes a credential, without its secret.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }
@@ -31,7 +31,7 @@ extension OathCredential: Codable {
             isLocked: try members.decodeIfPresent(Bool.self, forKey: .isLocked) ?? false, secretKey: "")
     }
 
-    /// Writes the credential, without its secret.
+    /// Encodes the credential, without its secret.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(id, forKey: .id)

@@ -6,53 +6,54 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One source of one-time codes, as a value: change it and give it to ``OathClient/saveCredential(_:)``.
+/// A one-time-code credential, as a value: change it and pass it to ``OathClient/saveCredential(_:)``.
 ///
-/// The credentials of one account share names, looks, policies and lock. The secret is in the value and cannot be read from it.
+/// The credentials of one account share its names, logo, color, policies and lock. The value contains the secret, but has no
+/// access to it in its API.
 public struct OathCredential: Sendable, Hashable, Identifiable {
-    /// What it is known by here.
+    /// The id of the credential on this device.
     public let id: String
     /// The user's id on the server.
     public var userId: String?
     /// The device's id on the server.
     public var resourceId: String?
-    /// Time or counter.
+    /// The type of the codes: TOTP or HOTP.
     public let oathType: OathType
-    /// The hash.
+    /// The hash function.
     public let oathAlgorithm: OathAlgorithm
-    /// The length of a code, 4 to 8.
+    /// The number of digits of a code, 4 to 8.
     public let digits: Int
-    /// The seconds that a time's code is good for.
+    /// The period of a TOTP code in seconds.
     public let period: Int
-    /// The counter of the next code. To save a lower one than what is stored does not lower it.
+    /// The counter of the next code. Saving a lower value than the stored one does not change the stored one.
     public let counter: Int
-    /// When it was enrolled.
+    /// The time of enrollment.
     public let createdAt: Date
     var details: CredentialDetails
-    /// Nil for one that was decoded, or made with what is no base32.
+    /// The secret; nil in a decoded credential, and in one that was created with an invalid or empty base32 string.
     let secret: Secret?
 
-    /// A credential. Nothing is checked before it is saved.
+    /// Creates a credential. The values are validated when the credential is saved.
     /// - Parameters:
-    ///   - id: What it is known by; nil for a new id.
+    ///   - id: The id of the credential; nil to generate one.
     ///   - userId: The user's id on the server, if it is known.
     ///   - resourceId: The device's id on the server, if it is known.
-    ///   - issuer: The organisation.
-    ///   - displayIssuer: The organisation as it is shown; nil for the original.
-    ///   - accountName: The person's name there.
-    ///   - displayAccountName: The person's name as it is shown; nil for the original.
-    ///   - oathType: Whether the codes go by time or by a counter.
-    ///   - oathAlgorithm: The hash.
-    ///   - digits: How many digits a code has.
-    ///   - period: How many seconds a code is shown.
-    ///   - counter: The counter that is next.
-    ///   - createdAt: Nil for now.
-    ///   - imageURL: The address of a logo.
-    ///   - backgroundColor: A colour, `#` and hexadecimal digits.
-    ///   - policies: The text of a JSON object: names of policies and their parameters.
-    ///   - lockingPolicy: The policy that it is locked by.
-    ///   - isLocked: Whether it is locked.
-    ///   - secretKey: The key in base32.
+    ///   - issuer: The issuer, usually an organization.
+    ///   - displayIssuer: The issuer to show; nil for `issuer`.
+    ///   - accountName: The user's account name at the issuer.
+    ///   - displayAccountName: The account name to show; nil for `accountName`.
+    ///   - oathType: The type of the codes: TOTP or HOTP.
+    ///   - oathAlgorithm: The hash function.
+    ///   - digits: The number of digits of a code.
+    ///   - period: The period of a TOTP code in seconds.
+    ///   - counter: The next counter.
+    ///   - createdAt: The time of enrollment; nil for the current time.
+    ///   - imageURL: The URL of a logo.
+    ///   - backgroundColor: A color as `#` and hexadecimal digits.
+    ///   - policies: The text of a JSON object with the names of policies and their parameters.
+    ///   - lockingPolicy: The policy that locks the account.
+    ///   - isLocked: True to lock the account.
+    ///   - secretKey: The secret in base32.
     public init(
         id: String? = nil, userId: String? = nil, resourceId: String? = nil, issuer: String, displayIssuer: String? = nil,
         accountName: String, displayAccountName: String? = nil, oathType: OathType, oathAlgorithm: OathAlgorithm = .sha1,
@@ -102,7 +103,7 @@ public struct OathCredential: Sendable, Hashable, Identifiable {
 }
 
 extension OathCredential {
-    /// The issuer; the credentials of one issuer and account name are one account.
+    /// The issuer. Credentials with the same issuer and account name belong to one account.
     public var issuer: String { details.issuer }
     /// The name of the account.
     public var accountName: String { details.accountName }
@@ -111,46 +112,46 @@ extension OathCredential {
         get { details.displayIssuer }
         set { details.displayIssuer = newValue }
     }
-    /// The name to show.
+    /// The account name to show.
     public var displayAccountName: String {
         get { details.displayAccountName }
         set { details.displayAccountName = newValue }
     }
-    /// The address of a logo.
+    /// The URL of a logo.
     public var imageURL: String? {
         get { details.imageURL }
         set { details.imageURL = newValue }
     }
-    /// A colour, `#` and hexadecimal digits.
+    /// A color as `#` and hexadecimal digits.
     public var backgroundColor: String? {
         get { details.backgroundColor }
         set { details.backgroundColor = newValue }
     }
-    /// The issuer's policies: the text of a JSON object.
+    /// The issuer's policies as the text of a JSON object.
     public var policies: String? {
         get { details.policies }
         set { details.policies = newValue }
     }
-    /// The policy that the account is locked by.
+    /// The policy that locks the account.
     public var lockingPolicy: String? { details.lock.policy }
-    /// Whether the account is locked: by hand, or because a policy was not met when the credential was read.
+    /// True when the account is locked, manually or because the device violated a policy when the credential was read.
     public var isLocked: Bool { details.lock.isLocked }
-    /// The same as ``oathType``.
+    /// The value of ``oathType``.
     public var type: OathType { oathType }
-    /// The same as ``oathAlgorithm``.
+    /// The value of ``oathAlgorithm``.
     public var algorithm: OathAlgorithm { oathAlgorithm }
 
-    /// Locks the value. Save it to lock the account by hand.
+    /// Marks this value as locked. Save it to lock the account manually.
     public mutating func lockCredential(policyName: String) {
         details.lock = CredentialLock(policy: policyName, isLocked: true, isWanted: true)
     }
 
-    /// Unlocks the value. Save it to end a lock that was made by hand; a policy that is not met locks all the same.
+    /// Marks this value as unlocked. Save it to remove a manual lock. A policy that the device violates still locks the account.
     public mutating func unlockCredential() {
         details.lock = CredentialLock(policy: nil, isLocked: false, isWanted: true)
     }
 
-    /// The credential that a URI offers. Nothing is stored.
+    /// Returns the credential of an enrollment URI. Nothing is stored.
     /// - Throws: ``OathError``.
     public static func fromUri(_ uri: String) async throws(OathError) -> OathCredential {
         let enrollment: Enrollment
@@ -166,8 +167,9 @@ extension OathCredential {
             details: CredentialDetails(Account(enrollment, timeAdded: now), lock: nil))
     }
 
-    /// The credential as a URI that every authenticator reads. It holds the secret: show it, but do not log it.
-    /// - Throws: ``OathError/uriFormatting(_:)`` when a part is invalid, or the secret not there.
+    /// Returns the credential as an enrollment URI that other authenticators can read. The URI contains the secret: show it, but
+    /// do not log it.
+    /// - Throws: ``OathError/uriFormatting(_:)`` when a part is invalid or the secret is missing.
     public func toUri() async throws(OathError) -> String {
         do {
             let mechanism = try mechanism(over: nil)
@@ -180,9 +182,10 @@ extension OathCredential {
         }
     }
 
-    /// The mechanism that the credential describes.
-    /// - Parameter stored: What is stored under its id. Its secret stands in for one that is missing, and its counter for a
-    ///   lower one: codes would repeat.
+    /// Returns the mechanism that the credential describes.
+    /// - Parameter stored: The stored mechanism with the same id. Its secret is used when the credential has no secret, and its
+    ///   counter when the credential's counter is lower, because codes would repeat.
+    /// - Throws: ``OathError/invalidParameterValue(_:)``, ``OathError/invalidSecret(_:)``.
     func mechanism(over stored: Mechanism?) throws(OathError) -> Mechanism {
         if let fault = details.fault { throw .invalidParameterValue(fault) }
         guard let digits = OTPDigits(digits) else { throw .invalidParameterValue("digits is a number from 4 to 8") }
@@ -207,8 +210,8 @@ extension OathCredential {
 }
 
 extension OathCredential: CustomStringConvertible, CustomReflectable {
-    /// Type and id.
+    /// The type and the id.
     public var description: String { "\(oathType.rawValue) credential \(id)" }
-    /// Type and id.
+    /// The type and the id.
     public var customMirror: Mirror { Mirror(self, children: ["id": id, "oathType": oathType.rawValue]) }
 }

@@ -1,38 +1,38 @@
 import SignetCore
 public import SignetStorage
 
-/// Why an ``OathClient`` did not do what it was asked. No text in it repeats what was put in: that may be a secret.
+/// An error of an ``OathClient``. The texts never repeat input, because input may be secret.
 public enum OathError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// No one-time-code credential has this id.
+    /// A one-time-code credential with this id does not exist.
     case credentialNotFound(String)
     /// The account of the credential with this id is locked.
     case credentialLocked(String)
-    /// The account has a credential of this type already: this one.
+    /// The account already has a credential of this type; the value is that credential's id.
     case duplicateCredential(String)
-    /// The text is no enrolment URI for one-time codes.
+    /// The text isn't an enrollment URI for one-time codes.
     case invalidUri(String)
-    /// This part of the URI is missing.
+    /// The named part of the URI is missing.
     case missingRequiredParameter(String)
-    /// A part cannot be what it should be.
+    /// A value is invalid.
     case invalidParameterValue(String)
-    /// The credential cannot be written as a URI.
+    /// The credential cannot be represented as a URI.
     case uriFormatting(String)
-    /// The secret is missing, or no base32.
+    /// The secret is missing or isn't base32.
     case invalidSecret(String)
-    /// There is no such type.
+    /// The type of the codes is unknown.
     case invalidOathType(String)
-    /// There is no such algorithm.
+    /// The algorithm is unknown.
     case invalidAlgorithm(String)
-    /// No code could be made.
+    /// A code could not be generated.
     case codeGenerationFailed(String)
-    /// The device does not meet a policy of the issuer's. Nothing was stored.
+    /// The device violates a policy of the issuer. Nothing was stored.
     case policyViolation(String, credentialId: String?)
-    /// The client could not be made.
+    /// The client could not be created.
     case initializationFailed(String, StoreError?)
     /// The client could not be closed.
     case cleanupFailed(String)
 
-    /// What is wrong, in words.
+    /// A description of the error for people.
     public var description: String {
         switch self {
         case .credentialNotFound(let id): "no one-time-code credential has the id \(id)"
@@ -47,18 +47,18 @@ public enum OathError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why the storage of an ``OathClient`` did not do what it was asked.
+/// An error of the storage of an ``OathClient``.
 public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// It failed, or did not answer in time.
+    /// The storage failed or timed out.
     case storageFailure(String, StoreError?)
-    /// Never thrown: see ``OathError/duplicateCredential(_:)``. It is there for programs that name it.
+    /// Never thrown; see ``OathError/duplicateCredential(_:)``. The case exists for programs that refer to it.
     case duplicateCredential(String)
-    /// What is stored is not what was written, or cannot be opened. It was left as it is.
+    /// Stored data are damaged or cannot be opened. They were left unchanged.
     case storageCorrupted(String)
-    /// The system refuses access.
+    /// The system denies access.
     case accessDenied(String)
 
-    /// What is wrong, in words.
+    /// A description of the error for people.
     public var description: String {
         switch self {
         case .storageFailure(let text, _), .storageCorrupted(let text), .accessDenied(let text): text
@@ -78,7 +78,8 @@ public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension OathError {
-    /// What the engine threw, as this family calls it. What is its own already, or nobody's, stays as it is.
+    /// Converts an error of the engine to the types of this API. Errors that already have these types, and errors from outside
+    /// the SDK, are returned unchanged.
     static func translating(_ error: any Error, credentialId: String?) -> any Error {
         switch error {
         case let error as StoreError: OathStorageError(error)

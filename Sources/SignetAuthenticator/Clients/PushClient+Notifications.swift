@@ -7,13 +7,14 @@ import Foundation
 #endif
 
 extension PushClient {
-    // MARK: Messages that come
+    // MARK: Incoming messages
 
-    /// Takes in a message as data: `messageId` and `message`, or what a handler of the app's own knows. Nil when it is nobody's.
+    /// Processes a message in the form of a dictionary with `messageId` and `message`, or with the members that a custom handler
+    /// reads. Returns nil when the dictionary isn't a push message.
     ///
-    /// It is verified before anything else, and stored once however often it comes.
-    /// - Throws: ``PushError/messageParsingFailed(_:)`` for one that its credential's server has not made,
-    ///   ``PushError/credentialNotFound(_:)`` for one to a credential that is not here.
+    /// The message is verified first. A message that arrives several times is stored once.
+    /// - Throws: ``PushError/messageParsingFailed(_:)`` for a message that its credential's server has not signed,
+    ///   ``PushError/credentialNotFound(_:)`` for a message to a credential that does not exist here.
     public func processNotification(messageData: [String: Any]) async throws -> PushNotification? {
         try await run("processNotification", nil) {
             if let platform = handlers.first(where: { $0.handler.canHandle(messageData: messageData) }) {
@@ -26,10 +27,10 @@ extension PushClient {
         }
     }
 
-    /// Takes in a message that comes as one text. AM's messages say nothing of their own id: the first 8 characters of the
-    /// signature stand in for it, and AM will not take an answer to that. Use ``processNotification(messageData:)`` where the
-    /// id is known.
-    /// - Throws: as ``processNotification(messageData:)``.
+    /// Processes a message in the form of a string. AM's messages don't contain their own id. The first 8 characters of the
+    /// signature are used as the id instead, and AM rejects an answer with that id. Use ``processNotification(messageData:)``
+    /// when the id is known.
+    /// - Throws: The errors of ``processNotification(messageData:)``.
     public func processNotification(message: String) async throws -> PushNotification? {
         try await run("processNotification", nil) {
             if let platform = handlers.first(where: { $0.handler.canHandle(message: message) }) {
@@ -41,9 +42,9 @@ extension PushClient {
         }
     }
 
-    /// Takes in what a push service of the system hands over: `aps` with `data` and `messageId`. Other members on top come
-    /// before those in `aps`.
-    /// - Throws: as ``processNotification(messageData:)``.
+    /// Processes the dictionary that a push service of the operating system delivers: `aps` with `data` and `messageId`. Members
+    /// at the top level take precedence over those in `aps`.
+    /// - Throws: The errors of ``processNotification(messageData:)``.
     public func processNotification(userInfo: [AnyHashable: Any]) async throws -> PushNotification? {
         var data: [String: Any] = [:]
         if let aps = userInfo["aps"] as? [String: Any] {
@@ -70,17 +71,19 @@ extension PushClient {
 
     // MARK: Answers
 
-    /// Says yes. False, and no server is asked, when the notification was answered before or its time is over.
-    /// - Throws: ``PushError/notificationNotFound(_:)``, ``PushError/credentialLocked(_:)``,
-    ///   ``PushError/invalidParameterValue(_:)`` when it asks for a number or for the person to be recognised, all before a
-    ///   server is asked; ``PushError/networkFailure(_:_:)``. The notification stays as it was.
+    /// Approves a notification.
+    /// - Returns: False when the notification has been answered or has expired; in this case no request is sent.
+    /// - Throws: ``PushError/notificationNotFound(_:)``, ``PushError/credentialLocked(_:)``, or
+    ///   ``PushError/invalidParameterValue(_:)`` when the notification asks for a number or for a check of the user's presence,
+    ///   all before a request is sent; ``PushError/networkFailure(_:_:)``. The notification stays unchanged in these cases.
     @discardableResult
     public func approveNotification(_ id: String) async throws -> Bool {
         try await answer("approveNotification", id) { _ = try await authenticator.approve(id) }
     }
 
-    /// Says yes, with the number that the login page shows.
-    /// - Throws: as ``approveNotification(_:)``; ``PushError/invalidParameterValue(_:)`` for what is none of the numbers.
+    /// Approves a notification with the number that the login page shows.
+    /// - Throws: The errors of ``approveNotification(_:)``; ``PushError/invalidParameterValue(_:)`` when the number is not one of
+    ///   those offered.
     @discardableResult
     public func approveChallengeNotification(_ id: String, challengeResponse: String) async throws -> Bool {
         try await answer("approveChallengeNotification", id) {
@@ -91,11 +94,12 @@ extension PushClient {
         }
     }
 
-    /// Says yes, after the app has recognised the person.
+    /// Approves a notification after the app has confirmed the user's presence.
     /// - Parameters:
     ///   - id: The id of the notification.
-    ///   - authenticationMethod: How, for example `fingerprint`; not empty. It is not sent.
-    /// - Throws: as ``approveNotification(_:)``.
+    ///   - authenticationMethod: The method by which the app recognized the user, for example `fingerprint`; not empty. It is not
+    ///     sent.
+    /// - Throws: The errors of ``approveNotification(_:)``.
     @discardableResult
     public func approveBiometricNotification(_ id: String, authenticationMethod: String) async throws -> Bool {
         try await answer("approveBiometricNotification", id) {
@@ -106,8 +110,8 @@ extension PushClient {
         }
     }
 
-    /// Says no, to a notification of any type.
-    /// - Throws: as ``approveNotification(_:)``.
+    /// Denies a notification of any type.
+    /// - Throws: The errors of ``approveNotification(_:)``.
     @discardableResult
     public func denyNotification(_ id: String) async throws -> Bool {
         try await answer("denyNotification", id) { _ = try await authenticator.deny(id) }
@@ -127,7 +131,7 @@ extension PushClient {
 
     // MARK: Notifications
 
-    /// The notifications that can be answered, the newest first.
+    /// Returns the notifications that can be answered, newest first.
     public func getPendingNotifications() async throws -> [PushNotification] {
         try await run("getPendingNotifications", nil) {
             let notifications = try await authenticator.notifications()
@@ -136,12 +140,12 @@ extension PushClient {
         }
     }
 
-    /// Every notification, the newest first.
+    /// Returns all notifications, newest first.
     public func getAllNotifications() async throws -> [PushNotification] {
         try await run("getAllNotifications", nil) { try await authenticator.notifications() }
     }
 
-    /// The notification with this id; nil if there is none.
+    /// Returns the notification with this id; nil when it does not exist.
     public func getNotification(notificationId: String) async throws -> PushNotification? {
         try await run("getNotification", notificationId) {
             do {
@@ -152,15 +156,16 @@ extension PushClient {
         }
     }
 
-    /// Removes the notifications that ``PushConfiguration/notificationCleanupConfig`` does not keep. Returns how many.
-    /// - Parameter credentialId: Whose; nil for those of each credential.
+    /// Removes the notifications that ``PushConfiguration/notificationCleanupConfig`` does not keep.
+    /// - Parameter credentialId: The credential whose notifications to clean up; nil for all credentials.
+    /// - Returns: The number of removed notifications.
     @discardableResult
     public func cleanupNotifications(credentialId: String? = nil) async throws -> Int {
         try await run("cleanupNotifications", credentialId) { try await retain(credentialId) }
     }
 }
 
-/// The app says that it has recognised the person.
+/// The presence check of an app that has already recognized the user itself.
 private struct RecognisedByApp: UserPresence {
     func confirm(_ notification: PushNotification) async throws {}
 }

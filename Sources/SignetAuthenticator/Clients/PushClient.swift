@@ -9,7 +9,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Push under the names of the Ping SDK: a form over ``Authenticator``, which has the rules.
+/// A client for push notifications with the API of the Ping SDK. It is a thin layer over ``Authenticator``, which implements the
+/// rules.
 ///
 ///     let client = try await PushClient.createClient { config in config.storage = CustomStorage() }
 ///     try await client.setDeviceToken(token)
@@ -18,18 +19,18 @@ import Foundation
 ///         try await client.approveNotification(notification.id)
 ///     }
 ///
-/// Its methods throw ``PushError``; after ``close()`` each throws ``PushError/notInitialized``.
+/// The methods throw ``PushError``; after ``close()`` each throws ``PushError/notInitialized``.
 public final class PushClient: Sendable {
     let authenticator: Authenticator
     let handlers: [HandlerPlatform]
     private let credentials: CredentialReader
     private let log: ClientLog
-    /// What is used when the app gives none.
+    /// The transport for a configuration without one.
     private let ownTransport = AsyncHTTPTransport()
     private let isClosed = Mutex(false)
 
-    /// A client that works as `configuration` says, and owns its storage.
-    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
+    /// Creates a client with this configuration. The client owns the configuration's storage from then on.
+    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public init(configuration: sending PushConfiguration) async throws(PushError) {
         log = ClientLog(logger: configuration.logger)
         handlers = configuration.customPushHandlers.sorted { $0.key < $1.key }
@@ -53,25 +54,26 @@ public final class PushClient: Sendable {
         credentials = CredentialReader(authenticator, kinds: [.push], isCaching: isCaching)
     }
 
-    /// A client that works as `configure` says.
-    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
+    /// Creates a client with the configuration that `configure` sets up.
+    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public static func createClient(configure: (PushConfiguration) -> Void = { _ in }) async throws(PushError) -> PushClient {
         try await PushClient(configuration: PushConfiguration.build(configure))
     }
 
-    /// A client that works as `configuration` says, and owns its storage.
-    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the storage cannot be opened as configured.
+    /// Creates a client with this configuration. The client owns the configuration's storage from then on.
+    /// - Throws: ``PushError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public static func createClient(configuration: sending PushConfiguration) async throws(PushError) -> PushClient {
         try await PushClient(configuration: configuration)
     }
 
     // MARK: Credentials
 
-    /// Registers for what a `pushauth` or `mfauth` URI offers, and stores it. The account keeps what it has already.
-    /// - Throws: ``PushError/deviceTokenNotSet``, ``PushError/duplicateCredential(_:)``,
-    ///   ``PushError/policyViolation(_:credentialId:)`` or what is wrong with the URI, before the server is asked;
-    ///   ``PushError/registrationFailed(_:)`` and ``PushError/networkFailure(_:_:)``. Nothing is stored then, and the same URI
-    ///   can be tried again; also after ``PushError/storageFailure(_:_:)``.
+    /// Registers the push credential of a `pushauth` or `mfauth` URI with its server and stores it. An existing account keeps its
+    /// data.
+    /// - Throws: Before a request is sent: ``PushError/deviceTokenNotSet``, ``PushError/duplicateCredential(_:)``,
+    ///   ``PushError/policyViolation(_:credentialId:)``, or the error for an invalid URI. Afterwards:
+    ///   ``PushError/registrationFailed(_:)``, ``PushError/networkFailure(_:_:)`` and ``PushError/storageFailure(_:_:)``. In all
+    ///   cases nothing is stored, and the same URI can be tried again.
     @discardableResult
     public func addCredentialFromUri(_ uri: String) async throws -> PushCredential {
         try await run("addCredentialFromUri", nil) {
@@ -95,8 +97,9 @@ public final class PushClient: Sendable {
         }
     }
 
-    /// Stores a credential, new or in the place of the one with its id; no server is asked. The account's lock changes only if
-    /// the value was locked or unlocked by the app. Returns what is stored.
+    /// Stores a credential: a new one, or a new version of the stored one with the same id. No request is sent. The account's
+    /// lock changes only if the app has locked or unlocked the value.
+    /// - Returns: The stored credential.
     /// - Throws: ``PushError/duplicateCredential(_:)``, ``PushError/invalidParameterValue(_:)``.
     @discardableResult
     public func saveCredential(_ credential: PushCredential) async throws -> PushCredential {
@@ -126,19 +129,20 @@ public final class PushClient: Sendable {
         return try AccountRules.save(mechanism, credential.details, now: now, in: records).mapError { $0 as any Error }
     }
 
-    /// Every credential, the oldest first, and whether it is locked now.
+    /// Returns all credentials, oldest first, with their current locks.
     public func getCredentials() async throws -> [PushCredential] {
         try await run("getCredentials", nil) { try await credentials.all().compactMap(PushCredential.init) }
     }
 
-    /// The credential with this id; nil if there is none.
+    /// Returns the credential with this id; nil when it does not exist.
     public func getCredential(credentialId: String) async throws -> PushCredential? {
         try await run("getCredential", credentialId) {
             try await credentials.one(credentialId).flatMap(PushCredential.init)
         }
     }
 
-    /// Removes a credential with its notifications, and its account if it was the last there. Returns whether it was there.
+    /// Removes a credential with its notifications, and its account if it has no other credential.
+    /// - Returns: True when the credential existed.
     @discardableResult
     public func deleteCredential(credentialId: String) async throws -> Bool {
         try await run("deleteCredential", credentialId) {
@@ -151,12 +155,13 @@ public final class PushClient: Sendable {
 
     // MARK: Device token
 
-    /// Stores the device's token and tells the servers. Returns whether every server that was to be told knows it now; who could
-    /// not be told is told again by the next call, also with the same token.
+    /// Stores the device token and tells it to the servers. Servers that could not be told are told again by the next call, even
+    /// a call with the same token.
     /// - Parameters:
-    ///   - deviceToken: The device's token.
-    ///   - credentialId: The only credential whose server to tell now; the others are told by the next call that names
-    ///     none. False if there is none with this id; nothing is stored then.
+    ///   - deviceToken: The device token.
+    ///   - credentialId: The only credential whose server is told now; the others are told by the next call without this
+    ///     parameter. When no credential has this id, the call returns false and stores nothing.
+    /// - Returns: True when every server that was to be told knows the token now.
     @discardableResult
     public func setDeviceToken(_ deviceToken: String, credentialId: String? = nil) async throws -> Bool {
         try await run("setDeviceToken", credentialId) {
@@ -177,15 +182,15 @@ public final class PushClient: Sendable {
         }
     }
 
-    /// The device's token; nil before one was set.
+    /// Returns the device token; nil when it has not been set.
     public func getDeviceToken() async throws -> String? {
         try await run("getDeviceToken", nil) { try await authenticator.deviceToken()?.token }
     }
 
-    // MARK: End
+    // MARK: Closing
 
-    /// Removes the notifications that are not kept, forgets what is in memory, and ends the connections. Afterwards every call
-    /// throws ``PushError/notInitialized``. A client that is closed twice is as closed as once.
+    /// Removes the notifications that are not kept, empties the cache, and closes the connections. Afterwards every method throws
+    /// ``PushError/notInitialized``. A second call has no effect.
     public func close() async {
         let wasOpen = isClosed.withLock { isClosed in
             defer { isClosed = true }
@@ -195,7 +200,7 @@ public final class PushClient: Sendable {
         do {
             _ = try await retain(nil)
         } catch {
-            // What is kept too long is removed when the next notification comes.
+            // A surplus notification is removed when the next notification arrives.
             log.failed("close", nil, error)
         }
         credentials.forget()
@@ -203,7 +208,8 @@ public final class PushClient: Sendable {
         log.note(.debug, "close", nil, "done")
     }
 
-    /// Removes the notifications of one credential, or of each, that are not kept.
+    /// Removes the surplus notifications of one credential, or of all credentials when the id is nil.
+    /// - Returns: The number of removed notifications.
     func retain(_ credentialId: String?) async throws(StoreError) -> Int {
         let (retention, now) = (authenticator.retention, authenticator.clock.now)
         return try await authenticator.store.write { (records: any AccountWriter) throws(StoreError) in
@@ -227,10 +233,11 @@ public final class PushClient: Sendable {
         return credential
     }
 
-    /// A message may have told the user's id, which is the credential's then.
+    /// Empties the cache after a received message: the message may have contained the user's id, which is then stored in the
+    /// credential.
     func forgetCredentials() { credentials.forget() }
 
-    /// Runs a call: writes its line, and gives errors this family's names.
+    /// Runs a call, logs its result, and converts errors to the types of this API.
     func run<R>(_ call: String, _ id: String?, _ body: () async throws -> R) async throws -> R {
         guard !isClosed.withLock({ $0 }) else { throw PushError.notInitialized }
         do {
@@ -243,6 +250,6 @@ public final class PushClient: Sendable {
         }
     }
 
-    /// Writes that a call did nothing, and why.
+    /// Logs the error because of which a call did nothing.
     func noteRefusal(_ call: String, _ id: String, _ error: any Error) { log.failed(call, id, error) }
 }

@@ -6,28 +6,29 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How a ``PushClient`` works.
+/// The configuration of a ``PushClient``.
 public final class PushConfiguration: ClientConfiguration {
-    /// Handlers of push platforms besides AM's, by the name that their credentials carry. One under `pingam` takes AM's place.
+    /// Handlers of push platforms other than AM's, by the platform name that their credentials have. A handler under `pingam`
+    /// replaces the one for AM.
     public var customPushHandlers: [String: any PushHandler] = [:]
 
-    /// Which notifications are kept of each credential; the newest 100 by default.
+    /// The rule for the notifications to keep of each credential. The default keeps the newest 100.
     public var notificationCleanupConfig = NotificationCleanupConfig.default()
 
-    /// How this device presents itself when it registers. The token is the one that was set last with
-    /// ``PushClient/setDeviceToken(_:credentialId:)``, whatever stands here.
+    /// The device data that are sent at registration. The token in it is ignored when
+    /// ``PushClient/setDeviceToken(_:credentialId:)`` has stored one.
     public var device = PushDevice(token: "", name: ProcessInfo.processInfo.hostName)
 
-    /// How servers are reached; nil for connections of the client's own, which end with ``PushClient/close()``.
+    /// The transport for requests to servers; nil for a transport of the client's own, which ``PushClient/close()`` closes.
     public var transport: (any HTTPTransport)?
 
-    /// Who sees each request before it is sent, in this order.
+    /// The interceptors that see each request before it is sent, in this order.
     public var interceptors: [any RequestInterceptor] = []
 
-    /// The defaults.
+    /// Creates a configuration with the default values.
     public override init() { super.init() }
 
-    /// A configuration as `configure` leaves it.
+    /// Creates a configuration and passes it to `configure`.
     public static func build(_ configure: (PushConfiguration) -> Void) -> sending PushConfiguration {
         let configuration = PushConfiguration()
         configure(configuration)

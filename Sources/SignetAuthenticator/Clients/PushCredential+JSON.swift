@@ -4,15 +4,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The JSON of the Ping SDK, without the shared secret, which that SDK writes into it: one that is there is read, and none is
-/// ever written.
+/// The JSON form of the Ping SDK, but without the shared secret, which that SDK includes. A shared secret in the JSON is decoded;
+/// encoding never writes one.
 extension PushCredential: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, userId, resourceId, issuer, displayIssuer, accountName, displayAccountName, serverEndpoint, sharedSecret
         case createdAt, imageURL, backgroundColor, policies, lockingPolicy, isLocked, platform
     }
 
-    /// Reads a credential.
+    /// Decodes a credential.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }
@@ -30,7 +30,7 @@ extension PushCredential: Codable {
             platform: try text(.platform).map { PushPlatformName(rawValue: $0) } ?? .pingAM)
     }
 
-    /// Writes the credential, without its secret.
+    /// Encodes the credential, without its secret.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(id, forKey: .id)

@@ -6,46 +6,46 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One registration for push, as a value: change it and give it to ``PushClient/saveCredential(_:)``.
+/// A push credential, as a value: change it and pass it to ``PushClient/saveCredential(_:)``.
 ///
-/// The credentials of one account share names, looks, policies and lock.
+/// The credentials of one account share its names, logo, color, policies and lock.
 public struct PushCredential: Sendable, Hashable, Identifiable {
-    /// What it is known by, here and on the server.
+    /// The id of the credential, on this device and on the server.
     public let id: String
     /// The user's id on the server.
     public var userId: String?
-    /// The device's id on the server; the ``id`` when the server told none.
+    /// The device's id on the server; equal to ``id`` when the server has not sent one.
     public var resourceId: String
-    /// Where it was registered, with its query.
+    /// The registration URL, with its query.
     public let registrationEndpoint: String
-    /// Where answers go, with its query.
+    /// The URL for answers, with its query.
     public let authenticationEndpoint: String
-    /// When it was enrolled.
+    /// The time of enrollment.
     public let createdAt: Date
-    /// Whose protocol its server speaks.
+    /// The push platform, which determines the protocol of the server.
     public let platform: PushPlatformName
     var details: CredentialDetails
-    /// Nil for one that was decoded, or made with what is no base64.
+    /// The shared secret; nil when the credential was created or decoded with an empty or invalid base64 string.
     let secret: Secret?
 
-    /// A credential. Nothing is checked before it is saved, and no server is asked.
+    /// Creates a credential. The values are validated when the credential is saved, and no request is sent.
     /// - Parameters:
-    ///   - id: What it is known by; nil for a new id.
+    ///   - id: The id of the credential; nil to generate one.
     ///   - userId: The user's id on the server, if it is known.
     ///   - resourceId: The device's id on the server, if it is known.
-    ///   - issuer: The organisation.
-    ///   - displayIssuer: The organisation as it is shown; nil for the original.
-    ///   - accountName: The person's name there.
-    ///   - displayAccountName: The person's name as it is shown; nil for the original.
-    ///   - serverEndpoint: The address of the server's push resource, without a query: `?_action=register` and the other
-    ///     actions are put behind it.
-    ///   - sharedSecret: The key in base64.
-    ///   - createdAt: Nil for now.
-    ///   - imageURL: The address of a logo.
-    ///   - backgroundColor: A colour, `#` and hexadecimal digits.
-    ///   - policies: The text of a JSON object: names of policies and their parameters.
-    ///   - lockingPolicy: The policy that it is locked by.
-    ///   - isLocked: Whether it is locked.
+    ///   - issuer: The issuer, usually an organization.
+    ///   - displayIssuer: The issuer to show; nil for `issuer`.
+    ///   - accountName: The user's account name at the issuer.
+    ///   - displayAccountName: The account name to show; nil for `accountName`.
+    ///   - serverEndpoint: The URL of the server's push resource, without a query: `?_action=register` and the other actions are
+    ///     appended.
+    ///   - sharedSecret: The shared secret in base64.
+    ///   - createdAt: The time of enrollment; nil for the current time.
+    ///   - imageURL: The URL of a logo.
+    ///   - backgroundColor: A color as `#` and hexadecimal digits.
+    ///   - policies: The text of a JSON object with the names of policies and their parameters.
+    ///   - lockingPolicy: The policy that locks the account.
+    ///   - isLocked: True to lock the account.
     ///   - platform: The push platform.
     public init(
         id: String? = nil, userId: String? = nil, resourceId: String? = nil, issuer: String, displayIssuer: String? = nil,
@@ -91,7 +91,7 @@ public struct PushCredential: Sendable, Hashable, Identifiable {
 }
 
 extension PushCredential {
-    /// The issuer; the credentials of one issuer and account name are one account.
+    /// The issuer. Credentials with the same issuer and account name belong to one account.
     public var issuer: String { details.issuer }
     /// The name of the account.
     public var accountName: String { details.accountName }
@@ -100,54 +100,55 @@ extension PushCredential {
         get { details.displayIssuer }
         set { details.displayIssuer = newValue }
     }
-    /// The name to show.
+    /// The account name to show.
     public var displayAccountName: String {
         get { details.displayAccountName }
         set { details.displayAccountName = newValue }
     }
-    /// The address of a logo.
+    /// The URL of a logo.
     public var imageURL: String? {
         get { details.imageURL }
         set { details.imageURL = newValue }
     }
-    /// A colour, `#` and hexadecimal digits.
+    /// A color as `#` and hexadecimal digits.
     public var backgroundColor: String? {
         get { details.backgroundColor }
         set { details.backgroundColor = newValue }
     }
-    /// The issuer's policies: the text of a JSON object.
+    /// The issuer's policies as the text of a JSON object.
     public var policies: String? {
         get { details.policies }
         set { details.policies = newValue }
     }
-    /// The policy that the account is locked by.
+    /// The policy that locks the account.
     public var lockingPolicy: String? { details.lock.policy }
-    /// Whether the account is locked: by hand, or because a policy was not met when the credential was read.
+    /// True when the account is locked, manually or because the device violated a policy when the credential was read.
     public var isLocked: Bool { details.lock.isLocked }
-    /// Where it was registered, without the query.
+    /// The registration URL without its query.
     public var serverEndpoint: String { String(registrationEndpoint.prefix { $0 != "?" }) }
-    /// Where a new device token is told; nil when the server's addresses name no such place.
+    /// The URL for a new device token; nil when it cannot be derived from the registration URL.
     public var updateEndpoint: String? {
         (try? Endpoint(unchecked: registrationEndpoint)).flatMap(AccessManagerPlatform.refreshEndpoint)?.url
     }
 
-    /// Locks the value. Save it to lock the account by hand.
+    /// Marks this value as locked. Save it to lock the account manually.
     public mutating func lockCredential(policyName: String) {
         details.lock = CredentialLock(policy: policyName, isLocked: true, isWanted: true)
     }
 
-    /// Unlocks the value. Save it to end a lock that was made by hand; a policy that is not met locks all the same.
+    /// Marks this value as unlocked. Save it to remove a manual lock. A policy that the device violates still locks the account.
     public mutating func unlockCredential() {
         details.lock = CredentialLock(policy: nil, isLocked: false, isWanted: true)
     }
 
-    /// Lends the shared secret, for a ``PushHandler`` that signs. The bytes must not outlive the call. Nil when there is none.
+    /// Passes the bytes of the shared secret to `body`, for a ``PushHandler`` that signs. The buffer is valid only during the
+    /// call. Returns nil when the credential has no secret.
     public func withSharedSecret<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R? {
         try secret?.withUnsafeBytes(body)
     }
 
-    /// The credential that a URI offers. Nothing is stored, and no server asked: it cannot take messages before it is registered,
-    /// with ``PushClient/addCredentialFromUri(_:)``.
+    /// Returns the credential of an enrollment URI. Nothing is stored and no request is sent. The credential receives no messages
+    /// until it is registered with ``PushClient/addCredentialFromUri(_:)``.
     /// - Throws: ``PushError``.
     public static func fromUri(_ uri: String) async throws(PushError) -> PushCredential {
         let enrollment: Enrollment
@@ -165,9 +166,10 @@ extension PushCredential {
             createdAt: now, details: CredentialDetails(Account(enrollment, timeAdded: now), lock: nil))
     }
 
-    /// The mechanism that the credential describes.
-    /// - Parameter stored: What is stored under its id. Its secret stands in for one that is missing; its addresses, cookie and
-    ///   platform stay.
+    /// Returns the mechanism that the credential describes.
+    /// - Parameter stored: The stored mechanism with the same id. Its secret is used when the credential has no secret; its
+    ///   addresses, cookie and platform stay.
+    /// - Throws: ``PushError/invalidParameterValue(_:)``.
     func mechanism(over stored: Mechanism?) throws(PushError) -> Mechanism {
         if let fault = details.fault { throw .invalidParameterValue(fault) }
         if let stored {
@@ -198,7 +200,7 @@ extension PushCredential {
 }
 
 extension PushPlatformName {
-    /// What mechanisms of the platform carry: nil for AM's.
+    /// The platform name that mechanisms store; nil for AM's platform.
     var mark: String? { self == .pingAM ? nil : rawValue }
 }
 

@@ -2,48 +2,48 @@ import SignetCore
 import SignetNetwork
 public import SignetStorage
 
-/// Why a ``PushClient`` did not do what it was asked. No text in it repeats what was put in: that may be a secret.
+/// An error of a ``PushClient``. The texts never repeat input, because input may be secret.
 public enum PushError: Error, Sendable, CustomStringConvertible {
     /// The client was closed.
     case notInitialized
-    /// The client could not be made.
+    /// The client could not be created.
     case initializationFailed(String, (any Error)?)
-    /// The text is no enrolment URI for push.
+    /// The text isn't an enrollment URI for push.
     case invalidUri(String)
-    /// This part is missing.
+    /// The named part is missing.
     case missingRequiredParameter(String)
-    /// A part cannot be what it should be.
+    /// A value is invalid.
     case invalidParameterValue(String)
-    /// The credential cannot be written as a URI.
+    /// The credential cannot be represented as a URI.
     case uriFormatting(String)
-    /// There is no such type.
+    /// The type of the notification is unknown.
     case invalidPushType(String)
-    /// There is no such platform.
+    /// The platform is unknown.
     case invalidPlatform(String)
-    /// The storage failed, or did not answer in time.
+    /// The storage failed or timed out.
     case storageFailure(String, StoreError?)
-    /// The device has no token: set it first, with ``PushClient/setDeviceToken(_:credentialId:)``.
+    /// The device token has not been set; call ``PushClient/setDeviceToken(_:credentialId:)`` first.
     case deviceTokenNotSet
-    /// The credential's platform has no handler here.
+    /// The configuration has no handler for the credential's platform.
     case noHandlerForPlatform(String)
-    /// A message is not what its credential's server signed. It was not stored.
+    /// The server of the credential has not signed this message. The message was not stored.
     case messageParsingFailed(String)
-    /// No push credential has this id.
+    /// A push credential with this id does not exist.
     case credentialNotFound(String)
     /// The account of the credential, or of the notification's credential, with this id is locked.
     case credentialLocked(String)
-    /// The account has a push credential already: this one.
+    /// The account already has a push credential; the value is that credential's id.
     case duplicateCredential(String)
-    /// No notification has this id.
+    /// A notification with this id does not exist.
     case notificationNotFound(String)
-    /// The device does not meet a policy of the issuer's. Nothing was stored, and no server asked.
+    /// The device violates a policy of the issuer. Nothing was stored, and no request was sent.
     case policyViolation(String, credentialId: String?)
-    /// The server has refused the registration, or is out of order. Nothing was stored.
+    /// The server has rejected the registration or has failed. Nothing was stored.
     case registrationFailed(String)
-    /// The server could not be reached, has refused, or is out of order.
+    /// The server could not be reached, has rejected the request, or has failed.
     case networkFailure(String, (any Error)?)
 
-    /// What is wrong, in words.
+    /// A description of the error for people.
     public var description: String {
         switch self {
         case .notInitialized: "the client was closed"
@@ -62,7 +62,7 @@ public enum PushError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the same call may succeed later without anybody doing anything.
+    /// True when the same call may succeed later without any change.
     public var isRetryable: Bool {
         switch self {
         case .storageFailure(_, let error): error?.isRetryable ?? false
@@ -74,7 +74,8 @@ public enum PushError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PushError {
-    /// What the engine threw, as this family calls it. What is its own already, or nobody's, stays as it is.
+    /// Converts an error of the engine to this type. Errors that already have this type, and errors from outside the SDK, are
+    /// returned unchanged.
     static func translating(_ error: any Error, id: String?) -> any Error {
         switch error {
         case let error as StoreError: PushError.storageFailure(error.description, error)

@@ -1,54 +1,55 @@
 public import SignetCore
 
-/// How push messages of a platform of the app's own travel, in the form of the Ping SDK: see
-/// ``PushConfiguration/customPushHandlers``. ``PushPlatform`` is the same for the ``Authenticator``, with types.
+/// A handler of the push messages of an app's own platform, with the API of the Ping SDK; see
+/// ``PushConfiguration/customPushHandlers``. ``PushPlatform`` is the typed counterpart for ``Authenticator``.
 ///
-/// The client around it stays what it is: a message is stored once, and only after ``verify(message:credential:)`` or
-/// ``verify(messageData:credential:)`` has said yes; answered and expired ones are refused before a handler is asked.
+/// The client applies its usual rules: a message is stored once, and only after ``verify(message:credential:)`` or
+/// ``verify(messageData:credential:)`` has returned true. Answers to notifications that are already answered or expired are
+/// rejected before a handler is called.
 public protocol PushHandler: Sendable {
-    /// Whether this message is of this platform.
+    /// Returns true when this message is one of this platform.
     func canHandle(messageData: [String: Any]) -> Bool
-    /// Whether this message is of this platform.
+    /// Returns true when this message is one of this platform.
     func canHandle(message: String) -> Bool
 
-    /// What a message says: `credentialId` and `messageId`, which it must have, and of `challenge` (base64), `ttl` (seconds),
-    /// `timeInterval` (milliseconds since 1970), `messageText`, `customPayload`, `numbersChallenge`, `contextInfo`,
-    /// `amlbCookie`, `pushType`, `userId` and `additionalData` (an object) what there is.
+    /// Parses a message. The result must have `credentialId` and `messageId`. It may have `challenge` (base64), `ttl` (seconds),
+    /// `timeInterval` (milliseconds since 1970), `messageText`, `customPayload`, `numbersChallenge`, `contextInfo`, `amlbCookie`,
+    /// `pushType`, `userId` and `additionalData` (an object).
     func parseMessage(messageData: [String: Any]) throws -> [String: Any]
-    /// The same of a message that is one text.
+    /// Parses a message that is a string. The result has the members of ``parseMessage(messageData:)``.
     func parseMessage(message: String) throws -> [String: Any]
 
-    /// Whether the credential's server has made this message. Without a method of its own a handler has the usual one: `message`
-    /// in the data is a compact JWS, signed with HS256 and the shared secret.
+    /// Returns true when the server of the credential has signed this message. The default implementation takes the member
+    /// `message` as a compact JWS that is signed with HS256 and the shared secret.
     func verify(messageData: [String: Any], credential: PushCredential) throws -> Bool
-    /// The same of a message that is one text.
+    /// Returns true when the server of the credential has signed this message, which is a string.
     func verify(message: String, credential: PushCredential) throws -> Bool
 
-    /// Tells the server yes. Returns whether the server has accepted it.
+    /// Sends an approval to the server. Returns true when the server has accepted it.
     /// - Parameters:
-    ///   - credential: Who answers.
-    ///   - notification: What is answered.
-    ///   - params: `challengeResponse`, where a number was picked.
+    ///   - credential: The credential that answers.
+    ///   - notification: The notification to approve.
+    ///   - params: `challengeResponse`, when the user picked a number.
     func sendApproval(credential: PushCredential, notification: PushNotification, params: [String: String]) async throws -> Bool
-    /// Tells the server no. Returns whether the server has accepted it.
+    /// Sends a denial to the server. Returns true when the server has accepted it.
     func sendDenial(credential: PushCredential, notification: PushNotification, params: [String: String]) async throws -> Bool
-    /// Tells the server the device's new token. Returns whether the server has accepted it.
+    /// Sends the new device token to the server. Returns true when the server has accepted it.
     func setDeviceToken(credential: PushCredential, deviceToken: String, params: [String: String]) async throws -> Bool
-    /// Registers the credential. Returns whether the server has accepted it.
+    /// Registers the credential. Returns true when the server has accepted it.
     /// - Parameters:
-    ///   - credential: What is to be registered.
-    ///   - params: `messageId` and `challenge` of the invitation, `amlbCookie` if it has one, and `deviceToken`.
+    ///   - credential: The credential to register.
+    ///   - params: `messageId` and `challenge` of the invitation, `amlbCookie` if the invitation has one, and `deviceToken`.
     func register(credential: PushCredential, params: [String: String]) async throws -> Bool
 }
 
 extension PushHandler {
-    /// Checks the member `message`.
+    /// Verifies the member `message`.
     public func verify(messageData: [String: Any], credential: PushCredential) throws -> Bool {
         guard let message = messageData["message"] as? String else { return false }
         return try verify(message: message, credential: credential)
     }
 
-    /// Checks HS256 and the shared secret.
+    /// Verifies the message as a compact JWS with HS256 and the shared secret.
     public func verify(message: String, credential: PushCredential) throws -> Bool {
         guard let secret = credential.secret, let jws = try? CompactJWS(message) else { return false }
         return (try? jws.payload(verifiedWith: secret)) != nil

@@ -6,30 +6,30 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The names of the Ping SDK for what a notification says. `id`, `sentAt` and the decision are the type's own.
+/// The properties of a notification under the names of the Ping SDK. `id` and the decision are properties of the type itself.
 extension PushNotification {
-    /// The credential that is asked.
+    /// The id of the credential that the message is for.
     public var credentialId: String { message.mechanismUID }
-    /// The server's id of the message.
+    /// The server's message id.
     public var messageId: String { messageID }
-    /// The seconds that the server waits.
+    /// The seconds for which the server waits for an answer.
     public var ttl: Int { message.timeToLive }
     /// The text to show.
     public var messageText: String? { message.text }
-    /// What the app put in, as it came.
+    /// The custom payload of the message, unchanged.
     public var customPayload: String? { message.customPayload }
-    /// Where the login comes from: JSON text.
+    /// The context of the login, such as its origin, as JSON text.
     public var contextInfo: String? { message.contextInfo }
     /// The challenge in base64.
     public var challenge: String { Base64.encode(message.challenge, as: .standard) }
-    /// The numbers to pick from, with commas between; nil if none are offered.
+    /// The numbers to pick from, separated by commas; nil when no numbers are offered.
     public var numbersChallenge: String? {
         let numbers = getNumbersChallenge()
         return numbers.isEmpty ? nil : numbers.map(String.init).joined(separator: ",")
     }
-    /// The routing cookie, `name=value`.
+    /// The load balancer cookie, `name=value`.
     public var loadBalancer: String? { message.loadBalancerCookie }
-    /// How it wants to be answered.
+    /// The kind of answer that the notification asks for.
     public var pushType: PushType {
         switch message.kind {
         case .tap: .default
@@ -37,24 +37,24 @@ extension PushNotification {
         case .biometric: .biometric
         }
     }
-    /// The same as ``pushType``.
+    /// The value of ``pushType``.
     public var type: PushType { pushType }
-    /// When it came.
+    /// The time at which the message arrived.
     public var createdAt: Date { receivedAt }
-    /// When the server sent it, by the server's clock.
+    /// The time at which the server sent the message, by the server's clock.
     public var sentAt: Date? { message.sentAt }
-    /// Claims that have no meaning here, by name.
+    /// The claims of the message that have no property of their own, by name.
     public var additionalData: [String: JSONValue] { message.otherClaims }
-    /// Whether it was approved.
+    /// True when the notification was approved.
     public var approved: Bool { decision == .approved }
-    /// Whether nobody has answered; also of one whose time is over, see ``isExpired``.
+    /// True when the notification has not been answered, even if it has expired; see ``isExpired``.
     public var pending: Bool { decision == nil }
-    /// Whether somebody has answered.
+    /// True when the notification was answered.
     public var responded: Bool { decision != nil }
-    /// Whether its time is over by now, and nobody has answered. It counts from when the server sent it.
+    /// True when the notification has expired without an answer. The time to live starts when the server sent the message.
     public var isExpired: Bool { state(at: SystemWallClock().now) == .expired }
 
-    /// The numbers to pick from; none if none are offered.
+    /// Returns the numbers to pick from; an empty list when no numbers are offered.
     public func getNumbersChallenge() -> [Int] {
         if case .number(let choices) = message.kind { choices } else { [] }
     }

@@ -1,24 +1,24 @@
-/// The name of a push platform, as credentials carry it. The platform itself is a ``PushHandler``, or a ``PushPlatform`` of the
-/// engine.
+/// The name of a push platform, as credentials carry it. A ``PushHandler`` implements the platform for a ``PushClient``, and a
+/// ``PushPlatform`` for an ``Authenticator``.
 public struct PushPlatformName: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral {
     /// The name.
     public let rawValue: String
 
-    /// A platform by its name.
+    /// Creates the name of a platform.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// A platform by its name.
+    /// Creates the name of a platform.
     public init(stringLiteral name: String) {
         rawValue = name
     }
 
-    /// ForgeRock AM, PingAM and OpenAM, built in.
+    /// The built-in platform of ForgeRock AM, PingAM and OpenAM.
     public static let pingAM = PushPlatformName(rawValue: AccessManagerPlatform.name)
 
-    /// The platform that the SDKs spell `pingam`, `ping_am` or `ping-am`, in any case.
-    /// - Throws: ``PushError/invalidPlatform(_:)`` for any other name; make those with ``init(rawValue:)``.
+    /// Returns the platform for the SDK spellings `pingam`, `ping_am` and `ping-am`, ignoring case.
+    /// - Throws: ``PushError/invalidPlatform(_:)`` for any other name; create other names with ``init(rawValue:)``.
     public static func fromString(_ name: String) throws(PushError) -> PushPlatformName {
         guard ["pingam", "ping_am", "ping-am"].contains(name.lowercased()) else { throw .invalidPlatform("not pingam") }
         return .pingAM

@@ -1,13 +1,14 @@
-/// How a notification wants to be answered, by the name that the Ping SDKs give it; `PushKind` is the same with the numbers.
+/// The kind of answer that a notification asks for, by its name in the Ping SDKs. `PushKind` is the same distinction with the
+/// numbers to pick from.
 public enum PushType: String, Sendable, Hashable, Codable, CaseIterable {
-    /// By a tap.
+    /// The user taps a button.
     case `default`
-    /// By picking a number.
+    /// The user picks a number.
     case challenge
-    /// By a tap, after the person was recognised.
+    /// The user taps a button after the device has recognized the user.
     case biometric
 
-    /// The type with this name, in any case.
+    /// Returns the type with this name, ignoring case.
     /// - Throws: ``PushError/invalidPushType(_:)``.
     public static func fromString(_ name: String) throws(PushError) -> PushType {
         guard let type = PushType(rawValue: name.lowercased()) else {

@@ -4,9 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Everything that an authenticator keeps, as one item of a `Storage` that an app brings.
+/// All data of an authenticator, as one item of a `Storage` that the app implements.
 ///
-/// What is in it is the SDK's: keep the item as it is, and keep it safe, for the secrets of all accounts are in it.
+/// The content is private to the SDK: store the item unchanged. Protect it, because it contains the secrets of all accounts.
 public struct StoredAccounts: Codable, Sendable, Hashable {
     let bytes: [UInt8]
 
@@ -16,13 +16,13 @@ public struct StoredAccounts: Codable, Sendable, Hashable {
 
     private enum CodingKeys: String, CodingKey { case records }
 
-    /// Reads the item again.
+    /// Decodes the item.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         bytes = Array(try members.decode(Data.self, forKey: .records))
     }
 
-    /// Writes the item.
+    /// Encodes the item.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(Data(bytes), forKey: .records)
@@ -30,8 +30,8 @@ public struct StoredAccounts: Codable, Sendable, Hashable {
 }
 
 extension StoredAccounts: CustomStringConvertible, CustomReflectable {
-    /// A placeholder with the size; never the content.
+    /// A placeholder with the size, without the content.
     public var description: String { "<accounts in \(bytes.count) bytes>" }
-    /// Nothing: `dump` shows no child.
+    /// An empty mirror, so that `dump` does not show the content.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,7 +1,7 @@
 import SignetCore
 import SignetNetwork
 
-/// A transport that has a limit on each request, whether or not the one behind minds it.
+/// A transport that applies a timeout to each request, even when the transport behind it ignores timeouts.
 struct TimedTransport: HTTPTransport {
     let transport: any HTTPTransport
     let limit: Duration

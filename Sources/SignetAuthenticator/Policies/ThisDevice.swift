@@ -15,19 +15,19 @@ import Foundation
 #endif
 
 extension AccountPolicies {
-    /// `biometricAvailable`, which no device here meets unless the app brings a `BiometricAvailability`, then
-    /// `deviceTampering`, which looks at this process.
+    /// The default policies: `biometricAvailable`, which this device does not meet unless the app provides a
+    /// `BiometricAvailability`, followed by `deviceTampering`, which inspects this process.
     public static let standard = AccountPolicies([BiometricAvailablePolicy(), DeviceTamperingPolicy.thisDevice])
 }
 
 extension DeviceTamperingPolicy {
-    /// The policy for this process. On Linux it reads `/proc`; on Apple's systems, where there is none, it sees little more
-    /// than the environment.
+    /// The policy for this process. On Linux it reads `/proc`. Apple's systems don't have `/proc`; there it sees little more than
+    /// the environment.
     public static let thisDevice = DeviceTamperingPolicy { .ofThisProcess() }
 }
 
 extension TamperingReadings {
-    /// What can be seen of this process now. It takes about a millisecond.
+    /// Reads the current state of this process. It takes about a millisecond.
     public static func ofThisProcess() -> TamperingReadings {
         var readings = TamperingReadings()
         readings.tracer = ProcessFiles.tracer(inStatus: ProcessFiles.text("/proc/self/status"))
@@ -47,16 +47,16 @@ extension TamperingReadings {
     }
 }
 
-/// What the system says of a process in files, and how to read it.
+/// Access to the files in which the system describes a process, and parsers for them.
 enum ProcessFiles {
-    /// The whole of a file; empty when it cannot be read.
+    /// Returns the content of a file, at most about 16 MiB; an empty string when the file cannot be read.
     static func text(_ path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }
         defer { close(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
-        // The system makes these files up while they are read: their size says nothing.
+        // The kernel generates these files during the read, so their reported size is meaningless.
         while bytes.count < 16 << 20 {
             let count = read(file, &piece, piece.count)
             guard count > 0 else { break }
@@ -81,20 +81,20 @@ enum ProcessFiles {
         return String(path[..<slash])
     }
 
-    /// A file with its permission bits; nil when it is not there.
+    /// Returns the path and the permission bits of a file; nil when the file does not exist.
     static func file(_ path: String) -> TamperingReadings.File? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return TamperingReadings.File(path: path, mode: UInt32(status.st_mode) & 0o7777)
     }
 
-    /// `TracerPid` of a process's status.
+    /// Returns the value of `TracerPid` in a process status.
     static func tracer(inStatus text: String) -> Int? {
         let line = text.split(separator: "\n").first { $0.hasPrefix("TracerPid:") }
         return line.flatMap { Int(String($0.dropFirst("TracerPid:".count)).trimmingWhitespace()) }
     }
 
-    /// The directories of the files that are mapped to be run, each once.
+    /// Returns the directories of the files that are mapped as executable, each once.
     static func codeDirectories(inMaps text: String) -> [String] {
         var directories: [String] = []
         for line in text.split(separator: "\n") {
@@ -108,7 +108,8 @@ enum ProcessFiles {
         return directories
     }
 
-    /// Whether the limits of a process let a crash write a file: the soft one, in `Max core file size  0  unlimited  bytes`.
+    /// Returns true when the process limits allow a core dump, according to the soft limit in
+    /// `Max core file size  0  unlimited  bytes`.
     static func allowsCoreDumps(inLimits text: String) -> Bool {
         let title = "Max core file size"
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(title) }) else { return false }

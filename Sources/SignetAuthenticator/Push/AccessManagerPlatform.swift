@@ -3,16 +3,17 @@ import SignetNetwork
 
 /// The push protocol of ForgeRock AM, PingAM and OpenAM (protocol/authenticator.md sections 3 to 5).
 public struct AccessManagerPlatform: PushPlatform {
-    /// The name that the Ping SDKs give it. Mechanisms of it carry no name.
+    /// The name that the Ping SDKs give this platform. Mechanisms of this platform store no platform name.
     public static let name = "pingam"
 
-    /// The protocol; it has no state.
+    /// Creates the platform, which has no state.
     public init() {}
 
-    /// The name that the Ping SDKs give it.
+    /// The name that the Ping SDKs give this platform.
     public var name: String { Self.name }
 
-    /// Registers the device with the challenge answered. The server's desk is where its `Link` header says, within its origin.
+    /// Registers the device with the response to the challenge. Returns the address of the server's push stream from its `Link`
+    /// header, if that address has the same origin.
     public func register(
         _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
     ) async throws -> Endpoint? {
@@ -26,18 +27,18 @@ public struct AccessManagerPlatform: PushPlatform {
         return PushStreamLink.endpoint(in: response.headers, of: invitation.registrationEndpoint)
     }
 
-    /// The claim `u`.
+    /// Returns the claim `u`, unverified.
     public func claimedMechanismUID(of delivery: PushDelivery) throws -> String? {
         try SealedPushMessage(delivery.message).claimedMechanismUID()
     }
 
-    /// The claims, after algorithm and signature were checked.
+    /// Returns the claims of a message after verifying its algorithm and signature.
     public func open(_ delivery: PushDelivery, for mechanism: Mechanism) throws -> PushMessage {
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         return try SealedPushMessage(delivery.message).open(with: push.secret)
     }
 
-    /// Sends the answer to the message's challenge, with the routing cookie of the message.
+    /// Sends the response to the message's challenge, with the load balancer cookie of the message.
     public func send(
         _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport
     ) async throws {
@@ -50,8 +51,10 @@ public struct AccessManagerPlatform: PushPlatform {
             over: wire)
     }
 
-    /// Tells the token to where the device was registered, with `_action=refresh` and the routing cookie of the registration.
-    /// Servers before AM 8 do not know the action: 501, 404 and 400 mean that.
+    /// Sends the new token to the registration address, with `_action=refresh` and the load balancer cookie of the registration.
+    /// Servers before AM 8 don't know the action and respond with 501, 404 or 400.
+    /// - Throws: ``AuthenticatorError/Code/notSupported`` for these statuses, and when the address of the registration has no
+    ///   `_action=register`.
     public func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws {
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         guard let endpoint = Self.refreshEndpoint(push.registrationEndpoint) else {
@@ -69,7 +72,7 @@ public struct AccessManagerPlatform: PushPlatform {
         }
     }
 
-    /// The registration's address with its action replaced; nil when it names none.
+    /// Returns the address of a registration with its action replaced; nil when the address has no `_action=register`.
     static func refreshEndpoint(_ registration: Endpoint) -> Endpoint? {
         let parts = registration.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -79,9 +82,9 @@ public struct AccessManagerPlatform: PushPlatform {
         return try? Endpoint(stored: "\(parts[0])?\(query)")
     }
 
-    /// Sends a signed body, with the routing cookie where there is one.
-    /// - Throws: `TransportError`; ``AuthenticatorError/Code/refusedByServer`` for a 4xx, and
-    ///   ``AuthenticatorError/Code/serverMisbehaved`` for anything else that is not a success with an empty body or a JSON
+    /// Sends a signed body, with a load balancer cookie if there is one.
+    /// - Throws: `TransportError`; ``AuthenticatorError/Code/refusedByServer`` for a 4xx status;
+    ///   ``AuthenticatorError/Code/serverMisbehaved`` for any other response that is not a success with an empty body or a JSON
     ///   object.
     private func post(
         _ body: [UInt8], to endpoint: Endpoint, cookie: String?, for action: RequestAction, preference: String? = nil,
@@ -117,9 +120,9 @@ public struct AccessManagerPlatform: PushPlatform {
     }
 }
 
-/// The `Link` header (RFC 8288) by which a server says where its desk is.
+/// The `Link` header (RFC 8288) with the address of a server's push stream.
 enum PushStreamLink {
-    /// The desk, if there is a link to one of the same origin as `registration`; a link to elsewhere is not followed.
+    /// Returns the address of the push stream if a link has the origin of `registration`. A link to another origin is ignored.
     static func endpoint(in headers: HTTPHeaders, of registration: Endpoint) -> Endpoint? {
         for link in headers.all("Link").flatMap({ $0.split(separator: ",") }) {
             let parts = link.split(separator: ";").map { $0.filter { !$0.isWhitespace } }

@@ -8,33 +8,34 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What became of telling one mechanism's server the device's new token.
+/// The outcome of sending the device's new token to one mechanism's server.
 public struct DeviceTokenUpdate: Sendable {
-    /// What became of it.
+    /// The outcome of one token update.
     public enum Outcome: Sendable {
-        /// The server has it.
+        /// The server has accepted the token.
         case done
-        /// The server had it before; it was not asked.
+        /// No request was necessary: the server already has the token, or it sends to an inbox at a push gateway, whose address
+        /// stays.
         case unchanged
-        /// The server has no way to be told, or its platform is not known here. The mechanism stays. A server that said so is not
-        /// asked again before the token changes, and each call says so again.
+        /// The server doesn't support token updates, or its platform is unknown here. The mechanism stays. A server that has
+        /// responded so is not asked again until the token changes; each call reports this outcome again.
         case notSupported(AuthenticatorError)
-        /// The server said no. It is tried again by the next call.
+        /// The server has rejected the token. The next call tries again.
         case refused(AuthenticatorError)
-        /// The server could not be reached, or is out of order. It is tried again by the next call.
+        /// The server could not be reached or has failed. The next call tries again.
         case retryable(any Error)
     }
 
-    /// Whose server it is.
+    /// The mechanism whose server was to be told.
     public let mechanism: Mechanism
-    /// What became of it.
+    /// The outcome of the update.
     public let outcome: Outcome
 
-    /// Whether the server is still to be told.
+    /// True when the server has yet to be told.
     public var isOutstanding: Bool {
         switch outcome {
         case .done, .unchanged: false
-        // An app that brings the platform later can tell it.
+        // An app that adds the platform later can tell the server.
         case .notSupported(let error): error.code == .unknownPlatform
         case .refused, .retryable: true
         }
@@ -42,30 +43,32 @@ public struct DeviceTokenUpdate: Sendable {
 }
 
 extension Authenticator {
-    /// The token under which servers were last told to find this device; nil before the first ``updateDeviceToken(_:only:)``.
+    /// Returns the stored device token; nil before the first ``updateDeviceToken(_:only:)``.
     public func deviceToken() async throws(StoreError) -> StoredDeviceToken? {
         try await store.read { (records: any AccountReader) throws(StoreError) in try records.deviceToken() }
     }
 
-    /// Forgets the device's token. Servers are told nothing.
+    /// Removes the stored device token. No request is sent.
     public func clearDeviceToken() async throws(StoreError) {
         try await store.write { (records: any AccountWriter) throws(StoreError) in try records.removeDeviceToken() }
     }
 
-    /// Stores the device's new token, and tells the servers of all push mechanisms, also those of locked accounts, several at
-    /// once. A token that is stored already is told only to those that could not be told before.
+    /// Stores the device's new token and sends it to the servers of all push mechanisms, including those of locked accounts,
+    /// several at a time. A token that is already stored is sent only to the servers that don't have it yet.
     ///
-    /// Returns what became of each push mechanism, the oldest first. Who could not be told is remembered, durably, and tried
-    /// again by the next call with the same token, and by nothing else.
+    /// A server that could not be told is remembered durably. Only a further call of this method, which may pass the same token,
+    /// tries it again.
     /// - Parameters:
-    ///   - token: The token.
-    ///   - mechanismUID: The only mechanism whose server to tell now, if there is one; the others stay to be told.
-    /// - Throws: `StoreError`. If it comes before a request nothing has changed; if after, the next call tells again.
+    ///   - token: The new token.
+    ///   - mechanismUID: The only mechanism whose server is told now, or nil for all. The other servers stay to be told.
+    /// - Returns: The outcome for each push mechanism in question, oldest first.
+    /// - Throws: `StoreError`. When the token could not be stored, no request was sent and nothing has changed. When the outcomes
+    ///   could not be stored, the next call sends the token again.
     public func updateDeviceToken(
         _ token: String, only mechanismUID: String? = nil
     ) async throws -> [DeviceTokenUpdate] {
         let now = clock.now
-        // First stored, then told: what is not known to be told is told again.
+        // The token is stored before it is sent. A server without a stored outcome is told again.
         let (mechanisms, stored) = try await store.write { (records: any AccountWriter) throws(StoreError) in
             try AccountRules.setDeviceToken(token, now: now, in: records)
         }
@@ -80,7 +83,7 @@ extension Authenticator {
         return updates
     }
 
-    /// How many servers are told at once.
+    /// The maximum number of concurrent requests.
     private static let mostAtOnce = 8
 
     private func tell(
@@ -108,7 +111,7 @@ extension Authenticator {
     }
 
     private func tell(_ device: PushDevice, _ mechanism: Mechanism) async -> DeviceTokenUpdate.Outcome {
-        // Its server was told the address of a mailbox, which stays.
+        // The server was given the address of an inbox, which stays the same.
         guard mechanism.push?.gatewayEndpoint == nil else { return .unchanged }
         do {
             let platform = try platforms.named(mechanism.push?.platform)
@@ -127,8 +130,8 @@ extension Authenticator {
 }
 
 extension AccountRules {
-    /// Stores a token, with every push mechanism to be told if it is new. Returns the push mechanisms, and the token with who is
-    /// to be told.
+    /// Stores a token. If the token is new, the servers of all push mechanisms are marked as yet to be told.
+    /// - Returns: The push mechanisms, and the stored token with the mechanisms whose servers are yet to be told.
     package static func setDeviceToken(
         _ token: String, now: Date, in records: any AccountWriter
     ) throws(StoreError) -> (mechanisms: [Mechanism], stored: StoredDeviceToken) {
@@ -140,7 +143,8 @@ extension AccountRules {
         return (mechanisms, new)
     }
 
-    /// Notes who has been told, and who cannot be. If the token has changed meanwhile, that was another token.
+    /// Records which servers have been told and which don't support token updates. Does nothing when the stored token is another
+    /// one by now.
     static func settleDeviceToken(
         _ token: String, _ settled: [DeviceTokenUpdate], in records: any AccountWriter
     ) throws(StoreError) {
@@ -152,7 +156,8 @@ extension AccountRules {
         try records.save(stored)
     }
 
-    /// Notes that a server was told `token` when the mechanism was registered: it is told again if that has changed since.
+    /// Records that a server was given `token` when the mechanism was registered. If the stored token is another one, the server
+    /// is marked as yet to be told.
     static func noteTold(_ uid: String, _ token: String?, in records: any AccountWriter) throws(StoreError) {
         guard var stored = try records.deviceToken() else { return }
         let before = stored
@@ -161,8 +166,8 @@ extension AccountRules {
         if stored != before { try records.save(stored) }
     }
 
-    /// Has the server of a push mechanism that came from elsewhere be told of the token by the next update: it knows another
-    /// device's, if any.
+    /// Marks the server of a push mechanism that came from an import or from the app as yet to be told. That server knows the
+    /// token of another device, or none.
     package static func noteUntold(_ mechanism: Mechanism, in records: any AccountWriter) throws(StoreError) {
         guard mechanism.push != nil, var stored = try records.deviceToken() else { return }
         stored.outstanding.insert(mechanism.uid)

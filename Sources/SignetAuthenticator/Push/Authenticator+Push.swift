@@ -9,15 +9,16 @@ import Foundation
 #endif
 
 extension Authenticator {
-    /// Takes a push message in: verifies it, and stores it if it is new. A message that came before gives the same record
-    /// again, also when it comes twice at once. In the same transaction the messages that are too many or too old go, and the
-    /// user's id is noted if the mechanism had none.
-    /// - Throws: `PushMessageError` for a message that is not what its mechanism's server signed,
-    ///   ``AuthenticatorError/Code/unknownMechanism`` for one to a mechanism that is not here. Nothing is stored then.
+    /// Receives a push message: verifies it, and stores it if it is new. For a message that has arrived before, even
+    /// concurrently, the call returns the existing record. The same transaction removes the messages that
+    /// ``NotificationRetention`` does not keep, and stores the user's id if the mechanism has none.
+    /// - Throws: `PushMessageError` for a message that the mechanism's server has not signed,
+    ///   ``AuthenticatorError/Code/unknownMechanism`` for a message to a mechanism that does not exist here. In these cases
+    ///   nothing is stored.
     public func receive(_ delivery: PushDelivery) async throws -> PushNotification {
         await settleAnswers()
         let (platform, uid) = try platforms.claim(delivery)
-        // First without the right to write: what is forged never holds anybody up.
+        // The message is verified without write access first, so that forged messages never block writers.
         let opened = try await store.read { (records: any AccountReader) throws(StoreError) in
             try AccountRules.open(delivery, as: uid, by: platform, in: records)
         }.get()
@@ -29,13 +30,13 @@ extension Authenticator {
         }.get()
     }
 
-    /// Every notification, the newest first.
+    /// Returns all notifications, newest first.
     public func notifications() async throws(StoreError) -> [PushNotification] {
         await settleAnswers()
         return try await store.read { (records: any AccountReader) throws(StoreError) in try records.notifications() }
     }
 
-    /// The notifications of one mechanism, the newest first.
+    /// Returns the notifications of one mechanism, newest first.
     public func notifications(of mechanismUID: String) async throws(StoreError) -> [PushNotification] {
         await settleAnswers()
         return try await store.read { (records: any AccountReader) throws(StoreError) in
@@ -43,7 +44,8 @@ extension Authenticator {
         }
     }
 
-    /// The notification with this id.
+    /// Returns the notification with this id.
+    /// - Throws: ``AuthenticatorError/Code/unknownNotification``.
     public func notification(_ id: String) async throws -> PushNotification {
         await settleAnswers()
         let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.notification(id: id) }
@@ -53,28 +55,28 @@ extension Authenticator {
 
     /// Approves a notification.
     ///
-    /// An answer that the server took, and that could not be stored, is made up for by the next call: it is stored then, or
-    /// sent again if the process has ended meanwhile.
+    /// When the server has accepted the answer but the store fails, the next call repairs that: it stores the answer, or sends it
+    /// again if the process has ended in the meantime.
     /// - Parameters:
     ///   - id: The notification's id.
-    ///   - number: The number that the login page shows, for a notification that asks for one.
-    ///   - presence: Who recognises the person, for a notification that asks for that.
-    /// - Throws: ``AuthenticatorError`` before any request when the notification is expired or answered, the account locked,
-    ///   the number not one of those offered, or the person not recognised; `TransportError` when the server cannot be
-    ///   reached, and ``AuthenticatorError/Code/refusedByServer`` when it refuses. The notification stays as it was in all of
-    ///   these cases.
+    ///   - number: The number that the login page shows, for a notification that asks for a number.
+    ///   - presence: The check of the user's presence, for a notification that asks for one.
+    /// - Throws: Before any request is sent, ``AuthenticatorError`` when the notification has expired or is already answered, the
+    ///   account is locked, the number is not one of those offered, or the user was not recognized. Afterwards, `TransportError`
+    ///   when the server cannot be reached, and ``AuthenticatorError/Code/refusedByServer`` when the server rejects the answer.
+    ///   In all of these cases the notification stays unchanged.
     public func approve(_ id: String, number: Int? = nil, presence: (any UserPresence)? = nil) async throws -> PushNotification {
         try await answer(
             id, .approved, asksNobody: { $0.isApproved(by: number) },
             making: { notification in try await approval(of: notification, number, presence) })
     }
 
-    /// Denies a notification of any kind. Fails as ``approve(_:number:presence:)`` does.
+    /// Denies a notification of any kind. It throws the errors of ``approve(_:number:presence:)``.
     public func deny(_ id: String) async throws -> PushNotification {
         try await answer(id, .denied, asksNobody: { _ in true }, making: { _ in .deny })
     }
 
-    /// The person's yes, in the form that the notification asks for.
+    /// Returns the approval in the form that the notification asks for.
     private func approval(
         of notification: PushNotification, _ number: Int?, _ presence: (any UserPresence)?
     ) async throws(AuthenticatorError) -> PushAnswer {
@@ -101,11 +103,11 @@ extension Authenticator {
     }
 }
 
-/// What has become of a notification that somebody wants to answer.
+/// The state of a notification that the app wants to answer.
 private enum Answerable {
-    /// The answer is to be made, and somebody to be waited for.
+    /// The answer has yet to be made, which may take a policy check or a check of the user's presence.
     case waits(PendingAnswer)
-    /// It is answered.
+    /// The notification is answered.
     case answered(PushNotification)
 
     var notification: PushNotification {
@@ -119,14 +121,14 @@ private enum Answerable {
 extension Authenticator {
     /// Answers a notification.
     /// - Parameters:
-    ///   - asksNobody: Whether the answer needs nobody who has to be waited for.
-    ///   - make: Makes the answer; the person may be asked meanwhile.
+    ///   - asksNobody: Returns true when the answer doesn't need a check of the user's presence.
+    ///   - make: Makes the answer. It may ask the user.
     private func answer(
         _ id: String, _ decision: PushNotification.Decision, asksNobody: @Sendable (PushNotification) -> Bool,
         making make: (PushNotification) async throws -> PushAnswer
     ) async throws -> PushNotification {
         let found: Answerable = try await alone(id) { settled in
-            // The server took this very answer before, and it has just been stored.
+            // The server had already accepted the same answer, which has just been stored.
             if let settled, settled.decision == decision { return .answered(settled) }
             let (pending, isBegun) = try await answerable(id, decision, asksNobody)
             guard isBegun else { return .waits(pending) }
@@ -146,8 +148,11 @@ extension Authenticator {
         }
     }
 
-    /// Does what sends an answer to a notification while nobody else here does: who presses a button twice answers once.
-    /// - Parameter body: It is given the notification if a server had taken an answer to it, and the store takes that only now.
+    /// Runs `body` unless another task of this process is already answering the notification, so that a double click sends one
+    /// answer.
+    /// - Parameter body: It receives the notification if a server had accepted an answer to it earlier and the store has saved
+    ///   that answer only now.
+    /// - Throws: ``AuthenticatorError/Code/alreadyAnswered`` when another task is answering the notification.
     private func alone<R>(_ id: String, _ body: (_ settled: PushNotification?) async throws -> R) async throws -> R {
         guard unsettled.beginAnswer(to: id) else {
             throw AuthenticatorError(.alreadyAnswered, "it is being answered at this moment")
@@ -158,8 +163,8 @@ extension Authenticator {
         return try await body(try await settle(waiting))
     }
 
-    /// A notification with all that is needed to answer it. If nobody has to be waited for, neither a person nor a policy, the
-    /// answer is noted as sent in the same transaction.
+    /// Returns a notification with all data that are needed to answer it. When the answer needs neither the user nor a policy
+    /// check, it is recorded as sent in the same transaction, and `isBegun` is true.
     private func answerable(
         _ id: String, _ decision: PushNotification.Decision, _ asksNobody: @Sendable (PushNotification) -> Bool
     ) async throws -> (PendingAnswer, isBegun: Bool) {
@@ -174,7 +179,7 @@ extension Authenticator {
                 return pending
             }
         }
-        // Whoever is judged elsewhere is always waited for, and looking needs no right to write.
+        // An external evaluator of policies always takes a separate step, and reading needs no write access.
         if policies.areJudgedElsewhere { return (try await store.read(look).get(), isBegun: false) }
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
             let found = try look(records)
@@ -186,7 +191,7 @@ extension Authenticator {
         }.get()
     }
 
-    /// Sends an answer that was noted, and stores it once the server has accepted it.
+    /// Sends an answer that was recorded as sent, and stores the decision after the server has accepted the answer.
     private func send(
         _ answer: PushAnswer, _ decision: PushNotification.Decision, to pending: PendingAnswer
     ) async throws -> PushNotification {
@@ -210,8 +215,9 @@ extension Authenticator {
         return try await settle(answered)
     }
 
-    /// What a request that failed means. An AM that says 400 to an answer now, and was sent one before whose fate nobody knows,
-    /// has taken that one: the message is its own, and its time is not over. No other refusal says so: it may be a gateway's.
+    /// Interprets the failure of a request. When AM rejects an answer with status 400, and an earlier answer with unknown outcome
+    /// was sent, then AM has accepted the earlier one: the message is AM's own, and it has not expired. No other rejection proves
+    /// that, because it may come from a gateway.
     private func refused(
         _ error: any Error, _ pending: PendingAnswer, _ decision: PushNotification.Decision
     ) async throws -> PushNotification {
@@ -223,19 +229,20 @@ extension Authenticator {
         }
         if pending.sent == nil, error.provesNothingTaken {
             let id = pending.notification.id
-            // If this fails too, the note stays, and the next answer is sent with more care than it needs.
+            // If this fails too, the record stays. The next answer is then handled as if the server might have accepted this one.
             try? await store.write { (records: any AccountWriter) throws(StoreError) in try records.removeSentAnswer(to: id) }
         }
         throw (error as? NotSent)?.error ?? error
     }
 
-    /// Stores what servers have accepted and the store did not take then. If it still does not, that can wait.
+    /// Stores the answers that servers have accepted and the store has not saved yet. An answer that still cannot be saved is
+    /// kept for later.
     private func settleAnswers() async {
         for answered in unsettled.answered { _ = try? await settle(answered) }
     }
 
-    /// Reads from a store that answers at once. What servers have accepted and the store did not take then is stored first, in
-    /// the same transaction; if it still is not taken, that can wait.
+    /// Reads from a synchronous store. Answers that servers have accepted and the store has not saved yet are stored first, in
+    /// the same transaction. If they still cannot be saved, they are kept for later and the read goes on without them.
     package func settled<R: Sendable>(
         in store: any ImmediateAccountStore, _ body: @Sendable (any AccountReader) throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -266,7 +273,7 @@ extension Authenticator {
 }
 
 extension PushNotification {
-    /// Whether it takes this number, or none, as a yes without looking at the person.
+    /// Returns true when this number, or nil, approves the notification without a check of the user's presence.
     fileprivate func isApproved(by number: Int?) -> Bool {
         switch message.kind {
         case .tap: true
@@ -283,7 +290,7 @@ extension AuthenticatorError {
 }
 
 extension Error {
-    /// Whether a server that failed like this has certainly not taken what it was sent.
+    /// True when an error of a request proves that the server has not accepted the data sent.
     fileprivate var provesNothingTaken: Bool {
         switch self {
         case is NotSent: true

@@ -1,20 +1,20 @@
 import SignetCore
 
-/// How this device presents itself when it registers for push (protocol/authenticator.md section 3.3).
+/// The data by which this device registers for push (protocol/authenticator.md section 3.3).
 public struct PushDevice: Sendable, Hashable {
-    /// The address under which a push service finds the device. For a desktop it is any unguessable text that stays the same.
+    /// The token by which a push service addresses the device. For a desktop it is any unguessable text that stays the same.
     public var token: String
-    /// A name that the person will recognise.
+    /// A device name that the user recognizes.
     public var name: String
     /// `deviceType` on the wire: `android` or `ios`, the two that AM knows.
     public var type: String
     /// `communicationType` on the wire: `gcm` or `apns`.
     public var communicationType: String
-    /// Whether it takes its messages at the server's desk, if there is one (``PushStreamListener``): a server that can reach phones as well is
-    /// told so.
+    /// True when the device receives messages over the server's push stream, if the server has one (``PushStreamListener``). A
+    /// server that can also send to phones is told so at registration.
     public var opensPushStream: Bool
 
-    /// A device. It calls itself an Android one by default: to AM everything that is not `apns` is.
+    /// Creates a device. The default type is Android, because AM treats every communication type except `apns` as Android.
     public init(
         token: String, name: String, type: String = "android", communicationType: String = "gcm",
         opensPushStream: Bool = false
@@ -28,8 +28,8 @@ public struct PushDevice: Sendable, Hashable {
 }
 
 extension PushDevice {
-    /// The same device as a server knows it that sends to its mailbox at a push front: an Android one, since Apple's tokens have a
-    /// form of their own.
+    /// Returns the device as the server knows it when it sends to an inbox at a push gateway. It is an Android device, because
+    /// tokens of Apple devices have a format of their own.
     func at(_ mailbox: PushMailbox) -> PushDevice {
         PushDevice(token: mailbox.address, name: name, type: "android", communicationType: "gcm")
     }

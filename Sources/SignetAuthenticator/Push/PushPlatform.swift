@@ -1,46 +1,49 @@
 public import SignetCore
 public import SignetNetwork
 
-/// How push messages of one kind of server travel: what is sent to register, to answer and to renew the device's token, and
-/// how a message is read. AM's is built in; an app that has other servers brings its own, under a name that its mechanisms
-/// carry (`PushInvitation.platform`).
+/// The protocol of push messages for one kind of server: the requests to register, to answer and to update the device token, and
+/// the format of a message. AM's protocol is built in. An app with other servers adds its own platform under a name that its
+/// mechanisms store (`PushInvitation.platform`).
 ///
-/// The engine around it stays the same: nothing is stored before ``open(_:for:)`` has returned, each message once, expired and
-/// answered ones are refused before a request, and an answer is stored when ``send(_:to:of:over:)`` has returned.
+/// The engine applies its usual rules. It stores a message once, and only after ``open(_:for:)`` has returned. It rejects answers
+/// to expired and answered notifications before any request. It stores an answer after ``send(_:to:of:over:)`` has returned.
 public protocol PushPlatform: Sendable {
-    /// The name that mechanisms of this platform carry.
+    /// The platform name that mechanisms of this platform store.
     var name: String { get }
 
-    /// Registers the device. Returns where the server's desk hands out messages, if it has one.
-    /// - Throws: ``AuthenticatorError/Code/refusedByServer`` when the server said no, what `wire` throws, or errors of its own.
+    /// Registers the device. Returns the address of the server's push stream, if it has one.
+    /// - Throws: ``AuthenticatorError/Code/refusedByServer`` when the server has rejected the registration, errors of `wire`, or
+    ///   errors of its own.
     func register(
         _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
     ) async throws -> Endpoint?
 
-    /// The mechanism that a message says it is for, unverified; nil when the message is not of this platform.
+    /// Returns the id of the mechanism that a message names, unverified; nil when the message isn't one of this platform.
     func claimedMechanismUID(of delivery: PushDelivery) throws -> String?
 
-    /// The content of a message, after it has proved to be from the mechanism's server.
-    /// - Throws: `PushMessageError`, or an error of its own. The message is refused then.
+    /// Returns the content of a message after verifying that it comes from the mechanism's server.
+    /// - Throws: `PushMessageError`, or an error of its own; the engine then rejects the message.
     func open(_ delivery: PushDelivery, for mechanism: Mechanism) throws -> PushMessage
 
-    /// Sends a person's answer. Returns when the server has accepted it.
-    /// - Throws: ``AuthenticatorError/Code/refusedByServer`` when the server said no: it has not taken the answer then.
+    /// Sends the user's answer. Returns after the server has accepted it.
+    /// - Throws: ``AuthenticatorError/Code/refusedByServer`` only when the server has rejected the answer: the engine then knows
+    ///   that the server has not accepted it.
     func send(
         _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport) async throws
 
-    /// Tells the server under which token the device is found now.
-    /// - Throws: ``AuthenticatorError/Code/notSupported`` when the server has no way to be told,
-    ///   ``AuthenticatorError/Code/refusedByServer`` when it said no.
+    /// Sends the device's current token to the server.
+    /// - Throws: ``AuthenticatorError/Code/notSupported`` when the server doesn't support token updates,
+    ///   ``AuthenticatorError/Code/refusedByServer`` when it has rejected the token.
     func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws
 }
 
 extension PushPlatform {
-    /// What the mechanisms of this platform carry: nil for AM's.
+    /// The platform name that mechanisms of this platform store; nil for AM's platform.
     package var mark: String? { name == AccessManagerPlatform.name ? nil : name }
 }
 
-/// The way of a platform's requests: through the app's interceptors, the transport, and past the clock.
+/// The transport for the requests of a platform. It calls the app's interceptors, sends the request, and updates the server's
+/// clock from the response.
 public struct PushTransport: Sendable {
     let transport: any HTTPTransport
     let interceptors: [any RequestInterceptor]
@@ -48,10 +51,11 @@ public struct PushTransport: Sendable {
 
     /// Sends a request.
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - action: What it is for; interceptors are told.
-    ///   - server: Whose clock the answer's `Date` tells.
-    /// - Throws: `TransportError`, or what an interceptor throws; nothing was sent then.
+    ///   - request: The request to send.
+    ///   - action: The purpose of the request, which interceptors receive.
+    ///   - server: The server whose clock is updated from the `Date` header of the response.
+    /// - Throws: `TransportError`; or, when an interceptor throws, an internal error that wraps the interceptor's error. In the
+    ///   second case nothing was sent. A platform must pass that error on unchanged: the authenticator unwraps it.
     public func send(_ request: HTTPRequest, for action: RequestAction, to server: Endpoint) async throws -> HTTPResponse {
         let intercepted: HTTPRequest
         do {
@@ -63,11 +67,12 @@ public struct PushTransport: Sendable {
     }
 }
 
-/// What happened before anything was sent, in an envelope: so it is told from what happened on the way.
+/// A wrapper for an error that occurred before the request was sent. It distinguishes such an error from one during or after the
+/// transmission.
 struct NotSent: Error {
     let error: any Error
 
-    /// Runs `body`, and takes what it throws out of its envelope.
+    /// Runs `body`, and throws the wrapped error if `body` throws a ``NotSent``.
     static func unwrapped<R>(_ body: () async throws -> R) async throws -> R {
         do {
             return try await body()

@@ -10,7 +10,8 @@ package import Foundation
 extension AccountRules {
     // MARK: Push
 
-    /// Looks at a push message: whose it is, whether it came before, and whether it is what its mechanism's server signed.
+    /// Opens a push message: finds its mechanism, finds out if the message arrived before, and verifies that the mechanism's
+    /// server has signed it.
     package static func open(
         _ delivery: PushDelivery, as uid: String, by platform: any PushPlatform, in records: any AccountReader
     ) throws(StoreError) -> Result<OpenedMessage, any Error> {
@@ -26,14 +27,14 @@ extension AccountRules {
         }
     }
 
-    /// Takes a push message in that was opened: if it is new the user's id is noted if the mechanism has none, the message
-    /// stored, and what is too much or too old removed. A message that came before gives the same record again.
+    /// Stores an opened push message if it is new: saves the user's id if the mechanism has none, stores the message, and removes
+    /// the messages that `retention` does not keep. For a message that arrived before, the existing record is returned.
     package static func receive(
         _ opened: OpenedMessage, now: Date, clockOffset: Double? = nil, retention: NotificationRetention,
         in records: any AccountWriter
     ) throws(StoreError) -> Result<PushNotification, any Error> {
         let uid = opened.mechanism.uid
-        // Since it was opened somebody else may have taken it in, or removed the mechanism.
+        // Since the message was opened, another task or process may have stored it, or removed the mechanism.
         if let known = try records.notification(messageID: opened.messageID, mechanismUID: uid) { return .success(known) }
         guard try records.hasMechanism(uid) else { return .failure(AuthenticatorError.unknownMechanism(uid)) }
         if opened.mechanism.userID == nil, let userID = opened.message.userID, !userID.isEmpty,
@@ -48,7 +49,8 @@ extension AccountRules {
         return .success(notification)
     }
 
-    /// A notification that is to be answered, and what to answer it with. Whether it still can be is asked of the value.
+    /// Returns a notification with the data that are needed to answer it. ``PendingAnswer/refusal(at:)`` tells if it can still be
+    /// answered.
     package static func pendingAnswer(
         _ id: String, in records: any AccountReader
     ) throws(StoreError) -> Result<PendingAnswer, AuthenticatorError> {
@@ -62,13 +64,16 @@ extension AccountRules {
                 sent: try records.sentAnswer(to: id)))
     }
 
-    /// Notes that an answer is about to be sent, and says what it is sent after; or why it cannot be sent any more: since it was
-    /// looked at the person may have taken minutes, and somebody else may have answered, or locked the account.
+    /// Records that an answer is about to be sent. Returns the current data of the notification, including an earlier answer with
+    /// unknown outcome, or the error because of which no answer can be sent. The check is repeated here because the user may have
+    /// taken minutes since the notification was read. In the meantime another task or process may have answered it, or locked the
+    /// account.
     package static func beginAnswer(
         _ decision: PushNotification.Decision, to pending: PendingAnswer, now: Date, in records: any AccountWriter
     ) throws(StoreError) -> Result<PendingAnswer, AuthenticatorError> {
         let id = pending.notification.id
-        // Only what may have changed is read again; with a mechanism go its notifications.
+        // Only data that may have changed are read again. The mechanism needs no check: its removal removes its notifications
+        // too.
         guard let notification = try records.notification(id: id) else { return .failure(.unknownNotification(id)) }
         var current = pending
         current.notification.decision = notification.decision
@@ -81,7 +86,7 @@ extension AccountRules {
         return .success(current)
     }
 
-    /// Notes that an answer is about to be sent.
+    /// Records that an answer is about to be sent.
     package static func noteAnswer(
         _ decision: PushNotification.Decision, to pending: PendingAnswer, in records: any AccountWriter
     ) throws(StoreError) {
@@ -89,7 +94,8 @@ extension AccountRules {
         try records.save(SentAnswer(notificationID: pending.notification.id, decision: decision))
     }
 
-    /// Stores what the server has accepted. What was answered first is what counts; what was removed meanwhile stays away.
+    /// Stores an answer that the server has accepted. If the notification already has an answer, that one is kept and returned. A
+    /// notification that was removed in the meantime is not stored again.
     package static func recordAnswer(
         _ decision: PushNotification.Decision, to notification: PushNotification, in records: any AccountWriter
     ) throws(StoreError) -> PushNotification {
@@ -104,32 +110,32 @@ extension AccountRules {
     }
 }
 
-/// A push message that was verified, and what is here of it.
+/// A verified push message with its stored data.
 package struct OpenedMessage: Sendable {
-    /// The server's id of the message.
+    /// The server's message id.
     package let messageID: String
-    /// What it says.
+    /// The content of the message.
     package let message: PushMessage
-    /// Whom it is for.
+    /// The mechanism that the message is for.
     package let mechanism: Mechanism
-    /// The record, if it came before.
+    /// The existing record, if the message arrived before.
     package let known: PushNotification?
 }
 
-/// A notification that somebody wants to answer.
+/// A notification to be answered.
 package struct PendingAnswer: Sendable {
     /// The notification.
     package var notification: PushNotification
-    /// Whom it is for.
+    /// The mechanism that the notification is for.
     package let mechanism: Mechanism
-    /// What to answer it with.
+    /// The push settings of the mechanism, which are needed to answer.
     package let push: PushSettings
-    /// Whose mechanism it is; nil where a store has lost it.
+    /// The account of the mechanism; nil when the store has no such account.
     package let account: Account?
-    /// What was sent before, if that is not known to be settled.
+    /// An answer that was sent earlier and whose outcome is unknown, if there is one.
     package fileprivate(set) var sent: SentAnswer?
 
-    /// Why the notification cannot be answered at `date`; nil when it can.
+    /// Returns the error because of which the notification cannot be answered at `date`; nil when it can be answered.
     package func refusal(at date: Date) -> AuthenticatorError? {
         switch notification.state(at: date) {
         case .pending: nil

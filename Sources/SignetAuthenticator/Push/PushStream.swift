@@ -2,12 +2,12 @@ import SignetCore
 import SignetNetwork
 import Synchronization
 
-/// How far a listener has come, kept from one connection to the next.
+/// The progress of a listener, which continues from one connection to the next.
 struct PushStreamPosition: Sendable {
     var lastEventID: String?
     private var failures = 0
 
-    /// The pause before the next connection: half a second, doubled with every failure in a row up to 30 seconds.
+    /// Returns the pause before the next connection: half a second, doubled with every consecutive failure, up to 30 seconds.
     mutating func nextPause() -> Duration {
         defer { failures += 1 }
         return .milliseconds(min(30_000, 500 << min(failures, 6)))
@@ -18,26 +18,26 @@ struct PushStreamPosition: Sendable {
     }
 }
 
-/// One connection to a desk: turns its bytes into events and remembers the last one that was taken.
+/// One connection to a push stream. It parses the received bytes into events and remembers the last processed event.
 final class PushStream: Sendable {
     private let state: Mutex<(parser: ServerSentEvent.Parser, progress: PushStreamPosition, isOpen: Bool)>
     private let start = ContinuousClock.now
 
-    /// A connection that lasted so long was a good one, even if no message came.
+    /// The duration after which a connection counts as successful, even without a message.
     private static let goodLength = Duration.seconds(30)
 
     init(_ progress: PushStreamPosition) {
         state = Mutex((ServerSentEvent.Parser(), progress, false))
     }
 
-    /// How far the listener has come, as of now.
+    /// The current progress of the listener.
     var progress: PushStreamPosition {
         var progress = state.withLock { $0.progress }
         if ContinuousClock.now - start > Self.goodLength { progress.succeeded() }
         return progress
     }
 
-    /// The events that a piece completes, and whether it is the stream's first.
+    /// Parses a piece of the stream. Returns the events that it completes, and a flag that is true for the first piece.
     func feed(_ piece: [UInt8], from server: Endpoint) throws(TransportError) -> (isFirst: Bool, events: [ServerSentEvent]) {
         let outcome = state.withLock { state in
             defer { state.isOpen = true }
@@ -51,7 +51,7 @@ final class PushStream: Sendable {
         }
     }
 
-    /// Notes that an event has been dealt with: it need not come again.
+    /// Records that an event has been processed, so that the server need not send it again.
     func took(_ event: ServerSentEvent) {
         state.withLock { state in
             if let id = event.id { state.progress.lastEventID = id }
@@ -60,9 +60,10 @@ final class PushStream: Sendable {
     }
 }
 
-/// The `WWW-Authenticate` header by which a desk says what to sign.
+/// The `WWW-Authenticate` header in which a push stream or push gateway sends a nonce to sign.
 enum PushStreamChallenge {
-    /// The nonce for proofs of one scheme. What another scheme would have signed is never signed: a front could be asking for a desk.
+    /// Returns the nonce for proofs of one scheme. Nonces of another scheme are ignored, because a push gateway could pass on the
+    /// nonce of a server's push stream to obtain a valid proof.
     static func nonce(in headers: HTTPHeaders, scheme: String) -> String? {
         for challenge in headers.all("WWW-Authenticate") {
             let parts = challenge.split(separator: " ", maxSplits: 1)
@@ -76,14 +77,15 @@ enum PushStreamChallenge {
     }
 }
 
-/// Where messages of a mechanism are handed out, and how it shows there that it may have them.
+/// The endpoint that delivers the messages of a mechanism, and the credentials for it.
 struct PushStreamCredentials: Sendable {
     let endpoint: Endpoint
     private let mailbox: PushMailbox?
     private let mechanismUID: String
     private let secret: Secret
 
-    /// The server's own desk, or else the push front that the device was registered with; nil when there is neither.
+    /// Creates the credentials for the server's own push stream, or for the push gateway that was named at enrollment. Returns
+    /// nil when there is neither.
     init?(_ push: PushSettings, mechanismUID: String) throws {
         guard let endpoint = push.streamEndpoint ?? push.gatewayEndpoint else { return nil }
         self.endpoint = endpoint
@@ -94,7 +96,7 @@ struct PushStreamCredentials: Sendable {
 
     var scheme: String { mailbox == nil ? PushStreamProof.scheme : PushMailbox.scheme }
 
-    /// The value of the `Authorization` header that answers a nonce.
+    /// Returns the value of the `Authorization` header in response to a nonce.
     func authorization(_ nonce: String) throws -> String {
         let proof = PushStreamProof(mechanismUid: mechanismUID, nonce: nonce)
         return "\(scheme) \(try mailbox?.proof(nonce) ?? CompactJWS.sign(JSON.encode(proof), with: secret))"

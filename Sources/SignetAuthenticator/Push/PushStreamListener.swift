@@ -2,38 +2,38 @@ public import SignetCore
 import SignetNetwork
 import SignetStorage
 
-/// Listens at a server's desk, or at the push front of a server that has none, for the messages of one mechanism, and takes them in as
-/// they come (docs/desk.md, docs/push.md).
+/// A listener for the messages of one mechanism. It connects to the server's push stream, or to the push gateway of a server
+/// without one, and receives messages as they arrive (docs/desk.md, docs/push.md).
 ///
-/// A connection that ends is made again, after a growing pause, from the last message that was seen: nothing is lost while
-/// the line is down or the device is away.
+/// When a connection ends, the listener connects again after a growing pause and continues after the last processed message. No
+/// message is lost while the network or the device is unavailable.
 public struct PushStreamListener: Sendable {
     private let authenticator: Authenticator
     private let mechanismUID: String
 
-    /// What a listener tells while it listens.
+    /// An event that a listener reports.
     public enum Event: Sendable {
-        /// The desk has accepted the proof; messages come from now on.
+        /// The server has accepted the proof; messages arrive from now on.
         case connected
-        /// A message came, was verified and stored. It may be one that was known.
+        /// A message arrived, and was verified and stored. It may be a message that was already stored.
         case received(PushNotification)
-        /// A message came and was refused, or stands in the place of a damaged record; nothing was stored.
+        /// A message arrived and was not stored: it was rejected, or a damaged record is in its place.
         case refused(any Error)
-        /// The connection ended or could not be made, or the store was busy; it is tried again after `pause`, from the last message
-        /// that was taken in.
+        /// The connection ended or could not be established, or the store was busy. The listener tries again after `pause` and
+        /// continues after the last processed message.
         case disconnected(any Error, pause: Duration)
     }
 
-    /// A listener for one push mechanism.
+    /// Creates a listener for one push mechanism.
     public init(_ authenticator: Authenticator, mechanismUID: String) {
         self.authenticator = authenticator
         self.mechanismUID = mechanismUID
     }
 
-    /// Listens until the task is cancelled.
-    /// - Throws: ``AuthenticatorError/Code/noPushStream`` when the mechanism's server has none,
-    ///   ``AuthenticatorError/Code/refusedByServer`` when the desk does not accept the proof, `CancellationError` when the
-    ///   task is cancelled, and what `handle` throws.
+    /// Listens until the task is canceled.
+    /// - Throws: ``AuthenticatorError/Code/noPushStream`` when the mechanism has neither a push stream nor a push gateway,
+    ///   ``AuthenticatorError/Code/refusedByServer`` when the server does not accept the proof, `CancellationError` when the task
+    ///   is canceled, and the errors of `handle`.
     public func run(_ handle: @Sendable (Event) async throws -> Void) async throws {
         guard let push = try await authenticator.mechanism(mechanismUID).push else {
             throw AuthenticatorError.noPush
@@ -57,7 +57,8 @@ public struct PushStreamListener: Sendable {
         }
     }
 
-    /// What the app's handler threw: in an envelope, so that it is not taken for a failure of the desk or of a message.
+    /// A wrapper for an error of the app's handler. It distinguishes such an error from a failure of the connection or a rejected
+    /// message.
     private struct HandlerFailure: Error {
         let error: any Error
     }
@@ -101,7 +102,7 @@ public struct PushStreamListener: Sendable {
         }
     }
 
-    /// Asks without a proof, to be told what to sign.
+    /// Sends a request without a proof to get a nonce.
     private func nonce(of door: PushStreamCredentials) async throws -> String {
         let server = door.endpoint
         let response = try await authenticator.wire.clocks.timed(server) { () async throws(TransportError) in
@@ -124,7 +125,7 @@ public struct PushStreamListener: Sendable {
         } catch let error where error is PushMessageError || error is AuthenticatorError {
             return try await tell(.refused(error))
         } catch let error as StoreError where error.isOfOneRecord {
-            // What stands in its place, or its mechanism, is damaged. The next message may be taken in.
+            // The message's record or its mechanism is damaged. The next message may nevertheless be stored.
             return try await tell(.refused(error))
         }
         try await tell(.received(notification))
@@ -140,13 +141,13 @@ extension AuthenticatorError {
 }
 
 extension Error {
-    /// Whether a listener should connect again: the network, the server and a store that is busy may recover; a refusal, a store
-    /// that fails for good and a caller that has had enough will not.
+    /// True when the listener should connect again. Failures of the network and the server and a busy store may be temporary. A
+    /// rejection by the server, a permanent failure of the store and the cancellation of the task are not.
     fileprivate var isWorthAnotherTry: Bool {
         switch self {
         case let error as TransportError: error.isRetryable
         case let error as AuthenticatorError: error.isRetryable
-        // The message was not taken in: it comes again.
+        // The message was not stored, and the server sends it again.
         case let error as StoreError: error.isRetryable
         default: false
         }

@@ -8,18 +8,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A server's time, as far as its answers tell: a clock that is corrected by their `Date` headers.
+/// A clock that follows a server's time: this machine's clock, corrected by the `Date` headers of the server's responses.
 ///
-/// The header counts whole seconds and is some way old when it comes, so a difference that half the round trip and half a
-/// second explain is none. One of more than a day is not believed: then something else is wrong than a clock.
+/// The header has a resolution of one second and is already old when it arrives. A difference of at most half the round trip plus
+/// half a second therefore counts as zero. A difference of more than a day is ignored, because its cause is not an inaccurate
+/// clock.
 public final class ServerClock: WallClock {
-    /// Differences beyond this are not believed, in seconds.
+    /// The largest accepted difference in seconds. Larger ones are ignored.
     public static let bound: TimeInterval = PushNotification.greatestClockOffset
 
     private let clock: any WallClock
     private let difference = Mutex<TimeInterval?>(nil)
 
-    /// The clock of a server that has not answered yet: `clock`, uncorrected.
+    /// Creates the clock of a server that has not responded yet: `clock` without a correction.
     public init(_ clock: any WallClock) {
         self.clock = clock
     }
@@ -27,14 +28,14 @@ public final class ServerClock: WallClock {
     /// The server's time.
     public var now: Date { clock.now.addingTimeInterval(offset ?? 0) }
 
-    /// How far the server is ahead of this machine, in seconds; nil before its first answer that tells.
+    /// The time by which the server is ahead of this machine, in seconds; nil until a response has told it.
     public var offset: TimeInterval? { difference.withLock { $0 } }
 
-    /// Takes the time of an answer.
+    /// Updates the clock from a response.
     /// - Parameters:
-    ///   - header: The answer's `Date`. One that cannot be read says nothing.
-    ///   - sent: When the request was sent, by this machine.
-    ///   - received: When the answer came, by this machine.
+    ///   - header: The `Date` header of the response. A header that cannot be parsed is ignored.
+    ///   - sent: The time at which the request was sent, by this machine's clock.
+    ///   - received: The time at which the response arrived, by this machine's clock.
     public func learn(_ header: String?, sent: Date, received: Date) {
         guard let header, let date = HTTPDate.date(from: header), received >= sent else { return }
         let halfTrip = received.timeIntervalSince(sent) / 2
@@ -44,7 +45,7 @@ public final class ServerClock: WallClock {
     }
 }
 
-/// The clock of each server that was talked to.
+/// The clocks of the servers that this process has contacted.
 final class ServerClocks: Sendable {
     private struct Origin: Hashable {
         let scheme: String
@@ -61,7 +62,7 @@ final class ServerClocks: Sendable {
         self.clock = clock
     }
 
-    /// The clock of the server at an address.
+    /// Returns the clock of the server at an address.
     func clock(of server: Endpoint) -> ServerClock {
         servers.withLock { servers in
             let origin = Origin(server)
@@ -72,7 +73,7 @@ final class ServerClocks: Sendable {
         }
     }
 
-    /// Makes a request, and takes the time of its answer.
+    /// Runs a request, and updates the server's clock from the response.
     func timed(
         _ server: Endpoint, _ request: () async throws(TransportError) -> HTTPResponse
     ) async throws(TransportError) -> HTTPResponse {

@@ -7,28 +7,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A backup: everything of the accounts, encrypted with a passphrase (docs/format-archive.md).
+/// A backup: all data of the accounts, encrypted with a passphrase (docs/format-archive.md).
 ///
-/// `Authenticator.archive(includingNotifications:skippingDamaged:)` makes one, ``sealed(with:cost:)`` gives its bytes, and
-/// ``init(opening:with:)`` reads them again. ``content`` is what `Authenticator.importAccounts(_:dryRun:)` takes.
+/// `Authenticator.archive(includingNotifications:skippingDamaged:)` creates one, ``sealed(with:cost:)`` returns its bytes, and
+/// ``init(opening:with:)`` decrypts them. `Authenticator.importAccounts(_:dryRun:)` imports ``content``.
 public struct AccountArchive: Sendable, Hashable {
-    /// Every account.
+    /// All accounts.
     public var accounts: [Account]
-    /// Every mechanism, push among them.
+    /// All mechanisms, including push.
     public var mechanisms: [Mechanism]
-    /// The push messages that were to be kept.
+    /// The push messages, if they were included.
     public var notifications: [PushNotification]
-    /// When it was made.
+    /// The time at which the archive was created.
     public let createdAt: Date
-    /// What of an archive that was read cannot be taken over.
+    /// The entries of an opened archive that cannot be read.
     public private(set) var skipped: [SkippedEntry] = []
 
-    /// The format that is written here, and the newest that is read.
+    /// The version of the format that is written, and the newest version that can be read.
     public static let currentVersion = 1
-    /// The most bytes that an archive may have.
+    /// The maximum size of an archive in bytes.
     public static let longest = 256 << 20
 
-    /// An archive of what is given.
+    /// Creates an archive of these values.
     public init(accounts: [Account], mechanisms: [Mechanism], notifications: [PushNotification] = [], createdAt: Date) {
         self.accounts = accounts
         self.mechanisms = mechanisms
@@ -36,15 +36,15 @@ public struct AccountArchive: Sendable, Hashable {
         self.createdAt = createdAt
     }
 
-    /// Whether the bytes begin as an archive does.
+    /// Returns true when the bytes begin like an archive.
     public static func isArchive(_ bytes: [UInt8]) -> Bool { bytes.starts(with: ArchiveHeader.magic) }
 
-    /// The archive as the bytes of a file, encrypted with a passphrase and new random values.
+    /// Returns the bytes of an archive file, encrypted with a passphrase and new random values.
     /// - Parameters:
-    ///   - passphrase: What opens it again. Text in UTF-8 is taken in Unicode's composed form.
-    ///   - cost: What a guess of it costs.
-    /// - Throws: `StoreError` with `invalid` when the passphrase is empty or when the archive would be longer
-    ///   than ``longest``, with `failed` when there is not enough memory.
+    ///   - passphrase: The passphrase that opens the archive. UTF-8 text is converted to Unicode's composed form.
+    ///   - cost: The cost of computing the key from the passphrase.
+    /// - Throws: `StoreError` with `invalid` when the passphrase is empty or the archive would be larger than ``longest``, with
+    ///   `failed` when there is not enough memory.
     public func sealed(with passphrase: Secret, cost: ScryptCost = .standard) throws(StoreError) -> [UInt8] {
         guard passphrase.count > 0 else {
             throw StoreError(.invalid, "make backup", "the passphrase is empty; an empty one protects nothing")
@@ -60,10 +60,11 @@ public struct AccountArchive: Sendable, Hashable {
         return try header.bytes + Sealing.seal(content, with: keys.content, context: header.bytes)
     }
 
-    /// Opens the bytes of a file.
-    /// - Throws: ``ImportError``: ``ImportError/Code/newerVersion``; ``ImportError/Code/damaged`` when it was cut off or changed;
-    ///   ``ImportError/Code/passphraseNeeded``; ``ImportError/Code/wrongPassphrase``; ``ImportError/Code/tooCostly``, before anything is
-    ///   computed, when its cost is one that no Signet writes.
+    /// Opens the bytes of an archive file.
+    /// - Throws: ``ImportError``: ``ImportError/Code/malformed`` when the bytes are not an archive;
+    ///   ``ImportError/Code/newerVersion``; ``ImportError/Code/damaged`` when the file was truncated or changed;
+    ///   ``ImportError/Code/passphraseNeeded``; ``ImportError/Code/wrongPassphrase``; ``ImportError/Code/tooCostly`` when the
+    ///   cost is out of bounds, before anything is computed, or when there is not enough memory.
     public init(opening bytes: [UInt8], with passphrase: Secret?) throws(ImportError) {
         let header = try ArchiveHeader(bytes)
         let passphrase = try ImportFormat.signet.needed(passphrase)
@@ -83,12 +84,12 @@ public struct AccountArchive: Sendable, Hashable {
         try self.init(members: JSONMembers(ImportFormat.signet.json(content, part: "content").object ?? [:]))
     }
 
-    /// What it holds, to be imported, with push endpoints as they are acceptable unless somebody says otherwise.
+    /// The content to import, with the policy `EndpointPolicy.secure` for push endpoints.
     public var content: ImportContent { content(policy: .secure) }
 
-    /// What it holds, to be imported. It is not trusted for having been encrypted: names, ids and addresses must be as an
-    /// enrolment URI may have them, and what is not is skipped.
-    /// - Parameter policy: Which push endpoints are acceptable.
+    /// Returns the content to import. Encryption does not make the content trusted: names, ids and addresses must satisfy the
+    /// rules for enrollment URIs, and entries that don't are skipped.
+    /// - Parameter policy: The rule for acceptable push endpoints.
     public func content(policy: EndpointPolicy) -> ImportContent {
         var gathering = ImportGathering()
         var known: Set<AccountID> = []
@@ -134,7 +135,7 @@ public struct AccountArchive: Sendable, Hashable {
 }
 
 extension Account {
-    /// Whether every text of it may be shown.
+    /// True when all texts of the account are safe to show.
     fileprivate var isSafeToShow: Bool {
         [id.issuer, id.accountName, displayIssuer, displayAccountName, imageURL, backgroundColor, lockingPolicy]
             .allSatisfy { $0?.isSafeToShow ?? true }
@@ -142,7 +143,7 @@ extension Account {
 }
 
 extension Mechanism {
-    /// Why it cannot be taken from a file; nil when it can.
+    /// Returns the reason why the mechanism cannot be imported; nil when it can.
     fileprivate func fault(under policy: EndpointPolicy) -> SkippedEntry? {
         let type = kindName.rawValue
         guard [uid, userID, resourceID, push?.platform].allSatisfy({ $0?.isSafeToShow ?? true }) else {
@@ -191,7 +192,7 @@ extension AccountArchive {
         notifications = try values(PushNotification.self, members, "notifications", type: "notification")
     }
 
-    /// The values of a list; one that cannot be read is named, and the others are taken.
+    /// Decodes the values of a list. Values that cannot be read are added to ``skipped``.
     private mutating func values<Value: StoredForm>(
         _ type: Value.Type, _ members: JSONMembers, _ name: String, type shown: String
     ) throws(ImportError) -> [Value] {

@@ -1,14 +1,16 @@
 import SignetCore
 import SignetStorage
 
-/// An Aegis vault, version 1: a JSON object whose `db` is the content, or its ciphertext in base64. The content is encrypted
-/// by AES-256-GCM with a master key; each slot has a copy of that key, and those of type 1 open by scrypt of a password.
+/// An Aegis vault, version 1. It is a JSON object whose member `db` is the content, or the ciphertext of the content in base64.
+/// The content is encrypted by AES-256-GCM with a master key. Each slot has an encrypted copy of that key; the key of a slot of
+/// type 1 is derived from a password by scrypt.
 enum AegisFile {
     private static let format = ImportFormat.aegis
     private static let newestVersion: Int64 = 1
     private static let newestContent: Int64 = 3
     private static let passwordSlot: Int64 = 1
-    /// More slots than anybody has; each costs a run of scrypt.
+    /// The maximum number of password slots. It exceeds realistic vaults, and limits the cost, because each slot takes one run of
+    /// scrypt.
     private static let mostSlots = 8
 
     static func recognises(_ json: JSONValue) -> Bool { json["header"]?.object != nil && json["db"] != nil }
@@ -62,7 +64,7 @@ enum AegisFile {
         throw format.wrongPassphrase("header.slots")
     }
 
-    /// A slot that a password opens, checked before anything is computed.
+    /// A password slot. Its values are checked before anything is computed.
     private struct Slot {
         private let salt: [UInt8]
         private let cost: ScryptCost
@@ -80,7 +82,7 @@ enum AegisFile {
             sealed = try AegisFile.sealed(key, slot["key_params"], part: "header.slots.key_params")
         }
 
-        /// The master key, nil for another passphrase.
+        /// Returns the master key; nil when the passphrase does not open this slot.
         func open(_ passphrase: Secret) throws(ImportError) -> Secret? {
             do throws(StoreError) {
                 let key = try PassphraseKey.scrypt(passphrase, salt: salt, cost: cost, operation: "open Aegis vault")
@@ -97,7 +99,7 @@ enum AegisFile {
         return ScryptCost(logRounds: rounds.trailingZeroBitCount, blockSize: blockSize, parallelism: lanes)
     }
 
-    /// Nonce, ciphertext and tag in the order in which they are opened.
+    /// Returns nonce, ciphertext and tag in the order that decryption expects.
     private static func sealed(_ ciphertext: [UInt8], _ params: JSONValue?, part: String) throws(ImportError) -> [UInt8] {
         guard let nonce = bytes(params?["nonce"]), nonce.count == 12, let tag = bytes(params?["tag"]), tag.count == 16 else {
             throw format.malformed(part, "the nonce or tag is missing or of a wrong length")

@@ -1,12 +1,12 @@
 import SignetCore
 import SignetStorage
 
-/// An andOTP backup: a JSON list of entries; or the same sealed by AES-256-GCM: the rounds of PBKDF2-HMAC-SHA-1 in four bytes,
-/// a salt of 12 bytes, a nonce of 12 bytes, the ciphertext and the tag.
+/// An andOTP backup. It is a JSON list of entries, or that list encrypted by AES-256-GCM: the number of rounds of
+/// PBKDF2-HMAC-SHA-1 in four bytes, a salt of 12 bytes, a nonce of 12 bytes, the ciphertext and the tag.
 enum AndOTPFile {
     private static let format = ImportFormat.andOTP
     private static let headerLength = 4 + 12
-    /// The app takes about 150,000; ten million keep a machine busy for seconds.
+    /// The accepted numbers of rounds. The app uses about 150,000; ten million take a machine several seconds.
     private static let rounds = 1_000...10_000_000
 
     static func recognises(_ json: JSONValue) -> Bool {
@@ -14,7 +14,8 @@ enum AndOTPFile {
         return entries.isEmpty || entries.contains { $0["secret"] != nil && $0["label"] != nil }
     }
 
-    /// Whether the bytes can be an encrypted backup: no mark says so, so what is not text and has a plausible cost may be one.
+    /// Returns true when the bytes may be an encrypted backup. The format has no magic number, so the test is that the bytes are
+    /// not text and the number of rounds is plausible.
     static func mayBeEncrypted(_ bytes: [UInt8]) -> Bool {
         bytes.count >= headerLength + 12 + 2 + 16 && rounds.contains(rounds(of: bytes))
             && (bytes[0] == 0 || String(validating: bytes, as: UTF8.self) == nil)
@@ -55,12 +56,12 @@ enum AndOTPFile {
         if let issuer = entry["issuer"]?.string {
             (code.issuer, code.account) = (issuer, label)
         } else if let label, let dash = label.firstRange(of: " - ") {
-            // Before there was a member for the issuer, it stood in the label.
+            // Before entries had a member for the issuer, the label contained it.
             (code.issuer, code.account) = (String(label[..<dash.lowerBound]), String(label[dash.upperBound...]))
         } else {
             code.account = label
         }
-        // The first versions knew no other type and did not name it.
+        // The first versions supported only TOTP, and did not write the type.
         code.type = entry["type"]?.string ?? "totp"
         code.setSecret(base32: entry["secret"]?.string)
         code.algorithm = entry["algorithm"]?.string

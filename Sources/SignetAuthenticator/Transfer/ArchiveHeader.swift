@@ -1,13 +1,13 @@
 import SignetCore
 import SignetStorage
 
-/// What stands in clear before the content of an archive; all of it is authenticated with the content.
+/// The plain-text header of an archive. It is authenticated together with the content.
 struct ArchiveHeader {
     static let magic = Array("SIGNETAR".utf8)
     static let saltLength = 16
-    /// Before the nonce.
+    /// The length of the header, which the nonce follows.
     static let length = 53
-    /// All that is not content: the header, the nonce and the tag.
+    /// The total length of header, nonce and tag.
     static let overhead = length + 12 + 16
 
     private static let suite: UInt8 = 1
@@ -17,7 +17,7 @@ struct ArchiveHeader {
     let salt: [UInt8]
     let bytes: [UInt8]
 
-    /// Tells a wrong passphrase from damage.
+    /// The check value that distinguishes a wrong passphrase from damage.
     var check: [UInt8] { Array(bytes[Self.checkStart...]) }
 
     init(cost: ScryptCost, salt: [UInt8], contentLength: Int, check: [UInt8]) {
@@ -28,7 +28,7 @@ struct ArchiveHeader {
         bytes = Self.magic + [UInt8(AccountArchive.currentVersion), Self.suite] + numbers + salt + count + check
     }
 
-    /// Takes the header of an archive, whose length must be what the header says.
+    /// Parses the header of an archive, and checks the length of the archive against the header.
     init(_ archive: [UInt8]) throws(ImportError) {
         guard AccountArchive.isArchive(archive) else {
             throw ImportFormat.signet.malformed("header", "it does not begin as an archive does")
@@ -63,7 +63,7 @@ struct ArchiveHeader {
     }
 }
 
-/// What the passphrase of an archive is made into.
+/// The keys that are derived from the passphrase of an archive.
 struct ArchiveKeys {
     static let checkLength = 16
 

@@ -1,26 +1,27 @@
 import SignetCore
 public import SignetStorage
 
-/// Accounts as `otpauth` URIs, which every other authenticator reads. They hold the secrets in clear.
+/// Accounts as `otpauth` URIs, which other authenticators can read. The URIs contain the secrets in plain text.
 public struct URIExport: Sendable {
     /// The URIs.
     public let uris: [String]
-    /// What the format has no place for, what must not leave a lock, and what cannot be read.
+    /// The mechanisms that are not exported: those that the format cannot represent, those of locked accounts, and records that
+    /// cannot be read.
     public let skipped: [SkippedEntry]
-    /// What accounts of the list have besides, which the format has no place for, by its name, and how often.
+    /// The number of properties of exported accounts that the format cannot represent, by the name of the property.
     public let leftOut: [String: Int]
 
-    /// How many records cannot be read, so that nobody takes the list for a whole one.
+    /// The number of records that cannot be read. A number above 0 shows that the list is incomplete.
     public var damagedCount: Int { skipped.count { $0.reason == .damagedRecord } }
 }
 
 extension Authenticator {
-    /// Everything here, to be sealed as a backup.
+    /// Returns an archive of all data, to be sealed as a backup.
     /// - Parameters:
-    ///   - includingNotifications: Whether push messages that came are kept.
-    ///   - skippingDamaged: Go on without the records that cannot be read.
-    /// - Throws: `StoreError` with `corrupt` when there are such records, unless they are skipped: a backup without them must
-    ///   not pass for a whole one.
+    ///   - includingNotifications: True to include the push messages.
+    ///   - skippingDamaged: True to leave out the records that cannot be read.
+    /// - Throws: `StoreError` with `corrupt` when there are such records and they are not to be skipped, because an incomplete
+    ///   backup must not be mistaken for a complete one.
     public func archive(
         includingNotifications: Bool = false, skippingDamaged: Bool = false
     ) async throws(StoreError) -> AccountArchive {
@@ -37,8 +38,8 @@ extension Authenticator {
         }
     }
 
-    /// The one-time-code mechanisms as `otpauth` URIs. Push mechanisms cannot be among them, since a server knows its device by
-    /// what no URI has; and what is locked is not given out.
+    /// Returns the one-time-code mechanisms as `otpauth` URIs. Push mechanisms cannot be exported, because a URI has no place for
+    /// the data by which the server knows the device. Mechanisms of locked accounts are not exported.
     public func otpauthURIs() async throws -> URIExport {
         var uris: [String] = []
         var skipped: [SkippedEntry] = []

@@ -7,51 +7,53 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What became of each entry of a file.
+/// The result of an import, with the outcome of each entry of the file.
 public struct ImportReport: Sendable, Hashable {
-    /// A mechanism that was taken over.
+    /// A mechanism that was imported.
     public struct Entry: Sendable, Hashable {
-        /// Whose it is.
+        /// The account of the mechanism.
         public let account: AccountID
-        /// What it does.
+        /// The kind of the mechanism.
         public let kind: Mechanism.KindName
     }
 
-    /// An account that came with a lock or with policies, which count for all its mechanisms, those that were here before too.
+    /// An account that gets a lock or policies from the file. They apply to all mechanisms of the account, including those that
+    /// existed before.
     public struct Restriction: Sendable, Hashable {
-        /// Which one.
+        /// The account.
         public let account: AccountID
-        /// The policy that it is locked by since; nil where it came with no lock, or was locked before.
+        /// The policy by which the account is locked since the import; nil when the file has no lock for it, or when it was
+        /// already locked.
         public let lock: String?
-        /// The names of the policies that it did not have before.
+        /// The names of the policies that the account did not have before.
         public let policies: [String]
     }
 
-    /// The mechanisms that were taken over, in the order of the file.
+    /// The imported mechanisms, in the order of the file.
     public internal(set) var imported: [Entry] = []
-    /// The accounts without any mechanism that were taken over.
+    /// The imported accounts without a mechanism.
     public internal(set) var bareAccounts: [AccountID] = []
-    /// The accounts that can be used less than before.
+    /// The accounts that are more restricted than before.
     public internal(set) var restrictions: [Restriction] = []
-    /// How many push messages were taken over.
+    /// The number of imported push messages.
     public internal(set) var notificationCount = 0
-    /// What was not taken over, and why.
+    /// The entries that were not imported, with the reasons.
     public internal(set) var skipped: [SkippedEntry] = []
-    /// What entries had besides, which has no place here, by its name, and how often.
+    /// The number of properties of entries that an import does not support, by the name of the property.
     public internal(set) var leftOut: [String: Int] = [:]
 }
 
 extension Authenticator {
-    /// Stores what a file holds, in one transaction: either everything that the report names as imported is stored, or, when the
-    /// store fails, nothing.
+    /// Stores the content of a file in one transaction: either everything that the report names as imported is stored, or, when
+    /// the store fails, nothing.
     ///
-    /// What is there is never changed: a mechanism whose account has one of its kind, or whose id is taken, is skipped and
-    /// named, and so no HOTP counter ever goes back. An account that is there keeps its names, and gets the policies it lacks and,
-    /// unless it is locked by hand already, the lock of the file.
+    /// Existing mechanisms are never changed. A mechanism is skipped and reported when its account already has a mechanism of the
+    /// same kind, or when its id is in use; therefore no HOTP counter ever moves back. An existing account keeps its names. It
+    /// gets the policies that it doesn't have and, unless it is already locked manually, the lock of the file.
     /// - Parameters:
-    ///   - content: What was read; see ``ImportFormat/read(_:passphrase:policy:)-type.method``.
-    ///   - dryRun: Only say what would be stored.
-    /// - Throws: What the store throws.
+    ///   - content: The content of a file; see ``ImportFormat/read(_:passphrase:policy:)-type.method``.
+    ///   - dryRun: True to return the report without storing anything.
+    /// - Throws: The errors of the store.
     public func importAccounts(_ content: ImportContent, dryRun: Bool = false) async throws(StoreError) -> ImportReport {
         let now = clock.now
         if dryRun {
@@ -72,7 +74,7 @@ extension Authenticator {
     }
 }
 
-/// What an import would write into a store as it is.
+/// The changes that an import would make to the current content of a store.
 struct ImportPlan {
     private(set) var accounts: [Account] = []
     private(set) var mechanisms: [Mechanism] = []
@@ -81,7 +83,7 @@ struct ImportPlan {
     private var uids: Set<String> = []
     private var notificationIDs: Set<String> = []
     private let now: Date
-    /// Whether some mechanism here cannot be read; nil where nobody has asked yet.
+    /// True when any stored mechanism cannot be read; nil before this was determined.
     private var hasDamagedMechanism: Bool?
 
     init(_ content: ImportContent, now: Date, in records: any AccountReader) throws(StoreError) {
@@ -152,7 +154,8 @@ struct ImportPlan {
         report.imported.append(ImportReport.Entry(account: id, kind: mechanism.kindName))
     }
 
-    /// Whether a mechanism of the account cannot be read, or one of which nobody knows whose it is.
+    /// Returns true when a mechanism of the account may be among the records that cannot be read: the account's index names such
+    /// a record, or the index itself is missing or cannot be read.
     private mutating func mayHoldDamagedMechanism(
         _ id: AccountID, in records: any AccountReader
     ) throws(StoreError) -> Bool {
@@ -196,7 +199,8 @@ struct ImportPlan {
 
     private mutating func skip(_ entry: SkippedEntry) { report.skipped.append(entry) }
 
-    /// What a look-up finds; nil when a record is there and cannot be read, so that writing would destroy it.
+    /// Runs a lookup and returns its result; returns nil when the record exists but cannot be read, so that the caller does not
+    /// overwrite it.
     private static func whole<Value>(_ lookUp: () throws(StoreError) -> Value?) throws(StoreError) -> Value?? {
         do throws(StoreError) {
             return .some(try lookUp())
@@ -208,7 +212,7 @@ struct ImportPlan {
 }
 
 extension ImportReport.Restriction {
-    /// Nil where nothing has come.
+    /// Creates the restriction between two states of an account. Returns nil when the account has no new lock or policy.
     fileprivate init?(_ account: Account, before: Account?) {
         self.account = account.id
         lock = before?.lockingPolicy == nil ? account.lockingPolicy : nil
@@ -236,7 +240,8 @@ extension Account {
             policies: imported.policies, lockingPolicy: imported.lockingPolicy)
     }
 
-    /// With the rules of the file besides its own: a secret must not come under weaker rules than it had.
+    /// Returns the account with the policies and the lock of the file in addition to its own. An imported secret must not become
+    /// usable under weaker rules than it had.
     fileprivate func strengthened(by imported: ImportedAccount) -> Account {
         var account = self
         account.policies.merge(imported.policies) { own, _ in own }

@@ -1,35 +1,35 @@
 import SignetCore
 
-/// One entry of another authenticator's export: what makes one-time codes, and whose they are. All formats have the same
-/// members under different names, so what is acceptable is decided here, once.
+/// One entry of another authenticator's export: the settings of one-time codes and their account. All formats have the same
+/// members under different names, so this type validates the members for all formats.
 struct ForeignCode {
-    /// Which entry of the file it is, from 1.
+    /// The number of the entry in the file, from 1.
     let number: Int
     var issuer: String?
     var account: String?
-    /// The issuer that a person sees; one that is none to show is that of the code.
+    /// The issuer to show; nil when it is the issuer of the code.
     var displayIssuer: String?
-    /// `totp`, `hotp`, or what a file calls a kind of its own; in any case.
+    /// The type: `totp`, `hotp`, or another type of the file format, in upper or lower case.
     var type: String?
-    /// The key in base32, or as bytes.
+    /// The secret, decoded from base32 or taken as bytes.
     var secret: Result<[UInt8], InvalidEncoding>?
     var algorithm: String?
     var digits: Int64?
-    /// In seconds.
+    /// The period in seconds.
     var period: Int64?
-    /// The next counter that may be used.
+    /// The next unused counter.
     var counter: Int64?
 
     init(number: Int) {
         self.number = number
     }
 
-    /// The secret as most formats write it.
+    /// Sets the secret from base32, the encoding of most formats.
     mutating func setSecret(base32 text: String?) {
         secret = text.map { text in Result { () throws(InvalidEncoding) in try Base32.decode(text) } }
     }
 
-    /// Adds the entry to what was gathered, or says there why not.
+    /// Adds the entry to the gathered content, or adds the reason why it is skipped.
     func add(to gathering: inout ImportGathering) {
         switch mechanism() {
         case .success(let mechanism):
@@ -40,18 +40,19 @@ struct ForeignCode {
         }
     }
 
-    /// The entry as a mechanism, or why it is none.
+    /// Returns the entry as a mechanism, or the reason why it cannot be imported.
     func mechanism() -> Result<ImportedMechanism, Skipped> {
         settings().map { ImportedMechanism(kind: .oath($0)) }
             .mapError { Skipped(entry: SkippedEntry(name, type: shownType, $0.reason, $0.detail)) }
     }
 
-    /// An entry that cannot be taken over.
+    /// The error for an entry that cannot be imported.
     struct Skipped: Error {
         let entry: SkippedEntry
     }
 
-    /// Whose it is. As in an enrolment URI, a missing issuer is the account name and a missing account name is `Untitled`.
+    /// The account. As in an enrollment URI, a missing issuer is replaced by the account name, and a missing account name by
+    /// `Untitled`.
     var id: AccountID {
         let account = account?.trimmingWhitespace() ?? ""
         let issuer = issuer?.trimmingWhitespace() ?? ""
@@ -65,7 +66,7 @@ struct ForeignCode {
         (issuer ?? account).map { $0.isEmpty } ?? true ? "entry \(number)" : id.reportName
     }
 
-    /// The kinds that a report calls by their names. What else stands there could be anything.
+    /// The types that a report may name. The text of any other type is untrusted and is reported as `unknown`.
     private static let knownTypes: Set<String> = ["totp", "hotp", "steam", "yandex", "motp", "blizzard"]
 
     private var shownType: String {

@@ -1,23 +1,23 @@
 import SignetCore
 
-/// What one QR code of Google Authenticator's export says: `otpauth-migration://offline?data=`, then a Protocol Buffers message
-/// in base64. An export of many accounts is a batch of several codes.
+/// The content of one QR code of Google Authenticator's export: `otpauth-migration://offline?data=` and a Protocol Buffers
+/// message in base64. An export of many accounts is a batch of several QR codes.
 struct GoogleMigration {
-    /// Which export it belongs to.
+    /// The id of the export.
     let batch: UInt64
-    /// How many codes the export has, and which of them this is, from 0.
+    /// The number of QR codes in the export, and the index of this one, from 0.
     let count: Int
     let index: Int
-    /// The message itself.
+    /// The bytes of the message.
     let payload: [UInt8]
     private let entries: [ForeignCode]
 
     private static let format = ImportFormat.google
     private static let newestVersion: UInt64 = 2
-    /// More codes than anybody scans.
+    /// The maximum number of QR codes in an export, which exceeds realistic exports.
     private static let mostCodes = 1_000
 
-    /// How many entries it has, whatever becomes of them.
+    /// The number of entries, including those that will be skipped.
     var entryCount: Int { entries.count }
 
     func add(to gathering: inout ImportGathering) {
@@ -30,7 +30,7 @@ struct GoogleMigration {
         else {
             throw format.malformed("line \(line)", "data: required, and not there")
         }
-        // A `+` that was not escaped is a `+` of base64.
+        // A `+` that was not percent-encoded is a `+` of base64.
         guard let text = data.percentDecoded(), let payload = try? Base64.decode(text) else {
             throw format.malformed("line \(line)", "data: not base64")
         }
@@ -80,7 +80,7 @@ struct GoogleMigration {
             }
         }
         (code.issuer, code.account) = names(label: texts[2] ?? "", issuer: texts[3] ?? "")
-        // 0 is "not said": the defaults of the field, as the app takes them.
+        // The value 0 means unspecified. The app uses the default of the field then.
         code.algorithm = [0: "SHA1", 1: "SHA1", 2: "SHA256", 3: "SHA512", 4: "MD5"][numbers[4] ?? 0] ?? "unknown"
         code.digits = [0: 6, 1: 6, 2: 8][numbers[5] ?? 0] ?? 0
         code.type = [0: "totp", 1: "hotp", 2: "totp"][numbers[6] ?? 0] ?? "unknown"
@@ -88,7 +88,7 @@ struct GoogleMigration {
         return code
     }
 
-    /// The label may begin with the issuer, as that of a URI.
+    /// Splits a label. It may begin with the issuer, as the label of an `otpauth` URI.
     private static func names(label: String, issuer: String) -> (issuer: String, account: String) {
         guard let colon = label.firstIndex(of: ":") else { return (issuer, label) }
         let before = String(label[..<colon]).trimmingWhitespace()
@@ -97,13 +97,13 @@ struct GoogleMigration {
     }
 }
 
-/// The codes of exports that were given, and those that were not.
+/// The QR codes of exports that were given, from which the missing ones are determined.
 struct MigrationBatches {
     private var given: [UInt64: (count: Int, indices: Set<Int>)] = [:]
     private var payloads: Set<[UInt8]> = []
 
-    /// Takes note of a code; false when the very same was given before. Numbers alone do not say so: not every program that
-    /// writes such codes numbers them.
+    /// Records a QR code. Returns false when a code with the same payload was given before. The payload decides, because not
+    /// every program that writes such codes numbers them.
     mutating func isNew(_ part: GoogleMigration) -> Bool {
         var known = given[part.batch] ?? (part.count, [])
         known.count = max(known.count, part.count)
@@ -112,7 +112,8 @@ struct MigrationBatches {
         return payloads.insert(part.payload).inserted
     }
 
-    /// The most codes that are named one by one. An export that a person has scanned never misses so many.
+    /// The maximum number of missing QR codes that are reported one by one. Real exports are smaller; above it, each export gets
+    /// one entry.
     private static let mostNamed = 1_000
 
     func addMissing(to gathering: inout ImportGathering) {
@@ -138,7 +139,7 @@ struct MigrationBatches {
     }
 }
 
-/// The wire form of Protocol Buffers, as far as it is needed: numbers and byte strings; fields of other forms are passed over.
+/// A reader of the Protocol Buffers wire format for integers and byte strings. Fields of other types are skipped.
 enum ProtobufFields {
     enum Value {
         case integer(UInt64)
@@ -170,7 +171,7 @@ enum ProtobufFields {
         rest = rest.dropFirst(count)
     }
 
-    /// Seven bits a byte, the lowest first; ten bytes at most.
+    /// Reads a varint: seven bits a byte, lowest bits first, at most ten bytes.
     private static func integer(_ rest: inout ArraySlice<UInt8>) throws -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: 0, to: 70, by: 7) {

@@ -6,24 +6,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a file of another authenticator, or a backup of this one, holds; nothing of it is stored yet.
+/// The content of another authenticator's file or of a backup, before it is stored.
 ///
-/// ``ImportFormat/read(_:passphrase:policy:)-type.method`` makes it, and `Authenticator.importAccounts(_:dryRun:)` stores it. Each entry of the file
-/// is in ``accounts``, in ``notifications``, or with a reason in ``skipped``.
+/// ``ImportFormat/read(_:passphrase:policy:)-type.method`` creates it, and `Authenticator.importAccounts(_:dryRun:)` stores it.
+/// Each entry of the file is in ``accounts``, in ``notifications``, or with a reason in ``skipped``.
 public struct ImportContent: Sendable, Hashable {
-    /// The accounts with their mechanisms, in the order of the file. No two have the same id.
+    /// The accounts with their mechanisms, in the order of the file. Their ids are unique.
     public var accounts: [ImportedAccount] = []
-    /// Push messages that came before.
+    /// The push messages of the file.
     public var notifications: [PushNotification] = []
-    /// The entries that cannot be taken over, and why.
+    /// The entries that cannot be imported, with the reasons.
     public var skipped: [SkippedEntry] = []
-    /// What entries have besides, which has no place here, by its name (`icon`, `group`), and how often.
+    /// The number of properties of entries that an import does not support, by the name of the property (`icon`, `group`).
     public var leftOut: [String: Int] = [:]
 
-    /// The content of an empty file.
+    /// Creates empty content.
     public init() {}
 
-    /// The content of several files as one. What several have is taken from the first.
+    /// Returns the content of several files as one. When several files have the same entry, the first one is used.
     public static func combined(_ contents: [ImportContent]) -> ImportContent {
         guard contents.count != 1 else { return contents[0] }
         var gathering = ImportGathering()
@@ -31,37 +31,37 @@ public struct ImportContent: Sendable, Hashable {
         return gathering.content
     }
 
-    /// How many mechanisms there are in all accounts.
+    /// The number of mechanisms in all accounts.
     public var mechanismCount: Int { accounts.reduce(0) { $0 + $1.mechanisms.count } }
 }
 
-/// An account as a file has it.
+/// An account from a file.
 public struct ImportedAccount: Sendable, Hashable {
-    /// Issuer and name.
+    /// The issuer and the account name.
     public let id: AccountID
-    /// The issuer to show, if the person chose another.
+    /// The issuer to show, if the user chose another one.
     public var displayIssuer: String?
-    /// The name to show, if the person chose another.
+    /// The account name to show, if the user chose another one.
     public var displayAccountName: String?
-    /// The address of a logo.
+    /// The URL of a logo.
     public var imageURL: String?
-    /// A colour, `#` and hexadecimal digits.
+    /// A color as `#` and hexadecimal digits.
     public var backgroundColor: String?
-    /// When it was enrolled, if the file says so.
+    /// The time of enrollment, if the file has it.
     public var timeAdded: Date?
-    /// The policies of the issuer: names and parameters.
+    /// The policies of the issuer, with their parameters by name.
     public var policies: [String: JSONValue] = [:]
-    /// The policy named when the account was locked by hand.
+    /// The policy that was named when the account was locked manually.
     public var lockingPolicy: String?
-    /// What it can do: at most one mechanism of a kind.
+    /// The mechanisms, at most one of each kind.
     public var mechanisms: [ImportedMechanism] = []
 
-    /// An account with nothing but an identity.
+    /// Creates an account that has only an identity.
     public init(id: AccountID) {
         self.id = id
     }
 
-    /// Takes what another file says of the same account: what is missing here, and every policy and lock.
+    /// Merges another file's data of the same account. Values that are missing here are added, and so are policies and the lock.
     mutating func merge(_ other: ImportedAccount) {
         displayIssuer = displayIssuer ?? other.displayIssuer
         displayAccountName = displayAccountName ?? other.displayAccountName
@@ -73,20 +73,20 @@ public struct ImportedAccount: Sendable, Hashable {
     }
 }
 
-/// A mechanism as a file has it.
+/// A mechanism from a file.
 public struct ImportedMechanism: Sendable, Hashable {
-    /// The id that a server knows it by; nil when the format has none, and a new one will do.
+    /// The id by which a server knows the mechanism; nil when the format has none, and the import generates one.
     public var uid: String?
-    /// What it can do.
+    /// The kind of the mechanism, with its settings.
     public var kind: Mechanism.Kind
-    /// When it was enrolled, if the file says so.
+    /// The time of enrollment, if the file has it.
     public var timeAdded: Date?
     /// The user's id on the server.
     public var userID: String?
     /// The device's id on the server.
     public var resourceID: String?
 
-    /// A mechanism of which nothing else is known.
+    /// Creates a mechanism with only these values.
     public init(uid: String? = nil, kind: Mechanism.Kind) {
         self.uid = uid
         self.kind = kind
@@ -96,43 +96,43 @@ public struct ImportedMechanism: Sendable, Hashable {
     public var kindName: Mechanism.KindName { Mechanism.KindName(kind) }
 }
 
-/// An entry that was not taken over, for a report. It holds nothing secret.
+/// An entry that was not imported, for a report. It contains no secrets.
 public struct SkippedEntry: Sendable, Hashable {
-    /// Why an entry was not taken over.
+    /// The reason why an entry was not imported.
     public enum Reason: String, Sendable, CaseIterable {
-        /// The same secret is there already under the same name.
+        /// The same secret is already stored under the same name.
         case duplicate
-        /// Another secret is there under the same name: an account has one mechanism of a kind.
+        /// Another secret is stored under the same name; an account has one mechanism of each kind.
         case nameTaken
-        /// It makes codes of a kind that is not made here.
+        /// The type of the codes is not supported.
         case unsupportedType
-        /// Its codes are made with a hash function that is not used here.
+        /// The hash function of the codes is not supported.
         case unsupportedAlgorithm
-        /// Its codes are shorter or longer than any here.
+        /// The number of digits of the codes is not supported.
         case unsupportedDigits
-        /// A part of it is missing, or is nothing that such an entry could have.
+        /// A part of the entry is missing or invalid.
         case invalid
-        /// It invites to register with a server, which an import does not do.
+        /// The entry is an invitation to register with a server, which an import does not do.
         case needsServer
-        /// It stands in a part of the export that was not given.
+        /// The entry is in a part of the export that was not given.
         case missingPart
-        /// It belongs to a mechanism that is neither in the file nor here.
+        /// The entry belongs to a mechanism that is neither in the file nor in the store.
         case orphaned
-        /// The store has a record in its place that cannot be read, and must not be lost.
+        /// The store has a record in its place that cannot be read and must not be lost.
         case damagedRecord
-        /// The format has no place for it.
+        /// The export format cannot represent the entry.
         case notExpressible
-        /// Its account is locked.
+        /// The account of the entry is locked.
         case locked
     }
 
-    /// Whom it belongs to, as `issuer: account`, or which entry of the file it is. Safe to show.
+    /// The account as `issuer: account`, or the number of the entry in the file. The text is safe to show.
     public let name: String
-    /// What it is: `totp`, `hotp`, `push`, `steam`, `notification`, …
+    /// The type of the entry: `totp`, `hotp`, `push`, `steam`, `notification`, …
     public let type: String
-    /// Why it was not taken over.
+    /// The reason why the entry was not imported.
     public let reason: Reason
-    /// The same in words, and the way on where there is one.
+    /// A description of the reason for people, with advice where there is some.
     public let detail: String
 
     init(_ name: String, type: String, _ reason: Reason, _ detail: String) {
@@ -142,7 +142,7 @@ public struct SkippedEntry: Sendable, Hashable {
         self.detail = detail
     }
 
-    /// Without what could steer a terminal, and no longer than a line.
+    /// Returns the name without characters that could control a terminal, and limited in length.
     private static func shown(_ name: String) -> String {
         let safe = name.unicodeScalars.prefix(4 * longestName).filter { String($0).isSafeToShow }
         var text = String.UnicodeScalarView()
@@ -154,7 +154,7 @@ public struct SkippedEntry: Sendable, Hashable {
 }
 
 extension AccountID {
-    /// `issuer: account`, as reports name it.
+    /// The identity as `issuer: account`, the form of reports.
     var reportName: String { "\(issuer): \(accountName)" }
 }
 
@@ -168,13 +168,13 @@ extension Mechanism.KindName {
     }
 }
 
-/// Gathers the entries of a file into accounts.
+/// A collector of the entries of a file that groups them by account.
 struct ImportGathering {
     private(set) var content = ImportContent()
     private var places: [AccountID: Int] = [:]
     private var refused: Set<AccountID> = []
 
-    /// Takes nothing of an account: without its own entry nobody knows its locks and policies.
+    /// Rejects all mechanisms of an account. Without the account's own entry its lock and policies are unknown.
     mutating func refuse(_ id: AccountID) {
         refused.insert(id)
         guard let place = places[id] else { return }
@@ -189,7 +189,7 @@ struct ImportGathering {
                 "its account cannot be taken over, and with it what protects it"))
     }
 
-    /// Adds a mechanism to its account, which is made at its first. A second one of a kind is skipped.
+    /// Adds a mechanism to its account, and creates the account if needed. A second mechanism of the same kind is skipped.
     mutating func add(_ mechanism: ImportedMechanism, to id: AccountID) {
         if refused.contains(id) { return skipOrphan(mechanism, of: id) }
         let place = place(of: id)
@@ -200,7 +200,7 @@ struct ImportGathering {
         skip(.occupied(id, by: other.kind, offered: mechanism.kind, where: "in the file"))
     }
 
-    /// Changes what is known of an account itself.
+    /// Changes the data of an account, and creates the account if needed.
     mutating func describe(_ id: AccountID, _ change: (inout ImportedAccount) -> Void) {
         change(&content.accounts[place(of: id)])
     }
@@ -237,7 +237,7 @@ struct ImportGathering {
 }
 
 extension SkippedEntry {
-    /// An account has a mechanism of this kind already: the same, or another.
+    /// Returns the entry for a mechanism whose account already has one of the same kind, with the same or another secret.
     static func occupied(_ id: AccountID, by existing: Mechanism.Kind, offered: Mechanism.Kind, where place: String) -> Self {
         let type = Mechanism.KindName(offered).rawValue
         guard existing.hasSameSecret(as: offered) else {
@@ -254,7 +254,8 @@ extension SkippedEntry {
 }
 
 extension Mechanism.Kind {
-    /// Whether both make the same codes or answers; where a counter stands does not matter.
+    /// True when both have the same secret and settings, so that they produce the same codes or answers. The positions of
+    /// counters are ignored.
     fileprivate func hasSameSecret(as other: Mechanism.Kind) -> Bool {
         switch (self, other) {
         case (.oath(let left), .oath(let right)):

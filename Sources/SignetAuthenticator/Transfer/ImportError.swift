@@ -1,35 +1,36 @@
-/// Why a file could not be read at all: which part of it, and what is wrong. It never contains anything of the file.
+/// An error that prevents the reading of a whole file, with the part of the file that caused it. It never contains content of the
+/// file.
 public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of an error.
     public enum Code: String, Sendable, CaseIterable {
-        /// It is of no format that is known here.
+        /// The format of the file is unknown.
         case unknownFormat
-        /// It is not what a file of its format is.
+        /// The file violates its format.
         case malformed
-        /// It was written by a newer version of its program than is known here.
+        /// A newer version of the program has written the file than is supported here.
         case newerVersion
-        /// It is larger, or holds more, than is read.
+        /// The file is too large or has too many entries.
         case tooLarge
-        /// It asks for more computing than any program of its kind does.
+        /// Opening the file takes more computation than any program of its kind requires.
         case tooCostly
-        /// It is encrypted, and no passphrase was given.
+        /// The file is encrypted, and no passphrase was given.
         case passphraseNeeded
-        /// The passphrase is another one. Where a format cannot tell that from damage, the reason says so.
+        /// The passphrase is wrong. When a format cannot distinguish this from damage, the reason says so.
         case wrongPassphrase
-        /// It was changed or cut off since it was written.
+        /// The file was changed or truncated after it was written.
         case damaged
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public let code: Code
-    /// The format it was read as.
+    /// The format as which the file was read; nil when it is unknown.
     public let format: ImportFormat?
-    /// The wrong part, for example `header.slots`.
+    /// The part that caused the error, for example `header.slots`.
     public let part: String
-    /// What is wrong, in words, and the way on where there is one.
+    /// A description of the error for people, with advice where there is some.
     public let reason: String
 
-    /// Format, part and reason.
+    /// The format, the part and the reason.
     public var description: String { [format?.title, part, reason].compactMap { $0 }.joined(separator: ": ") }
 
     init(_ code: Code, _ format: ImportFormat?, _ part: String, _ reason: String) {

@@ -1,12 +1,12 @@
 public import SignetCore
 
-/// The formats that accounts can be read from.
+/// The file formats from which accounts can be imported.
 ///
-/// Reading is a function of the bytes alone: it asks nobody, stores nothing, and is bounded in what it takes.
+/// Reading depends on the bytes alone. It asks the user nothing, stores nothing, and limits the sizes that it accepts.
 public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
-    /// The encrypted archive of this program (docs/format-archive.md).
+    /// The encrypted archive of Signet (docs/format-archive.md).
     case signet
-    /// The JSON of the ForgeRock SDKs, Android and legacy iOS: accounts, mechanisms and notifications.
+    /// The JSON of the ForgeRock SDKs for Android and iOS (legacy), with accounts, mechanisms and notifications.
     case forgerock
     /// An Aegis vault, plain or encrypted by a password.
     case aegis
@@ -14,21 +14,21 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case twoFAS = "2fas"
     /// An andOTP backup, plain or encrypted by a password.
     case andOTP = "andotp"
-    /// `otpauth` URIs, one a line.
+    /// `otpauth` URIs, one per line.
     case otpauth
-    /// `otpauth-migration` URIs of Google Authenticator, one a line.
+    /// `otpauth-migration` URIs of Google Authenticator, one per line.
     case google
 
-    /// The most bytes that are read of any file; an archive may have more: ``AccountArchive/longest``.
+    /// The maximum size in bytes of a file that is not an archive. The limit for archives is ``AccountArchive/longest``.
     public static let longest = 64 << 20
 
-    /// The most entries that are read of one file.
+    /// The maximum number of entries in a file.
     static let mostEntries = 100_000
 
-    /// The most bytes that are read of a file of this format.
+    /// The maximum size in bytes of a file of this format.
     public var longest: Int { self == .signet ? AccountArchive.longest : Self.longest }
 
-    /// What people call it.
+    /// The name of the format for people.
     public var title: String {
         switch self {
         case .signet: "Signet archive"
@@ -41,7 +41,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The format of a file, by its content; nil when it is none of these.
+    /// Returns the format of a file according to its content; nil when the format is unknown.
     public static func detect(_ bytes: [UInt8]) -> ImportFormat? {
         let bytes = withoutByteOrderMark(bytes)
         if AccountArchive.isArchive(bytes) { return .signet }
@@ -62,7 +62,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         return AndOTPFile.recognises(json) ? .andOTP : nil
     }
 
-    /// The file without what some editors put before its first character.
+    /// Returns the bytes without the UTF-8 byte order mark that some editors write at the beginning.
     private static func withoutByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         return bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
@@ -73,9 +73,9 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     /// Reads a file of this format.
     /// - Parameters:
     ///   - bytes: The whole file.
-    ///   - passphrase: What it is encrypted with, if it is.
-    ///   - policy: Which push endpoints are acceptable.
-    /// - Throws: ``ImportError``; with ``ImportError/Code/passphraseNeeded`` read it again with a passphrase.
+    ///   - passphrase: The passphrase of an encrypted file.
+    ///   - policy: The rule for acceptable push endpoints.
+    /// - Throws: ``ImportError``. After ``ImportError/Code/passphraseNeeded``, read the file again with a passphrase.
     public func read(
         _ bytes: [UInt8], passphrase: Secret? = nil, policy: EndpointPolicy = .secure
     ) throws(ImportError) -> ImportContent {
@@ -93,8 +93,8 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Reads a file of whatever format it is.
-    /// - Throws: ``ImportError``, with ``ImportError/Code/unknownFormat`` when it is of none.
+    /// Reads a file after detecting its format.
+    /// - Throws: ``ImportError``, with ``ImportError/Code/unknownFormat`` when the format cannot be detected.
     public static func read(
         _ bytes: [UInt8], passphrase: Secret? = nil, policy: EndpointPolicy = .secure
     ) throws(ImportError) -> ImportContent {
@@ -102,7 +102,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         return try format.read(bytes, passphrase: passphrase, policy: policy)
     }
 
-    /// The error for a file of no known format.
+    /// The error for a file of an unknown format.
     package static var unknown: ImportError {
         ImportError(
             .unknownFormat, nil, "file",
@@ -114,7 +114,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
 extension ImportFormat {
     func malformed(_ part: String, _ reason: String) -> ImportError { ImportError(.malformed, self, part, reason) }
 
-    /// The JSON of a file, or of what was encrypted in it.
+    /// Parses JSON that is the file or was encrypted in it.
     func json(_ bytes: [UInt8], part: String = "file") throws(ImportError) -> JSONValue {
         do {
             return try JSON.value(of: bytes)
@@ -123,7 +123,7 @@ extension ImportFormat {
         }
     }
 
-    /// An array of entries, not too long.
+    /// Returns the entries of a JSON array, whose number is limited.
     func entries(_ value: JSONValue?, part: String) throws(ImportError) -> [JSONValue] {
         guard let entries = value?.array else { throw malformed(part, "a list was expected") }
         guard entries.count <= Self.mostEntries else {
@@ -132,14 +132,14 @@ extension ImportFormat {
         return entries
     }
 
-    /// The error for a passphrase that does not open what it should.
+    /// Returns the error for a passphrase that does not open the file.
     func wrongPassphrase(_ part: String, orDamaged: Bool = true) -> ImportError {
         ImportError(
             .wrongPassphrase, self, part,
             "the passphrase is not the one it was encrypted with" + (orDamaged ? ", or the file is damaged" : ""))
     }
 
-    /// The passphrase, or the error that says that there must be one.
+    /// Returns the passphrase, or throws ``ImportError/Code/passphraseNeeded`` when it is nil.
     func needed(_ passphrase: Secret?) throws(ImportError) -> Secret {
         guard let passphrase else {
             throw ImportError(.passphraseNeeded, self, "file", "it is encrypted; its passphrase is needed")

@@ -6,29 +6,31 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Accounts, mechanisms and notifications as the ForgeRock SDKs write them (protocol/authenticator.md section 7.2), Android's and
-/// the legacy one of iOS. The SDKs write single objects and leave it to an app how it puts them together, so each is taken for
-/// what its members say, in lists, in objects by whatever names, inside of another one, as JSON inside of strings, or one a line.
+/// Accounts, mechanisms and notifications in the JSON of the ForgeRock SDK for Android and of the legacy one for iOS
+/// (protocol/authenticator.md section 7.2). The SDKs write single objects, and each app decides how to combine them. The reader
+/// therefore recognizes each object by its members. Objects may be in lists, in objects under any names, inside each other, in
+/// strings that contain JSON, or one per line.
 enum LegacySDKFile {
     private static let format = ImportFormat.forgerock
-    /// An app's own wrapping is not deeper.
+    /// The maximum depth of nesting. Apps do not nest their objects deeper.
     private static let deepest = 8
-    /// The members of a record that hold JSON or texts of somebody else's, in which nothing of the app's is.
+    /// The members of a record whose JSON or text comes from an issuer, a server or the user. They never contain records of the
+    /// app.
     private static let ownMembers: Set<String> = [
         "issuer", "accountName", "displayIssuer", "displayAccountName", "policies", "message", "customPayload", "contextInfo",
         "claims",
     ]
 
-    /// What an object of a file is.
+    /// The type of an object in a file.
     private enum Record {
         case account(JSONMembers)
         case mechanism(JSONMembers)
         case notification(JSONMembers)
         case deviceToken
-        /// Something that may have been one of these, and why it is none.
+        /// An object that may have been meant as one of these types, with the reason why it cannot be read.
         case unknown(String)
 
-        /// Nil for an object that is an app's own wrapping.
+        /// Creates a record from an object; returns nil for an object that only wraps others.
         init?(_ members: [String: JSONValue]) {
             func has(_ names: String...) -> Bool { names.allSatisfy { members[$0] != nil } }
             if has("mechanismUID", "secret") || has("mechanismUID", "type") {
@@ -40,7 +42,7 @@ enum LegacySDKFile {
             } else if has("tokenId") {
                 self = .deviceToken
             } else if !members.isEmpty, members.values.allSatisfy(\.isPlain) {
-                // An object that holds no other and says too little.
+                // An object that contains no other object and lacks the members of the known types.
                 self = .unknown("it has not the members of an account, a mechanism or a notification")
             } else {
                 return nil
@@ -57,7 +59,7 @@ enum LegacySDKFile {
         return isThere
     }
 
-    /// Whether the first line is an object that says something here.
+    /// Returns true when the first line is an object with a known record.
     static func isListOfObjects(_ bytes: [UInt8]) -> Bool {
         guard let line = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first else { return false }
         return (try? JSON.value(of: line)).map(recognises) ?? false
@@ -116,7 +118,7 @@ enum LegacySDKFile {
         case .object(let members):
             let record = Record(members)
             if let record { try body(record) }
-            // An app may have put what belongs to a record into it.
+            // An app may nest records inside a record.
             for (name, member) in members.sorted(by: { $0.key < $1.key }) where record == nil || !ownMembers.contains(name) {
                 try forEachRecord(in: member, depth: depth + 1, body)
             }
@@ -124,7 +126,8 @@ enum LegacySDKFile {
             for element in elements { try forEachRecord(in: element, depth: depth + 1, body) }
         case .string(let text):
             guard let json = try? JSON.value(of: text.utf8) else {
-                // Text may begin with a bracket; with a brace it was JSON.
+                // A string that begins with a bracket may be ordinary text. A string that begins with a brace is taken for broken
+                // JSON.
                 return text.opening == UInt8(ascii: "{") ? try body(.unknown("it is JSON inside of a string, and broken")) : ()
             }
             try forEachRecord(in: json, depth: depth + 1, body)
@@ -134,7 +137,7 @@ enum LegacySDKFile {
 
     // MARK: Accounts
 
-    /// Why a record cannot be taken over.
+    /// The error for a record that cannot be imported.
     private struct Fault: Error {
         let detail: String
     }
@@ -146,7 +149,7 @@ enum LegacySDKFile {
         return AccountID(issuer: issuer, accountName: name)
     }
 
-    /// Text that is safe to show; nil when it is absent or empty.
+    /// Returns a text that is safe to show; nil when the member is absent or empty.
     private static func text(_ members: JSONMembers, _ name: String) throws(Fault) -> String? {
         guard let text = members[name]?.string, !text.isEmpty else { return nil }
         guard text.isSafeToShow else {
@@ -155,7 +158,7 @@ enum LegacySDKFile {
         return text
     }
 
-    /// A moment in milliseconds since 1970.
+    /// Returns a date that is stored as milliseconds since 1970.
     private static func date(_ members: JSONMembers, _ name: String) -> Date? {
         members[name]?.wholeNumber.map { Date(timeIntervalSince1970: Double($0) / 1000) }
     }
@@ -177,7 +180,7 @@ enum LegacySDKFile {
             let policies = try policies(members)
             let color = try text(members, "backgroundColor").map { "#" + $0.drop { $0 == "#" } }
             gathering.describe(id) { account in
-                // The SDKs write the names themselves where nobody chose others.
+                // The SDKs write the enrollment names as display names when the user chose no others.
                 account.displayIssuer = displayIssuer == id.issuer ? nil : displayIssuer
                 account.displayAccountName = displayAccountName == id.accountName ? nil : displayAccountName
                 account.imageURL = image
@@ -192,13 +195,14 @@ enum LegacySDKFile {
         }
     }
 
-    /// The policy of a lock. What is locked stays locked, even where the policy's name is missing.
+    /// Returns the policy of a lock. A locked account stays locked, even when the policy's name is missing.
     private static func lock(_ members: JSONMembers) throws(Fault) -> String? {
         guard members["lock"]?.bool == true else { return nil }
         return try text(members, "lockingPolicy") ?? "unknown"
     }
 
-    /// JSON inside of a string. Policies protect the account: unreadable ones are refused, never dropped.
+    /// Returns the policies, which are JSON inside a string. Policies protect the account, so an account with unreadable policies
+    /// is rejected; its policies are never dropped.
     private static func policies(_ members: JSONMembers) throws(Fault) -> [String: JSONValue] {
         guard let value = members["policies"], value.string != "" else { return [:] }
         let parsed = value.string.map { text in try? JSON.value(of: text.utf8) } ?? value
@@ -244,7 +248,8 @@ enum LegacySDKFile {
         code.algorithm = members["algorithm"]?.string
         code.digits = members["digits"]?.wholeNumber
         code.period = members["period"]?.wholeNumber
-        // Android's SDK counts up before it makes a code, so what it stored is used already; it writes the type in capitals.
+        // The Android SDK increments the counter before it generates a code, so the stored counter is already used. That SDK
+        // writes the type in capitals.
         let stored = members["counter"]?.wholeNumber
         code.counter = type == "HOTP" ? stored.map { $0 < .max ? $0 + 1 : $0 } : stored
         return code
@@ -263,7 +268,7 @@ enum LegacySDKFile {
             cookie = readable
         }
         let registration = try endpoint(members, "registrationEndpoint", policy)
-        // Our own FRAuthenticator writes these three beside the SDKs' members.
+        // Signet's own FRAuthenticator module writes these three members in addition to those of the SDKs.
         let server = try optionalEndpoint(members, "deskEndpoint", policy)
         if let server, !server.hasSameOrigin(as: registration) {
             throw Fault(detail: "deskEndpoint: not at the server that the device was registered with")
@@ -308,7 +313,7 @@ enum LegacySDKFile {
         }
     }
 
-    /// What the message said when it came, in the wire's names.
+    /// Returns the claims of the received message under their names in the protocol.
     private static func claims(_ members: JSONMembers) throws(PushMessageError) -> [String: JSONValue] {
         func text(_ name: String) -> String? { members[name]?.string }
         var cookie: String?
@@ -331,12 +336,12 @@ enum LegacySDKFile {
 }
 
 extension String {
-    /// The first character that is no space.
+    /// The first character that is not white space.
     fileprivate var opening: UInt8? { utf8.first { $0 > 0x20 } }
 }
 
 extension JSONValue {
-    /// Whether there is no other value in it.
+    /// True when the value contains no other value, neither directly nor as JSON inside a string.
     fileprivate var isPlain: Bool {
         switch self {
         case .object, .array: false

@@ -1,12 +1,13 @@
 import SignetCore
 import SignetStorage
 
-/// A 2FAS backup, schema 1 to 4: a JSON object with the list `services`, or the same list in `servicesEncrypted`, which is
-/// `ciphertext:salt:nonce`, each in base64, sealed by AES-256-GCM under PBKDF2-HMAC-SHA-256 of a password.
+/// A 2FAS backup, schema 1 to 4. It is a JSON object with the list `services`, or with that list encrypted in `servicesEncrypted`
+/// as `ciphertext:salt:nonce`, each in base64. The encryption is AES-256-GCM with a key that PBKDF2-HMAC-SHA-256 derives from a
+/// password.
 enum TwoFASFile {
     private static let format = ImportFormat.twoFAS
     private static let newestSchema: Int64 = 4
-    /// The schema says nothing of the cost; this is what the app computes.
+    /// The number of PBKDF2 rounds. The schema does not contain it; this is the number that the app uses.
     private static let rounds = 10_000
 
     static func recognises(_ json: JSONValue) -> Bool {
@@ -43,7 +44,7 @@ enum TwoFASFile {
         var gathering = ImportGathering()
         let services = try format.entries(services, part: "services")
         var codes = services.enumerated().map { code($1, number: $0 + 1) }
-        // Where only the names that a person gave tell entries apart, these are their issuers.
+        // When entries differ only in the names that the user gave them, these names are used as issuers.
         let names = Dictionary(grouping: codes, by: \.id).mapValues { Set($0.map(\.displayIssuer)) }
         for index in codes.indices where names[codes[index].id]?.count ?? 0 > 1 {
             codes[index].issuer = codes[index].displayIssuer ?? codes[index].issuer
@@ -67,7 +68,7 @@ enum TwoFASFile {
         code.issuer = text(otp?["issuer"]) ?? name
         code.displayIssuer = name.flatMap { $0.isSafeToShow && !$0.isEmpty ? $0 : nil }
         code.account = text(otp?["account"]) ?? text(otp?["label"])
-        // The first schemas knew no other type and did not name it.
+        // The first schemas supported only TOTP, and did not write the type.
         code.type = text(otp?["tokenType"]) ?? "totp"
         code.setSecret(base32: service["secret"]?.string)
         code.algorithm = text(otp?["algorithm"])

@@ -1,12 +1,13 @@
 import SignetCore
 
-/// URIs, one a line: `otpauth`, and `otpauth-migration`, whose payloads may be parts of one export. Empty lines and lines that
-/// begin with `#` say nothing.
+/// A list of URIs, one per line: `otpauth` URIs, and `otpauth-migration` URIs, which may be parts of one export. Empty lines and
+/// lines that begin with `#` are ignored.
 enum URIList {
     private static let migrationScheme = "otpauth-migration://"
     private static let enrolmentSchemes = ["otpauth://", "pushauth://", "mfauth://"]
 
-    /// `google` or `otpauth` by the first line that says anything; nil when it is no URI of these.
+    /// Returns `google` or `otpauth` according to the first line that is not ignored; nil when that line has none of these
+    /// schemes.
     static func detect(_ bytes: [UInt8]) -> ImportFormat? {
         guard let line = Lines(bytes).first(where: { saysSomething($0.text) }).map({ text($0.text) }) else { return nil }
         if hasScheme(migrationScheme, line) { return .google }
@@ -34,7 +35,7 @@ enum URIList {
         return gathering.content
     }
 
-    /// The lines of a file with their numbers, from 1, as an editor counts them. They end with LF, CR, or both.
+    /// The lines of a file with their numbers, from 1, as editors count them. A line ends with LF, CR or CRLF.
     private struct Lines: Sequence, IteratorProtocol {
         private var rest: ArraySlice<UInt8>
         private var number = 0
@@ -69,13 +70,14 @@ enum URIList {
         text.prefix(scheme.count).lowercased() == scheme
     }
 
-    // MARK: Enrolment URIs
+    // MARK: Enrollment URIs
 
     private static func add(_ uri: String, line: Int, to gathering: inout ImportGathering, policy: EndpointPolicy) {
         func skip(_ reason: SkippedEntry.Reason, _ detail: String, type: String = "unknown", name: String? = nil) {
             gathering.skip(SkippedEntry(name ?? "line \(line)", type: type, reason, detail))
         }
-        // Other programs write their own kinds of code as an ordinary one with a mark, which alone makes the codes right.
+        // Other programs write their own types of codes as an ordinary type with an extra parameter. Without support for that
+        // parameter the codes would be wrong.
         if let kind = foreignKind(uri) { return skip(.unsupportedType, "type: neither totp nor hotp", type: kind) }
         let enrollment: Enrollment
         do {

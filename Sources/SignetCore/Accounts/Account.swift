@@ -4,27 +4,27 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An account in an authenticator: who, how it looks, and the rules it lives under. What it can do is in its mechanisms.
+/// An account in an authenticator: its identity, its appearance and its policies. Its mechanisms hold the credentials.
 public struct Account: Sendable, Hashable {
-    /// Issuer and name.
+    /// The issuer and the account name.
     public let id: AccountID
-    /// The issuer to show, if the person chose another.
+    /// The issuer to show, if the user chose another one.
     public var displayIssuer: String?
-    /// The name to show, if the person chose another.
+    /// The account name to show, if the user chose another one.
     public var displayAccountName: String?
     /// The address of a logo.
     public var imageURL: String?
-    /// A colour, `#` and hexadecimal digits.
+    /// The background color: `#` and hexadecimal digits.
     public var backgroundColor: String?
-    /// When the account was enrolled first.
+    /// The time at which the account was first enrolled.
     public let timeAdded: Date
     /// The policies of the issuer: names and parameters.
     public var policies: [String: JSONValue]
-    /// The policy that was named when somebody locked the account by hand; nil when nobody did. That a policy is not met locks
-    /// an account too, and is never stored: it is found out when the account is looked at.
+    /// The policy that was named when the account was locked manually; nil when the account isn't locked manually. An unmet
+    /// policy also locks an account. That lock is never stored: it is evaluated whenever the account is read.
     public var lockingPolicy: String?
 
-    /// An account with nothing but an identity, unless more is given.
+    /// Creates an account. Everything but the identity and the time is optional.
     public init(
         id: AccountID, displayIssuer: String? = nil, displayAccountName: String? = nil, imageURL: String? = nil,
         backgroundColor: String? = nil, timeAdded: Date, policies: [String: JSONValue] = [:], lockingPolicy: String? = nil

@@ -1,8 +1,8 @@
-/// Why an account may not be used: no codes, no answers to push messages, no other names.
+/// The lock of an account. A locked account gives no codes, answers no push messages and cannot be renamed.
 public enum AccountLock: Sendable, Hashable {
-    /// Somebody locked it, and named this policy. It stays locked until somebody unlocks it.
+    /// The account was locked manually, with the name of this policy. It stays locked until it is unlocked manually.
     case byHand(policy: String)
-    /// The device does not meet this policy of the issuer's now. It ends by itself when the device does.
+    /// The device does not currently meet this policy of the issuer. The lock ends as soon as the device meets it.
     case byPolicy(String)
 
     /// The name of the policy.

@@ -4,30 +4,31 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One way of proving who one is, enrolled for one account.
+/// One authentication method, enrolled for one account.
 public struct Mechanism: Sendable, Hashable {
-    /// The id that the server knows the mechanism by: `mechanismUid` on the wire.
+    /// The id by which the server knows the mechanism: `mechanismUid` on the wire.
     public let uid: String
-    /// The account it belongs to.
+    /// The account to which the mechanism belongs.
     public let account: AccountID
-    /// What it can do.
+    /// The kind of the mechanism, with its settings.
     public var kind: Kind
-    /// When it was enrolled.
+    /// The time at which the mechanism was enrolled.
     public let timeAdded: Date
-    /// The user's id on the server, if the server told.
+    /// The user's id on the server, if the server sent it.
     public var userID: String?
-    /// The device's id on the server, if the server told.
+    /// The device's id on the server, if the server sent it.
     public var resourceID: String?
 
-    /// What a mechanism can do. The settings stand beside the mechanism: they are most of it, and it is moved about in lists.
+    /// The kind of a mechanism, with its settings. The enumeration is indirect because the settings are large and mechanisms are
+    /// often moved in arrays.
     public indirect enum Kind: Sendable, Hashable {
-        /// One-time codes.
+        /// The mechanism generates one-time codes.
         case oath(OATHSettings)
-        /// Answering push messages.
+        /// The mechanism answers push messages.
         case push(PushSettings)
     }
 
-    /// The kinds by name; an account has at most one mechanism of each.
+    /// The names of the kinds. An account has at most one mechanism of each kind.
     public enum KindName: String, Sendable, Hashable, Codable, CaseIterable {
         /// Time-based codes.
         case totp
@@ -37,7 +38,7 @@ public struct Mechanism: Sendable, Hashable {
         case push
     }
 
-    /// A mechanism.
+    /// Creates a mechanism.
     public init(
         uid: String, account: AccountID, kind: Kind, timeAdded: Date, userID: String? = nil, resourceID: String? = nil
     ) {
@@ -61,12 +62,12 @@ public struct Mechanism: Sendable, Hashable {
         }
     }
 
-    /// The settings, if this mechanism makes one-time codes.
+    /// The settings when this mechanism generates one-time codes; otherwise nil.
     public var oath: OATHSettings? {
         if case .oath(let settings) = kind { settings } else { nil }
     }
 
-    /// The settings, if this mechanism answers push messages.
+    /// The settings when this mechanism answers push messages; otherwise nil.
     public var push: PushSettings? {
         if case .push(let settings) = kind { settings } else { nil }
     }

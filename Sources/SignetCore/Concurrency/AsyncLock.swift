@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A lock that a task holds across suspensions. Waiting tasks get it in the order in which they asked.
+/// A lock that a task holds across suspensions. Waiting tasks acquire it in the order of their requests.
 ///
-/// An actor lets the next caller in at each `await`; this lock does not.
+/// An actor runs other callers during each `await`. This lock keeps them waiting until it is released.
 package final class AsyncLock: Sendable {
     private let queue = Mutex(Queue())
 
@@ -12,7 +12,7 @@ package final class AsyncLock: Sendable {
     package func lock() async {
         if queue.withLock({ $0.acquire() }) { return }
         await withCheckedContinuation { continuation in
-            // The lock may have been released since.
+            // The lock may have been released since the first attempt.
             let isAcquired = queue.withLock { queue in
                 let isAcquired = queue.acquire()
                 if !isAcquired { queue.newest.append(continuation) }
@@ -22,7 +22,7 @@ package final class AsyncLock: Sendable {
         }
     }
 
-    /// Releases the lock; the first waiting task holds it then.
+    /// Releases the lock and passes it to the first waiting task.
     package func unlock() {
         queue.withLock { $0.release() }?.resume()
     }
@@ -30,7 +30,7 @@ package final class AsyncLock: Sendable {
     private struct Queue {
         var isLocked = false
         var newest: [CheckedContinuation<Void, Never>] = []
-        /// The tasks that have waited longest, in reverse order, so that taking the first does not move the others.
+        /// The tasks that have waited longest, in reverse order, so that removing the first one does not move the others.
         var oldest: [CheckedContinuation<Void, Never>] = []
 
         mutating func acquire() -> Bool {

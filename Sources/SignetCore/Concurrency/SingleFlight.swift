@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Runs one operation at a time and gives its result to all callers that asked for it meanwhile.
+/// Runs one operation at a time and gives its result to all callers that request it in the meantime.
 ///
-/// A canceled caller stops waiting. The operation goes on for the other callers, and to its end even when no caller waits, because what it
-/// began at a server has to be saved.
+/// A canceled caller stops waiting. The operation continues to its end even when no caller waits, because the results of its
+/// requests to a server must be saved.
 package final class SingleFlight<Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
@@ -11,19 +11,20 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         var isRunning = false
         var nextTicket: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Value?, Never>] = [:]
-        /// The callers that were canceled before they began to wait.
+        /// The callers that were canceled before they started to wait.
         var canceled: Set<UInt64> = []
     }
 
     package init() {}
 
-    /// Returns the result of the operation that is running, or starts `operation` and returns its result; nil when the caller was canceled.
+    /// Returns the result of the running operation, or starts `operation` and returns its result. Returns nil when the caller was
+    /// canceled.
     package func run(_ operation: @escaping @Sendable () async -> Value) async -> Value? {
         let ticket = state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
         }
-        // A cancellation that comes after the result leaves the ticket behind.
+        // A cancellation after the result inserts the ticket into `canceled`, so it is removed here.
         defer { state.withLock { _ = $0.canceled.remove(ticket) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Runs an operation and returns its value, or nil when it has not returned within a limit.
+/// Runs an operation and returns its value, or nil when the operation does not return within a limit.
 ///
-/// The operation is canceled then, which it may ignore, and its value goes to `late` when it comes.
+/// After the limit the operation is canceled. It may ignore the cancellation and return later; its value is then passed to
+/// `late`.
 /// - Parameters:
-///   - limit: The time that the operation has.
-///   - late: Called with the value of an operation that returned after the limit.
-///   - operation: The operation. It is canceled when the caller is.
+///   - limit: The maximum duration of the operation.
+///   - late: A closure that receives the value of an operation that returned after the limit.
+///   - operation: The operation. It is canceled when the caller is canceled.
 package func withTimeout<Value: Sendable>(
     _ limit: Duration, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ operation: @escaping @Sendable () async -> Value
@@ -17,7 +18,7 @@ package func withTimeout<Value: Sendable>(
         if !result.set(value) { late(value) }
     }
     let timer = Task {
-        // The sleep ends early when the operation is done.
+        // The sleep is canceled when the operation has returned.
         guard (try? await Task.sleep(for: limit)) != nil else { return }
         if result.set(nil) { worker.cancel() }
     }
@@ -29,7 +30,7 @@ package func withTimeout<Value: Sendable>(
     }
 }
 
-/// The first of two results.
+/// Holds the first of two results.
 private final class FirstResult<Value: Sendable>: Sendable {
     private enum State {
         case pending
@@ -39,7 +40,7 @@ private final class FirstResult<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.pending)
 
-    /// Sets the result, and returns whether it is the first one.
+    /// Sets the result. Returns true when it is the first one.
     func set(_ value: Value?) -> Bool {
         let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<Value?, Never>?) in
             switch state {
@@ -56,7 +57,7 @@ private final class FirstResult<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// The first result. It can be awaited once.
+    /// The first result. It can be awaited only once.
     var value: Value? {
         get async {
             await withCheckedContinuation { continuation in

@@ -1,9 +1,10 @@
-/// Base32 (RFC 4648 section 6), read as tolerantly as any of the existing authenticators reads it.
+/// Base32 (RFC 4648 section 6), decoded as tolerantly as by the most tolerant existing authenticator.
 ///
-/// Reading ignores white space, `-` and `=` anywhere, takes both cases, and takes the look-alikes `0`, `1` and `8` for `O`,
-/// `L` and `B`. Left-over bits of a partial last group are dropped. See protocol/authenticator.md section 1.4.
+/// Decoding ignores white space, `-` and `=` anywhere, accepts both cases, and reads the look-alikes `0`, `1` and `8` as `O`, `L`
+/// and `B`. Remaining bits of a partial last group are dropped. See protocol/authenticator.md section 1.4.
 public enum Base32 {
     /// Decodes `text`.
+    /// - Throws: ``InvalidEncoding``.
     public static func decode(_ text: String) throws(InvalidEncoding) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 5 / 8)
@@ -24,7 +25,7 @@ public enum Base32 {
         return bytes
     }
 
-    /// Encodes `bytes` in upper case, by default without the trailing `=` (the form that enrolment URIs use).
+    /// Encodes `bytes` in upper case, by default without the trailing `=` (the form of enrollment URIs).
     public static func encode(_ bytes: some Sequence<UInt8>, padded: Bool = false) -> String {
         var characters: [UInt8] = []
         var buffer: UInt32 = 0

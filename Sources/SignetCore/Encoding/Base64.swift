@@ -1,6 +1,6 @@
-/// Base64 in both alphabets of RFC 4648 (sections 4 and 5). Reading takes either, padded or not; writing says which.
+/// Base64 in both alphabets of RFC 4648 (sections 4 and 5). Decoding accepts either, padded or not; encoding uses the given form.
 public enum Base64 {
-    /// The two forms that are on the wire.
+    /// The two forms that are used on the wire.
     public enum Form: Sendable {
         /// The standard alphabet with `=` padding: challenges and responses.
         case standard
@@ -8,13 +8,15 @@ public enum Base64 {
         case url
     }
 
-    /// Decodes `text`, which may mix the alphabets and may leave the padding out.
+    /// Decodes `text`, which may mix the alphabets and may have no padding.
+    /// - Throws: ``InvalidEncoding``.
     public static func decode(_ text: some StringProtocol) throws(InvalidEncoding) -> [UInt8] {
         let attempt: Result<[UInt8], InvalidEncoding>? = text.utf8.withContiguousStorageIfAvailable { decode(buffer: $0) }
         return try (attempt ?? Array(text.utf8).withUnsafeBufferPointer { decode(buffer: $0) }).get()
     }
 
-    /// The same for a whole string, which needs to be made out only once.
+    /// Decodes a whole string. This overload isn't generic and reads the UTF-8 bytes of the string directly.
+    /// - Throws: ``InvalidEncoding``.
     public static func decode(_ text: String) throws(InvalidEncoding) -> [UInt8] {
         var text = text
         return try text.withUTF8 { decode(buffer: $0) }.get()
@@ -53,7 +55,7 @@ public enum Base64 {
     private static let standardAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let urlAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The value of each character, 0xFF where there is none.
+    /// The value of each character; 0xFF for characters that are not in either alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for alphabet in [standardAlphabet, urlAlphabet] {
@@ -94,8 +96,8 @@ public enum Base64 {
         return .success(bytes)
     }
 
-    /// Decodes groups of four characters into three bytes each, for as long as there are whole and valid ones. Returns where
-    /// it stopped.
+    /// Decodes groups of four characters into three bytes each, as long as the groups are complete and valid. Returns the offset
+    /// at which it stopped.
     private static func decodeGroups(
         _ text: UnsafeBufferPointer<UInt8>, end: Int, _ values: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int

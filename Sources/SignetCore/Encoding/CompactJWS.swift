@@ -1,17 +1,18 @@
 import Crypto
 
-/// A JSON Web Signature in compact form (RFC 7515), with HMAC-SHA-256 and nothing else: the form of every push message,
-/// registration and answer.
+/// A JSON Web Signature in compact form (RFC 7515) with HMAC-SHA-256 only. All push messages, registrations and answers have this
+/// form.
 ///
-/// The form and the algorithm are checked first, then the signature over the bytes as they came, in constant time; only then
-/// are the claims looked at. The one exception is `unverifiedPayload()`, which says in its name what it is.
+/// The form and the algorithm are checked first, then the signature over the received bytes, in constant time. The claims are
+/// read only after that. The only exception is `unverifiedPayload()`.
 public struct CompactJWS: Sendable {
     private let signingInput: Substring
     private let header: Substring
     private let payload: Substring
     private let signature: Substring
 
-    /// Cuts `text` at its two dots.
+    /// Splits `text` at its two dots.
+    /// - Throws: ``JWSError/form`` when the text does not have exactly two dots.
     public init(_ text: String) throws(JWSError) {
         var text = text
         let dots = text.withUTF8 { bytes in bytes.indices.filter { bytes[$0] == UInt8(ascii: ".") } }
@@ -25,7 +26,8 @@ public struct CompactJWS: Sendable {
         signingInput = text[..<second]
     }
 
-    /// The payload, after the algorithm and the signature have been checked.
+    /// Returns the payload after the algorithm and the signature have been verified.
+    /// - Throws: ``JWSError``.
     public func payload(verifiedWith secret: Secret) throws(JWSError) -> [UInt8] {
         guard try hasExpectedAlgorithm() else { throw .algorithm }
         guard let signature = try? Base64.decode(signature) else { throw .signature }
@@ -34,7 +36,7 @@ public struct CompactJWS: Sendable {
         return try unverifiedPayload()
     }
 
-    /// The payload of a message that nobody has vouched for. Good only for finding out whose secret to verify with.
+    /// Returns the payload without verifying the signature. Use it only to find the secret that verifies the message.
     package func unverifiedPayload() throws(JWSError) -> [UInt8] {
         guard let bytes = try? Base64.decode(payload) else { throw .form }
         return bytes
@@ -47,7 +49,7 @@ public struct CompactJWS: Sendable {
         return "\(input).\(signature.withUnsafeBytes { Base64.encode($0, as: .url) })"
     }
 
-    /// `{"typ":"JWT","alg":"HS256"}`: exactly these two members, since one SDK verifies no other header.
+    /// The header `{"typ":"JWT","alg":"HS256"}`. It has exactly these two members, because one SDK verifies no other header.
     private static let standardHeader = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9"
 
     private func hasExpectedAlgorithm() throws(JWSError) -> Bool {
@@ -55,7 +57,7 @@ public struct CompactJWS: Sendable {
         guard let bytes = try? Base64.decode(header), let json = try? JSON.value(of: bytes) else {
             throw .form
         }
-        // RFC 7515 section 4.1.11: what the header calls critical must be understood, and nothing beyond the basics is.
+        // RFC 7515 section 4.1.11: extensions in `crit` must be understood, and this implementation supports none.
         return json["alg"] == .string("HS256") && json["crit"] == nil
     }
 
@@ -65,16 +67,16 @@ public struct CompactJWS: Sendable {
     }
 }
 
-/// Why a signed message was refused.
+/// An error that reports an invalid signed message.
 public enum JWSError: String, Error, Sendable, Hashable, CustomStringConvertible {
-    /// Not three segments of base64url, or a header that is not JSON.
+    /// The text does not consist of three base64url segments, or the header is not JSON.
     case form
-    /// The header asks for something other than HS256, or for an extension.
+    /// The header has an algorithm other than HS256, or a critical extension.
     case algorithm
-    /// The signature is not the secret's.
+    /// The signature does not match the secret.
     case signature
 
-    /// What is wrong, in words.
+    /// A description of the error.
     public var description: String {
         switch self {
         case .form: "not a compact JWS"

@@ -1,28 +1,30 @@
-/// A text as a QR code (ISO/IEC 18004): which of its modules, the little squares, are dark. The code is as secret as the text.
+/// A text as a QR code (ISO/IEC 18004): a square of dark and light modules. The code is as secret as the text.
 package struct QRCode: Sendable, Hashable {
     /// The text does not fit: a QR code holds 2953 bytes.
     package struct TooLong: Error, Sendable, Hashable {
-        /// How many bytes of UTF-8 it has.
+        /// The number of bytes of the text in UTF-8.
         package let byteCount: Int
     }
 
-    /// How much of a code may be lost, as a share of it.
+    /// The error correction level. The raw value is its value in the format information and its index in the tables.
     enum Correction: Int, Sendable, CaseIterable {
-        /// A seventh.
+        /// Level M, which restores about 15 percent of the code.
         case medium = 0
-        /// A fourteenth.
+        /// Level L, which restores about 7 percent of the code.
         case low = 1
     }
 
-    /// The light frame around a code without which readers do not find it, in modules.
+    /// The width of the required light margin around the code, in modules.
     package static let quietZone = 4
 
     /// The number of modules on a side, without the quiet zone.
     package let side: Int
-    /// Row by row; true is dark.
+    /// The modules row by row; true is dark.
     private let modules: [Bool]
 
-    /// Encodes the bytes of UTF-8, with error correction level M; with L when only that holds them (2331 and 2953 bytes).
+    /// Encodes the UTF-8 bytes of a text with error correction level M, which holds 2331 bytes. A longer text uses level L, which
+    /// holds 2953 bytes.
+    /// - Throws: ``TooLong`` when the text does not fit.
     package init(text: String) throws(TooLong) {
         let bytes = Array(text.utf8)
         guard let (layout, words) = QRLayout.fitting(bytes) else { throw TooLong(byteCount: bytes.count) }
@@ -31,12 +33,13 @@ package struct QRCode: Sendable, Hashable {
         modules = code?.modules ?? []
     }
 
-    /// Whether a module is dark. Outside of the code everything is light.
+    /// Returns true when a module is dark. Modules outside of the code are light.
     package func isDark(_ column: Int, _ row: Int) -> Bool {
         (0..<side).contains(column) && (0..<side).contains(row) && modules[row * side + column]
     }
 
-    /// The dark modules as the path of an SVG drawing, a unit a module, moved by `offset` from the upper left corner.
+    /// Returns the dark modules as an SVG path. A module has the size 1, and the path is moved by `offset` from the upper left
+    /// corner.
     package func outline(offset: Int) -> String {
         var path = ""
         for row in 0..<side {
@@ -52,14 +55,14 @@ package struct QRCode: Sendable, Hashable {
     }
 }
 
-/// The size of a code and how its words are spread, as the standard's tables have it.
+/// The size of a code and the distribution of its code words, from the tables of the standard.
 struct QRLayout: Sendable, Hashable {
     let version: Int
     let correction: QRCode.Correction
 
     var side: Int { version * 4 + 17 }
 
-    /// The smallest code that holds the bytes, and all of its words in their order.
+    /// Returns the smallest layout that holds the bytes, and its code words in order.
     static func fitting(_ bytes: [UInt8]) -> (QRLayout, [UInt8])? {
         for correction in QRCode.Correction.allCases {
             for version in 1...40 {
@@ -70,7 +73,7 @@ struct QRLayout: Sendable, Hashable {
         return nil
     }
 
-    /// Error correction words of each block, by version.
+    /// The number of error correction code words of each block, by correction level and version.
     private static let wordsPerBlock: [[Int]] = [
         [
             10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26, 26, 26, 26, 28, 28, 28, 28, 28, 28, 28, 28,
@@ -97,7 +100,7 @@ struct QRLayout: Sendable, Hashable {
     private var correctionWords: Int { Self.wordsPerBlock[correction.rawValue][version - 1] }
     private var blocks: Int { Self.blockCounts[correction.rawValue][version - 1] }
 
-    /// The words that the code has room for: what function patterns leave free, in bytes.
+    /// The number of code words that fit into the code: the modules that function patterns leave free, in bytes.
     private var capacity: Int {
         var modules = (16 * version + 128) * version + 64
         if version >= 2 {
@@ -108,7 +111,7 @@ struct QRLayout: Sendable, Hashable {
         return modules / 8
     }
 
-    /// Where the centres of alignment patterns are, on both axes.
+    /// The positions of the centers of the alignment patterns, on both axes.
     var alignments: [Int] {
         guard version > 1 else { return [] }
         let count = version / 7 + 2
@@ -116,15 +119,15 @@ struct QRLayout: Sendable, Hashable {
         return [6] + (0..<count - 1).reversed().map { side - 7 - $0 * step }
     }
 
-    /// The data and their correction, interleaved. Nil when there is no room.
+    /// Returns the data and error correction code words, interleaved; nil when the bytes do not fit.
     private func words(of bytes: [UInt8]) -> [UInt8]? {
         let room = capacity - correctionWords * blocks
         let head = version < 10 ? 2 : 3
-        // The head is 12 bits or 20; the other half of the last byte is the end mark.
+        // The header is 12 or 20 bits long. The terminator fills the other half of the last byte.
         guard bytes.count + head <= room else { return nil }
         var data: [UInt8] = []
         data.reserveCapacity(room)
-        // Four bits say that bytes follow, then how many.
+        // The header consists of four mode bits, which select byte mode, and the number of bytes.
         var carry = UInt8(4)
         func push(_ byte: UInt8) {
             data.append(carry << 4 | byte >> 4)
@@ -156,7 +159,7 @@ struct QRLayout: Sendable, Hashable {
     }
 }
 
-/// Arithmetic in the field of 256 elements that the error correction is done in.
+/// Arithmetic in the finite field with 256 elements that the error correction uses.
 private enum GaloisField {
     static func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var result = 0
@@ -167,7 +170,7 @@ private enum GaloisField {
         return UInt8(result)
     }
 
-    /// The product of (x - 2^i), i from 0, without its leading one.
+    /// Returns the product of (x - 2^i), with i from 0, without its leading coefficient of one.
     static func divisor(degree: Int) -> [UInt8] {
         var polynomial = [UInt8](repeating: 0, count: degree - 1) + [1]
         var root = UInt8(1)

@@ -1,9 +1,9 @@
-/// A QR code being drawn: the patterns that readers find it by, the words, and one of eight masks over them.
+/// Draws a QR code: the function patterns, the code words, and one of eight masks over the code words.
 struct QRDrawingBoard: Sendable {
     private let layout: QRLayout
     private let side: Int
     private(set) var modules: [Bool]
-    /// What the mask leaves alone.
+    /// The modules that the mask does not change.
     private var isFixed: [Bool]
 
     init(_ layout: QRLayout, _ words: [UInt8], mask: Int) {
@@ -36,7 +36,7 @@ struct QRDrawingBoard: Sendable {
         }
     }
 
-    /// A finder with the light line around it.
+    /// Draws a finder pattern and its light separator.
     private mutating func drawFinder(_ column: Int, _ row: Int) {
         for down in -4...4 {
             for right in -4...4 {
@@ -70,7 +70,7 @@ struct QRDrawingBoard: Sendable {
         }
     }
 
-    /// The level of correction and the mask, twice.
+    /// Draws the error correction level and the mask in both places.
     private mutating func drawFormat(_ mask: Int) {
         let data = layout.correction.rawValue << 3 | mask
         var rest = data
@@ -89,11 +89,11 @@ struct QRDrawingBoard: Sendable {
 
     // MARK: Words
 
-    /// The bits in columns of two, up and down in turn, from the lower right corner.
+    /// Draws the bits in pairs of columns, alternately up and down, from the lower right corner.
     private mutating func drawWords(_ words: [UInt8], _ mask: Int) {
         var bit = 0
         for pair in stride(from: side - 1, to: 0, by: -2) {
-            // The column of the timing pattern is left out.
+            // The column of the vertical timing pattern is skipped.
             let right = pair <= 6 ? pair - 1 : pair
             let isUpward = (right + 1) & 2 == 0
             for step in 0..<side {
@@ -122,7 +122,7 @@ struct QRDrawingBoard: Sendable {
 
     // MARK: Penalty
 
-    /// How hard the code is to read, by the standard's four rules.
+    /// The penalty score of the code by the four rules of the standard. A lower score is easier to read.
     var penalty: Int {
         let rows = (0..<side).map { row in (0..<side).map { self[$0, row] } }
         let columns = (0..<side).map { column in (0..<side).map { self[column, $0] } }
@@ -142,7 +142,7 @@ struct QRDrawingBoard: Sendable {
         return lines + blocks + max(0, imbalance) * 10
     }
 
-    /// Runs of one colour, and what looks like a finder.
+    /// Returns the penalty of runs of one color, and of patterns that look like a finder.
     private static func penalty(ofLine line: [Bool]) -> Int {
         var sum = 0
         var run = 0

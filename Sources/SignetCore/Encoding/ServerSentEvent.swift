@@ -1,21 +1,21 @@
-/// One event of a stream of server-sent events (HTML Living Standard section 9.2), as the desk transport uses them.
+/// One server-sent event (HTML Living Standard section 9.2), as push streams use them.
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The id by which a client that comes back says what it saw last.
+    /// The id. A client that reconnects sends the last id that it received.
     public var id: String?
-    /// What kind of event it is; a stream's default is `message`.
+    /// The type of the event; the default is `message`.
     public var name: String
-    /// The content; lines are separated by `\n`.
+    /// The content. Lines are separated by `\n`.
     public var data: String
 
-    /// An event to send.
+    /// Creates an event.
     public init(id: String? = nil, name: String = "message", data: String) {
         self.id = id
         self.name = name
         self.data = data
     }
 
-    /// The event as it goes on the wire, with the empty line that ends it. Any line end in the data becomes `\n`; one in the
-    /// id or the name, which have only one line, becomes a space.
+    /// The event in wire format, with the empty line that ends it. Line endings in the data become `\n`. Line endings in the id
+    /// and the name, which must be a single line, become spaces.
     public var encoded: String {
         func lines(_ text: String) -> [Substring] {
             text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
@@ -27,9 +27,9 @@ public struct ServerSentEvent: Sendable, Hashable {
         return fields.joined(separator: "\n") + "\n\n"
     }
 
-    /// Cuts a stream of bytes into events; give it the bytes as they come, in pieces of any size.
+    /// Splits a stream of bytes into events. The bytes can be passed in pieces of any size.
     public struct Parser: Sendable {
-        /// The most bytes one event may have: a peer cannot fill the memory.
+        /// The maximum number of bytes of one event, so that a peer cannot exhaust the memory.
         public let largestEvent: Int
         private var size = 0
         private var line: [UInt8] = []
@@ -38,15 +38,16 @@ public struct ServerSentEvent: Sendable, Hashable {
         private var lastWasReturn = false
         private var isFirstLine = true
 
-        /// A parser at the start of a stream.
+        /// Creates a parser for the start of a stream.
         public init(largestEvent: Int = 1 << 20) {
             self.largestEvent = largestEvent
         }
 
-        /// An event was larger than the parser's limit.
+        /// The error for an event that is larger than the parser's limit.
         public struct EventTooLarge: Error, Sendable {}
 
-        /// The events that `bytes` completes.
+        /// Returns the events that `bytes` completes.
+        /// - Throws: ``EventTooLarge``.
         public mutating func feed(_ bytes: some Sequence<UInt8>) throws(EventTooLarge) -> [ServerSentEvent] {
             var events: [ServerSentEvent] = []
             for byte in bytes {
@@ -72,7 +73,7 @@ public struct ServerSentEvent: Sendable, Hashable {
             isFirstLine = false
             guard !line.isEmpty else { return endEvent() }
             guard line[0] != UInt8(ascii: ":") else {
-                size -= line.count  // A comment keeps the line open for as long as it likes; it is no part of an event.
+                size -= line.count  // Comments keep the connection alive and do not count as part of an event.
                 return nil
             }
             let name = line.prefix { $0 != UInt8(ascii: ":") }
@@ -83,7 +84,7 @@ public struct ServerSentEvent: Sendable, Hashable {
             case "id": pending.id = text
             case "event": pending.name = text
             case "data": data.append(text)
-            default: break  // `retry` and unknown fields are ignored, as the standard asks.
+            default: break  // `retry` and unknown fields are ignored. The standard requires this for unknown fields.
             }
             return nil
         }

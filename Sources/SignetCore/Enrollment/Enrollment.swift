@@ -1,25 +1,25 @@
 import Crypto
 
-/// What an enrolment URI offers: an account with a one-time-code mechanism, a push mechanism, or both.
+/// The content of an enrollment URI: an account with a one-time-code mechanism, a push mechanism, or both.
 public struct Enrollment: Sendable, Hashable {
-    /// Issuer and account name.
+    /// The issuer and the account name.
     public var account: AccountID
-    /// The settings for one-time codes, if the URI has them.
+    /// The settings for one-time codes, if the URI contains them.
     public var oath: OATHSettings?
     /// The server's id of the one-time-code device.
     public var oathResourceID: String?
-    /// What is needed to register for push, if the URI has it.
+    /// The values for the push registration, if the URI contains them.
     public var push: PushInvitation?
     /// The server's id of the user.
     public var userID: String?
     /// The address of a logo.
     public var imageURL: String?
-    /// A colour, `#` and hexadecimal digits.
+    /// The background color: `#` and hexadecimal digits.
     public var backgroundColor: String?
     /// The issuer's policies: names and parameters.
     public var policies: [String: JSONValue]
 
-    /// An enrolment made by hand or by a server.
+    /// Creates an enrollment.
     public init(
         account: AccountID, oath: OATHSettings? = nil, oathResourceID: String? = nil, push: PushInvitation? = nil,
         userID: String? = nil, imageURL: String? = nil, backgroundColor: String? = nil, policies: [String: JSONValue] = [:]
@@ -35,26 +35,26 @@ public struct Enrollment: Sendable, Hashable {
     }
 }
 
-/// What a server gives a device so that it can register for push: once, and for a short time.
+/// The values that a server gives a device for one push registration. They are valid once and for a short time.
 public struct PushInvitation: Sendable, Hashable {
-    /// The key that device and server will share; 32 bytes or more (RFC 7518 section 3.2).
+    /// The key that device and server will share: 32 bytes or more (RFC 7518 section 3.2).
     public var secret: Secret
-    /// The bytes to answer, to prove that the secret arrived.
+    /// The challenge. The device answers it to prove that it received the secret.
     public var challenge: [UInt8]
-    /// The id of this registration, to be sent back byte for byte.
+    /// The id of this registration. The device sends it back byte for byte.
     public var messageID: String
-    /// Where to register.
+    /// The address for the registration.
     public var registrationEndpoint: Endpoint
-    /// Where to send answers later.
+    /// The address for later answers.
     public var authenticationEndpoint: Endpoint
-    /// A routing cookie to send with the registration, `name=value`.
+    /// The load balancer's routing cookie to send with the registration, `name=value`.
     public var loadBalancerCookie: String?
     /// The server's id of the push device.
     public var resourceID: String?
-    /// The name of the push platform whose wire the server speaks; nil for AM's. No URI carries it.
+    /// The name of the push platform whose protocol the server uses; nil for AM. It is not part of the URI.
     public var platform: String?
 
-    /// An invitation as given.
+    /// Creates an invitation.
     public init(
         secret: Secret, challenge: [UInt8], messageID: String, registrationEndpoint: Endpoint, authenticationEndpoint: Endpoint,
         loadBalancerCookie: String? = nil, resourceID: String? = nil, platform: String? = nil
@@ -71,8 +71,9 @@ public struct PushInvitation: Sendable, Hashable {
 }
 
 extension Enrollment {
-    /// The id of the push mechanism that this enrolment makes; nil when it offers none. It is always the same one, so that who
-    /// registers again after a failure is the same device to the server. Only who holds the secret can tell it.
+    /// The id of the push mechanism that this enrollment creates; nil when it has no push invitation. The id is always the same
+    /// for an enrollment, so that a device which repeats a failed registration is the same device to the server. The id can be
+    /// computed only with the secret.
     package var pushMechanismUID: String? {
         guard let push else { return nil }
         var code = HMAC<SHA256>(key: push.secret.key)

@@ -1,25 +1,26 @@
-/// Why an enrolment URI was refused: which part, and what is wrong with it. It never contains the part's content.
+/// An error that reports an invalid enrollment URI, with the invalid part and the reason. It never contains the content of the
+/// part.
 public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with the part.
+    /// The kind of the error.
     public enum Code: String, Sendable {
-        /// It is required and absent or empty.
+        /// The part is required, and is absent or empty.
         case missing
-        /// It is there and cannot be what it should be.
+        /// The part has an invalid value.
         case invalid
-        /// It is well formed, but asks for what no authenticator here can do.
+        /// The part is well-formed, but requires a feature that this package does not support.
         case unsupported
-        /// It is well formed, but would put the account at risk.
+        /// The part is well-formed, but would put the account at risk.
         case unsafe
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public let code: Code
-    /// The wrong part: `scheme`, `type`, `label`, `query`, or the name of a parameter such as `secret` or `r`.
+    /// The invalid part: `scheme`, `type`, `label`, `query`, or the name of a parameter such as `secret` or `r`.
     public let part: String
-    /// What is wrong, in words.
+    /// A description of the reason.
     public let reason: String
 
-    /// Names the part and what is wrong with it.
+    /// The part and the reason.
     public var description: String { "enrolment URI: \(part): \(reason)" }
 
     package init(_ code: Code, _ part: String, _ reason: String) {

@@ -1,25 +1,25 @@
-/// Enrolment URIs, read and written: `otpauth` (one-time codes), `pushauth` (push) and `mfauth` (both).
+/// Reads and writes enrollment URIs: `otpauth` (one-time codes), `pushauth` (push) and `mfauth` (both).
 ///
-/// Reading takes the union of what the existing authenticators take (protocol/authenticator.md section 1), and is strict
-/// where tolerance would be unsafe: control characters, unknown algorithms and versions, short push secrets, endpoints that
-/// are not safe to talk to.
+/// Reading accepts every form that at least one existing authenticator accepts (protocol/authenticator.md section 1). It rejects
+/// unsafe values: control characters, unknown algorithms and versions, short push secrets, and endpoints that the policy does not
+/// allow.
 public enum EnrollmentURI {
-    /// The most bytes a URI may have; a QR code holds 2,953.
+    /// The maximum length of a URI in bytes; a QR code holds 2,953.
     public static let longest = 16_384
 
-    /// Reads an enrolment URI.
+    /// Reads an enrollment URI.
     /// - Parameters:
-    ///   - text: The URI, white space around it allowed.
-    ///   - policy: Which push endpoints are acceptable.
-    /// - Throws: ``EnrollmentError``, which names the wrong part and contains nothing of it.
+    ///   - text: The URI. White space around it is ignored.
+    ///   - policy: The policy for push endpoints.
+    /// - Throws: ``EnrollmentError``, which names the invalid part and contains nothing of the URI.
     public static func parse(_ text: String, policy: EndpointPolicy = .secure) throws(EnrollmentError) -> Enrollment {
         try EnrollmentURIReader(text, policy: policy).read()
     }
 
-    /// Writes `enrollment` in the narrowest scheme that carries it. ``parse(_:policy:)`` gives the same value back, unless the
-    /// result is longer than ``longest``: names of thousands of letters that a URI cannot hold as they are grow threefold.
+    /// Writes `enrollment` with the narrowest scheme that can express it. ``parse(_:policy:)`` returns an equal value, unless the
+    /// result is longer than ``longest``: percent-encoding can triple the length of very long names.
     ///
-    /// The result contains secrets: show it, draw it, but do not log it.
+    /// The result contains secrets: it may be shown or drawn, but must not be logged.
     public static func print(_ enrollment: Enrollment) -> String {
         EnrollmentURIWriter(enrollment).text
     }

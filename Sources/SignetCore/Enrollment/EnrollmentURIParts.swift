@@ -1,11 +1,12 @@
-/// A URI cut into its parts, percent-decoded once. It knows no meaning, only the form that every authenticator accepts.
+/// The parts of a URI, percent-decoded once. Their meaning is not interpreted here; only the general form of enrollment URIs is
+/// checked.
 struct EnrollmentURIParts {
     let scheme: String
     /// The authority: `totp`, `hotp` or `push`.
     let host: String
     let labelIssuer: String
     let labelAccount: String
-    /// Whether there is a `?`, be it with nothing behind it.
+    /// A Boolean value that indicates whether the URI has a `?`, even without a query after it.
     let hasQuery: Bool
     private let parameters: [String: String]
 
@@ -26,10 +27,10 @@ struct EnrollmentURIParts {
         parameters = try Self.parameters(rest.drop { $0 != "?" }.dropFirst())
     }
 
-    /// The value of a parameter, nil when it is absent. The last of several wins.
+    /// The value of a parameter; nil when it is absent. Of several parameters with the same name the last one counts.
     subscript(name: String) -> String? { parameters[name] }
 
-    /// The value of a parameter that must be there and must not be empty.
+    /// Returns the value of a required parameter, which must not be empty.
     func required(_ name: String) throws(EnrollmentError) -> String {
         guard let value = parameters[name], !value.isEmpty else {
             throw EnrollmentError(.missing, name, "required, and not there")
@@ -37,13 +38,13 @@ struct EnrollmentURIParts {
         return value
     }
 
-    /// The value of a parameter that may be absent or empty; either gives nil.
+    /// Returns the value of an optional parameter; nil when it is absent or empty.
     func optional(_ name: String) -> String? {
         guard let value = parameters[name], !value.isEmpty else { return nil }
         return value
     }
 
-    /// Cuts off the fragment. The `#` of a colour, which servers write as it is, begins none.
+    /// Removes the fragment. The `#` of a color, which servers do not encode, does not start a fragment.
     private static func withoutFragment(_ text: Substring) -> Substring {
         let bytes = text.utf8
         guard let query = bytes.firstIndex(of: UInt8(ascii: "?")) else { return text.prefix { $0 != "#" } }
@@ -56,7 +57,7 @@ struct EnrollmentURIParts {
         return end.map { text[..<$0] } ?? text
     }
 
-    /// Cuts at the first `:`, or, if there is none, at the first one that was written `%3A`.
+    /// Splits the label at the first `:`, or at the first `%3A` when the label has no `:`.
     private static func label(_ path: Substring) throws(EnrollmentError) -> (issuer: String, account: String) {
         let label = path.trimmingSlashes()
         func decoded(_ part: Substring) throws(EnrollmentError) -> String {
@@ -79,7 +80,7 @@ struct EnrollmentURIParts {
         return (whole[..<colon].trimmingWhitespace(), whole[whole.index(after: colon)...].trimmingWhitespace())
     }
 
-    /// The names that an error may repeat; any other could be a secret in the wrong place.
+    /// The parameter names that an error may contain. Any other name could be a misplaced secret.
     private static let knownParameters: Set<String> = [
         "a", "algorithm", "b", "c", "counter", "d", "digits", "image", "issuer", "l", "m", "oid", "period", "pid", "policies",
         "r", "s", "secret", "uid", "version",
@@ -115,7 +116,7 @@ extension StringProtocol {
         return start[...last]
     }
 
-    /// The text with `%XX` resolved; nil when a `%` does not start one, or the bytes are not UTF-8. `+` stays `+`.
+    /// Returns the text with `%XX` decoded; nil when an escape is invalid or the bytes are not UTF-8. `+` is kept.
     package func percentDecoded() -> String? {
         guard utf8.contains(UInt8(ascii: "%")) else { return String(self) }
         var bytes: [UInt8] = []
@@ -133,7 +134,7 @@ extension StringProtocol {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The text with everything but the unreserved characters of RFC 3986 section 2.3 written `%XX`.
+    /// Returns the text with all characters percent-encoded except the unreserved characters of RFC 3986 section 2.3.
     package func percentEncoded() -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(utf8.count + 8)
@@ -141,7 +142,7 @@ extension StringProtocol {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Writes the same behind what is there already.
+    /// Appends the percent-encoded text to `bytes`.
     func appendPercentEncoded(to bytes: inout [UInt8]) {
         for byte in utf8 {
             switch byte {
@@ -156,8 +157,8 @@ extension StringProtocol {
         }
     }
 
-    /// Whether the text has no control characters and no marks that change the direction of what follows, so that it cannot
-    /// pretend to be other text in a terminal or a window.
+    /// A Boolean value that indicates whether the text has no control characters and no marks that change the text direction.
+    /// Such characters could disguise the text in a terminal or a window.
     package var isSafeToShow: Bool {
         unicodeScalars.allSatisfy { scalar in
             switch scalar.value {

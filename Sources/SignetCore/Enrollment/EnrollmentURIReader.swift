@@ -1,4 +1,4 @@
-/// Gives the parts of an enrolment URI their meaning.
+/// Interprets the parts of an enrollment URI.
 struct EnrollmentURIReader {
     private let parts: EnrollmentURIParts
     private let policy: EndpointPolicy
@@ -36,13 +36,13 @@ struct EnrollmentURIReader {
         return enrollment
     }
 
-    /// Whether the authority is one of those that every authenticator knows.
+    /// A Boolean value that indicates whether the authority is a known mechanism type.
     private var namesKind: Bool { ["totp", "hotp", "push"].contains(parts.host) }
 
-    // MARK: Who
+    // MARK: Account
 
-    /// Section 1.2: the `issuer` parameter wins over the label; a missing issuer is the account name; a missing account
-    /// name is `Untitled`.
+    /// Returns the account (section 1.2): the `issuer` parameter takes precedence over the label, a missing issuer becomes the
+    /// account name, and a missing account name becomes `Untitled`.
     private func account(_ scheme: Scheme) throws(EnrollmentError) -> AccountID {
         var issuer = parts.labelIssuer
         if let parameter = parts.optional("issuer") {
@@ -159,7 +159,7 @@ struct EnrollmentURIReader {
         return bytes
     }
 
-    /// A parameter that servers send as base64 of text, and some as the text itself.
+    /// Returns the text of a parameter that most servers send as base64 and some as plain text.
     private func text(_ name: String) throws(EnrollmentError) -> String? {
         guard let value = parts.optional(name) else { return nil }
         let text = decodedText(value) ?? value
@@ -167,7 +167,7 @@ struct EnrollmentURIReader {
         return text
     }
 
-    /// The text that `value` is the base64 of, or nil when it is not plausibly base64 of text.
+    /// Returns the text whose base64 is `value`; nil when `value` isn't base64 of displayable text.
     private func decodedText(_ value: String) -> String? {
         guard let bytes = try? Base64.decode(value), !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self),
             text.isSafeToShow
@@ -182,7 +182,7 @@ struct EnrollmentURIReader {
         return text
     }
 
-    /// A colour is decoration: one that is none is left out rather than refused.
+    /// Returns the background color. An invalid color is ignored, because it is only decoration.
     private func color() -> String? {
         guard let value = parts.optional("b") else { return nil }
         let digits = value.drop { $0 == "#" }
@@ -190,7 +190,7 @@ struct EnrollmentURIReader {
         return "#" + digits
     }
 
-    /// Policies protect the account: unreadable ones are refused, never dropped.
+    /// Returns the policies. Invalid policies are an error and are never ignored, because they protect the account.
     private func policies() throws(EnrollmentError) -> [String: JSONValue] {
         guard let value = parts.optional("policies") else { return [:] }
         let bytes = value.hasPrefix("{") ? Array(value.utf8) : (try? Base64.decode(value)) ?? []
@@ -201,12 +201,12 @@ struct EnrollmentURIReader {
     }
 }
 
-/// The routing cookie of a load balancer, as it travels in URIs and push messages.
+/// The routing cookie of a load balancer, as it is encoded in URIs and push messages.
 package enum LoadBalancerCookie {
-    /// The `name=value` text in `value`, which is its base64 or the text itself; nil when it is no cookie, or not safe to
-    /// put into a header.
+    /// Returns the `name=value` text in `value`, which is plain or base64; nil when the text isn't a cookie, or isn't safe in a
+    /// header.
     package static func text(from value: String) -> String? {
-        // What is base64 is judged by what it says: its padding must not pass for the `=` of a cookie.
+        // Valid base64 is always decoded, so that its padding is not taken for the `=` of a cookie.
         let bytes = (try? Base64.decode(value)) ?? Array(value.utf8)
         let equals = UInt8(ascii: "=")
         guard bytes.contains(equals), bytes.first != equals, bytes.allSatisfy({ (0x20..<0x7F).contains($0) })

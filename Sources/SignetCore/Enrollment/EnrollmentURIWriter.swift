@@ -1,4 +1,4 @@
-/// Writes an enrolment as a URI that every existing authenticator reads.
+/// Writes an enrollment as a URI that every existing authenticator can read.
 struct EnrollmentURIWriter {
     let text: String
 
@@ -26,7 +26,7 @@ struct EnrollmentURIWriter {
         text = "\(scheme)://\(type)/\(label)?\(query)"
     }
 
-    /// Leaves out what is the default, and returns the type for the authority.
+    /// Appends the parameters for one-time codes and returns the type for the authority. The default algorithm is left out.
     private static func append(_ oath: OATHSettings, to parameters: inout [(name: String, value: String)]) -> String {
         parameters.append(("secret", oath.secret.withUnsafeBytes { Base32.encode($0) }))
         if oath.algorithm != .sha1 { parameters.append(("algorithm", oath.algorithm.rawValue)) }
@@ -57,7 +57,7 @@ struct EnrollmentURIWriter {
         if let id = enrollment.userID { parameters.append(("uid", id.base64URL())) }
         if let id = enrollment.oathResourceID { parameters.append(("oid", id.base64URL())) }
         if let image = enrollment.imageURL {
-            // What looks like base64 would be read as such.
+            // A plain address that is valid base64 would be decoded by the reader.
             let isPlain = plainImage && (try? Base64.decode(image)) == nil
             parameters.append(("image", isPlain ? image.percentEncoded() : image.base64URL()))
         }

@@ -1,9 +1,9 @@
-// The one shape of a step: read from a value of JSON and written as one. What has not the type that it should have is kept with
-// the other members, so that a server gets back what it sent.
+// Conversion of a step from and to JSON. A member that has an unexpected type is kept with the other members, so that the server
+// receives it unchanged.
 
 extension JourneyStep {
     /// Reads a step.
-    /// - Throws: ``JSONMemberError`` that names what is missing, for example `callbacks[2].type`.
+    /// - Throws: ``JSONMemberError`` with the name of the missing member, for example `callbacks[2].type`.
     package init(json: JSONValue) throws(JSONMemberError) {
         guard case .object(let members) = json, let authId = members["authId"]?.string else {
             throw JSONMemberError(name: "authId")
@@ -29,7 +29,7 @@ extension JourneyStep {
         ])
     }
 
-    /// The step as JSON, with every member that is there.
+    /// The step as JSON, including unknown members.
     package var json: JSONValue {
         var members = otherMembers
         members["authId"] = .string(authId)
@@ -57,7 +57,7 @@ extension JourneyCallback {
         ])
     }
 
-    /// The callback as JSON, with every member that is there.
+    /// The callback as JSON, including unknown members.
     package var json: JSONValue {
         var members = otherMembers
         members["type"] = .string(type)
@@ -86,12 +86,12 @@ extension JourneyCallback.Field {
 }
 
 extension [String: JSONValue] {
-    /// What is left beside members that were read; nothing is copied where nothing is left.
+    /// Returns the members whose names are not in `names`. When none remain, nothing is copied.
     fileprivate func without(_ names: [String?]) -> [String: JSONValue] {
         count == names.count(where: { $0 != nil }) ? [:] : filter { !names.contains($0.key) }
     }
 
-    /// The fields of an array; nil when there is none, or a null.
+    /// Returns the fields of an array; nil when the member is absent or null.
     fileprivate func fields(_ name: String) throws(JSONMemberError) -> [JourneyCallback.Field]? {
         guard let value = self[name], value != .null else { return nil }
         guard let elements = value.array else { throw JSONMemberError(name: name) }
@@ -105,27 +105,27 @@ extension [String: JSONValue] {
     }
 }
 
-// What is not ours to read and write quickly goes through Codable, in the same shape.
+// Other encoders and decoders use Codable, which reads and writes the same JSON.
 
 extension JourneyStep: Codable {
-    /// Reads a step; what this version does not know goes to ``otherMembers``.
+    /// Reads a step. Unknown members are kept in ``otherMembers``.
     public init(from decoder: any Decoder) throws {
         try self.init(json: JSONValue(from: decoder))
     }
 
-    /// Writes every member that is there.
+    /// Writes all members, including unknown ones.
     public func encode(to encoder: any Encoder) throws {
         try json.encode(to: encoder)
     }
 }
 
 extension JourneyCallback: Codable {
-    /// Reads a callback; what this version does not know goes to ``otherMembers``.
+    /// Reads a callback. Unknown members are kept in ``otherMembers``.
     public init(from decoder: any Decoder) throws {
         try self.init(json: JSONValue(from: decoder))
     }
 
-    /// Writes every member that is there.
+    /// Writes all members, including unknown ones.
     public func encode(to encoder: any Encoder) throws {
         try json.encode(to: encoder)
     }

@@ -8,7 +8,7 @@ import Foundation
 
 /// HMAC-based one-time passwords (RFC 4226).
 public enum HOTP {
-    /// The code of one counter value. The secret is used as it is for every algorithm (no padding of short keys).
+    /// Returns the code of one counter value. The secret is used unchanged with every algorithm: short keys are not padded.
     public static func code(
         secret: Secret, counter: UInt64, digits: OTPDigits = .six, algorithm: OTPAlgorithm = .sha1
     ) -> String {
@@ -21,7 +21,7 @@ public enum HOTP {
         return decimal(binary, digits: digits.count)
     }
 
-    /// RFC 4226 section 5.3: four bytes of the MAC, from where its last byte points, without the sign bit.
+    /// Truncates the MAC (RFC 4226 section 5.3): four bytes from the offset in its last byte, without the sign bit.
     private static func truncatedMAC<H: HashFunction>(_: H.Type, secret: Secret, counter: UInt64) -> UInt32 {
         let mac = withUnsafeBytes(of: counter.bigEndian) { message in
             HMAC<H>.authenticationCode(for: message, using: secret.key)

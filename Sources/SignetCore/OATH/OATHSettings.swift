@@ -4,18 +4,18 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Everything that determines a one-time code: the secret, the hash, the length and the moving factor.
+/// The values that determine a one-time code: the secret, the hash function, the length and the moving factor.
 public struct OATHSettings: Sendable, Hashable {
     /// The shared key.
     public var secret: Secret
-    /// The hash under the HMAC.
+    /// The hash function of the HMAC.
     public var algorithm: OTPAlgorithm
-    /// The length of a code.
+    /// The number of digits of a code.
     public var digits: OTPDigits
-    /// Time or counter.
+    /// The moving factor: time or counter.
     public var factor: MovingFactor
 
-    /// Settings with the field's defaults: SHA-1, six digits, a period of 30 seconds.
+    /// Creates settings. The defaults are SHA-1, six digits and a period of 30 seconds.
     public init(
         secret: Secret, algorithm: OTPAlgorithm = .sha1, digits: OTPDigits = .six,
         factor: MovingFactor = .time(period: .thirtySeconds)
@@ -26,8 +26,8 @@ public struct OATHSettings: Sendable, Hashable {
         self.factor = factor
     }
 
-    /// The code at `date`. For HOTP it is the code of the next counter, which the caller must have reserved:
-    /// see ``reserveCounter()``.
+    /// Returns the code at `date`. For HOTP it is the code of the next counter, which the caller must have reserved; see
+    /// ``reserveCounter()``.
     public func code(at date: Date) -> OneTimeCode {
         switch factor {
         case .time(let period):
@@ -43,10 +43,10 @@ public struct OATHSettings: Sendable, Hashable {
         }
     }
 
-    /// Takes the next HOTP counter: returns settings with the reserved counter and moves these on by one. The moved settings
-    /// must be durable before the reserved code is shown, so that no counter is ever used twice.
+    /// Reserves the next HOTP counter. Returns settings with the reserved counter, and increments the counter of these settings
+    /// by one. The caller must save these settings durably before it shows the reserved code, so that no counter is used twice.
     ///
-    /// Nil for TOTP, and for an HOTP counter that has no successor.
+    /// Returns nil for TOTP, and for the maximum HOTP counter.
     public mutating func reserveCounter() -> OATHSettings? {
         guard case .counter(let next) = factor, next < .max else { return nil }
         defer { factor = .counter(next: next + 1) }

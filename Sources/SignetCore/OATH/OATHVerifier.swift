@@ -4,51 +4,52 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The server's side of a one-time code: is it right, and has it been used? See protocol/authenticator.md section 2.5.
+/// The server side of one-time codes: it verifies a code and detects replays. See protocol/authenticator.md section 2.5.
 ///
-/// A value is the record that is kept for one device. After ``verify(_:at:)`` says `accepted` the changed value must be
-/// stored in the same transaction, or the code could be used again.
+/// A value is the stored record of one device. After ``verify(_:at:)`` returns `accepted`, the caller must store the changed
+/// value in the same transaction. Without that the code could be used again.
 public struct OATHVerifier: Sendable, Hashable {
-    /// The device's settings; for HOTP `next` is the lowest counter that is still acceptable.
+    /// The device's settings. For HOTP, `next` is the lowest counter that is still acceptable.
     public private(set) var settings: OATHSettings
-    /// How many TOTP steps before and after the present one are looked at.
+    /// The number of TOTP steps before and after the current one that are checked.
     public let timeWindow: Int
-    /// How many HOTP counters ahead are looked at.
+    /// The number of HOTP counters after the next one that are checked.
     public let counterWindow: Int
-    /// The TOTP step that was accepted last. No step at or before it is accepted again.
+    /// The TOTP step that was accepted last. That step and earlier steps are not accepted again.
     public private(set) var lastAcceptedStep: UInt64?
 
-    /// A verifier for a device that has not logged in yet. The windows default to OpenAM's; a negative one counts as none.
+    /// Creates a verifier for a device that has not logged in yet. The default windows are those of OpenAM. A negative window
+    /// counts as zero.
     public init(settings: OATHSettings, timeWindow: Int = 2, counterWindow: Int = 100) {
         self.settings = settings
         self.timeWindow = max(0, timeWindow)
         self.counterWindow = max(0, counterWindow)
     }
 
-    /// A verifier as it was, for who keeps it.
+    /// Restores a verifier from stored values.
     package init(settings: OATHSettings, timeWindow: Int, counterWindow: Int, lastAcceptedStep: UInt64?) {
         self.init(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)
         self.lastAcceptedStep = lastAcceptedStep
     }
 
-    /// The same record, looking as far around as said. Negative windows count as none.
+    /// Returns the same record with other windows. A negative window counts as zero.
     public func looking(timeWindow: Int, counterWindow: Int) -> OATHVerifier {
         var verifier = OATHVerifier(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)
         verifier.lastAcceptedStep = lastAcceptedStep
         return verifier
     }
 
-    /// What became of a code.
+    /// The result of a verification.
     public enum Outcome: Sendable, Hashable {
-        /// The code is right and is now used up.
+        /// The code is correct and cannot be used again.
         case accepted
-        /// The code is right but its step was used, or lies before one that was used.
+        /// The code is correct, but its step was already used or precedes a used step.
         case replayed
-        /// No step or counter in the window has this code.
+        /// The code does not match any step or counter in the window.
         case wrong
     }
 
-    /// Checks `code`, trying every candidate in constant time each.
+    /// Checks `code`. Each comparison takes constant time.
     public mutating func verify(_ code: String, at date: Date) -> Outcome {
         switch settings.factor {
         case .time(let period): verifyTime(code, step: TOTP.step(at: date, period: period))

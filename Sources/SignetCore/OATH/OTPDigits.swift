@@ -1,8 +1,8 @@
 /// The length of a one-time code: 4 to 8 digits. A value of this type is always in range.
 public struct OTPDigits: Sendable, Hashable {
-    /// The lengths that exist.
+    /// The valid lengths.
     public static let range = 4...8
-    /// Six digits, the default everywhere.
+    /// Six digits, the default.
     public static let six = OTPDigits(unchecked: 6)
     /// Eight digits.
     public static let eight = OTPDigits(unchecked: 8)
@@ -10,7 +10,7 @@ public struct OTPDigits: Sendable, Hashable {
     /// The number of digits.
     public let count: Int
 
-    /// Nil when `count` is outside ``range``.
+    /// Creates a length. Returns nil when `count` is outside ``range``.
     public init?(_ count: Int) {
         guard Self.range.contains(count) else { return nil }
         self.count = count

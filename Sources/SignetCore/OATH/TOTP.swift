@@ -6,12 +6,12 @@ public import Foundation
 
 /// Time-based one-time passwords (RFC 6238), with T0 = 0.
 public enum TOTP {
-    /// The number of whole periods since 1970. A date before 1970 counts as step 0.
+    /// Returns the number of whole periods since 1970. A date before 1970 gives step 0.
     public static func step(at date: Date, period: OTPPeriod) -> UInt64 {
         UInt64(max(0, (date.timeIntervalSince1970 / Double(period.seconds)).rounded(.down)))
     }
 
-    /// The code that is valid at `date`.
+    /// Returns the code that is valid at `date`.
     public static func code(
         secret: Secret, at date: Date, period: OTPPeriod = .thirtySeconds, digits: OTPDigits = .six,
         algorithm: OTPAlgorithm = .sha1

@@ -1,34 +1,37 @@
-/// A rule that an issuer may put on an account, by name: under it the device must be as asked, or the account is locked.
+/// A rule that an issuer may apply to an account by name. The account is locked while the device does not meet the rule.
 public protocol AccountPolicy: Sendable {
-    /// The name by which issuers ask for it, for example `biometricAvailable`.
+    /// The name by which issuers apply the policy, for example `biometricAvailable`.
     var name: String { get }
-    /// Whether the device is as asked. It is asked whenever an account under it is looked at, so it has no side effects.
-    /// - Parameter parameters: What the issuer wrote beside the name; an empty object if nothing.
+    /// Returns true when the device meets the policy. The call must have no side effects, because it is made whenever an account
+    /// with the policy is read.
+    /// - Parameter parameters: The parameters that the issuer gave with the name; an empty object when it gave none.
     func isMet(_ parameters: JSONValue) async -> Bool
 }
 
-/// The policies that an app can judge, in the order in which they are asked (protocol/authenticator.md section 6.2).
+/// The policies that an app can evaluate, in evaluation order (protocol/authenticator.md section 6.2).
 public struct AccountPolicies: Sendable {
-    /// In the order of their registration.
+    /// The policies in the order of their registration.
     public let policies: [any AccountPolicy]
-    /// Who judges instead, if somebody does.
+    /// The evaluator that replaces the policies, if one was given.
     private var judge: (@Sendable (Subject) async -> String?)?
 
-    /// What is judged as a whole.
+    /// The subject of a whole evaluation.
     package enum Subject: Sendable {
-        /// An account that is here.
+        /// An enrolled account.
         case account(Account)
-        /// What an account would bring.
+        /// The policies of an account that is about to be enrolled.
         case enrollment([String: JSONValue])
     }
 
-    /// A judge of its own, who names the policy that is not met: for the family whose evaluator is asked for whole accounts.
+    /// Creates policies with an evaluator that returns the name of the unmet policy. It serves the FRAuthenticator target, whose
+    /// evaluators evaluate whole accounts.
     package init(judgedBy judge: @escaping @Sendable (Subject) async -> String?) {
         policies = []
         self.judge = judge
     }
 
-    /// Policies in the order in which they are asked. Of two with one name the last counts, in the place of the first.
+    /// Creates policies in evaluation order. Of two policies with the same name the last one counts, at the position of the
+    /// first.
     public init(_ policies: [any AccountPolicy]) {
         var unique: [any AccountPolicy] = []
         for policy in policies {
@@ -41,21 +44,22 @@ public struct AccountPolicies: Sendable {
         self.policies = unique
     }
 
-    /// No policy: whatever an issuer asks for is met.
+    /// The empty list of policies. With it every policy of an issuer counts as met.
     public static let none = AccountPolicies([])
 
-    /// These, and `more` behind them; one that has the name of another takes its place.
+    /// Returns these policies followed by `more`. A policy that has the name of another replaces it.
     public func adding(_ more: [any AccountPolicy]) -> AccountPolicies { AccountPolicies(policies + more) }
 
-    /// One policy, and what an account says beside its name.
+    /// A policy with the parameters that an account has for it.
     public struct Question: Sendable {
-        /// What is asked.
+        /// The policy.
         public let policy: any AccountPolicy
         /// The issuer's parameters.
         public let parameters: JSONValue
     }
 
-    /// What an account's policies ask, in order. Names that nobody registered are passed over.
+    /// Returns the registered policies of an account with its parameters, in evaluation order. Names without a registered policy
+    /// are ignored.
     public func questions(_ accountPolicies: [String: JSONValue]) -> [Question] {
         guard !accountPolicies.isEmpty else { return [] }
         return policies.compactMap { policy in
@@ -63,7 +67,7 @@ public struct AccountPolicies: Sendable {
         }
     }
 
-    /// The name of the first policy that is not met; nil when all are. Nothing is stored.
+    /// Returns the name of the first unmet policy; nil when all are met. The result is not stored.
     public func violated(_ accountPolicies: [String: JSONValue]) async -> String? {
         if let judge { return await judge(.enrollment(accountPolicies)) }
         for question in questions(accountPolicies) where await !question.policy.isMet(question.parameters) {
@@ -72,15 +76,15 @@ public struct AccountPolicies: Sendable {
         return nil
     }
 
-    /// Whether nobody has to be asked to know that an account is not locked.
+    /// Returns true when the account is known to be unlocked without evaluating any policy.
     package func leaveFree(_ account: Account) -> Bool {
         account.lockingPolicy == nil && judge == nil && questions(account.policies).isEmpty
     }
 
-    /// Whether somebody else judges than the policies one by one.
+    /// A Boolean value that indicates whether an evaluator replaces the policies.
     package var areJudgedElsewhere: Bool { judge != nil }
 
-    /// Why an account is locked at present; nil when it is not. What was done by hand comes first.
+    /// Returns the current lock of an account; nil when it is not locked. A manual lock comes before the policies.
     public func lock(on account: Account) async -> AccountLock? {
         if let policy = account.lockingPolicy { return .byHand(policy: policy) }
         if let judge { return await judge(.account(account)).map { .byPolicy($0) } }

@@ -1,34 +1,34 @@
-/// `deviceTampering`: the signs that somebody has a hand in the process add up to less than the issuer's `score`.
+/// The policy `deviceTampering`: the sum of the weights of all tampering signals must be below the issuer's `score`.
 ///
-/// The score is a fence and not a wall: it finds what is left open by accident and the everyday tools. Who owns the machine
-/// can hide from it, as from anything that runs there. docs/policies.md lists every sign.
+/// The score detects accidental exposure and common tools. The owner of the machine can hide tampering from it, as from any
+/// program that runs there. docs/policies.md lists every signal.
 public struct DeviceTamperingPolicy: AccountPolicy {
-    /// The name by which issuers ask for it.
+    /// The name by which issuers apply the policy.
     public static let name = "deviceTampering"
-    /// The score at which a device counts as tampered with when the issuer does not say (protocol/authenticator.md section 6.1).
+    /// The score at which a device counts as tampered with when the issuer gives none (protocol/authenticator.md section 6.1).
     public static let defaultThreshold = 1.0
     private let readings: @Sendable () -> TamperingReadings
 
-    /// The policy, for a device that `readings` looks at each time.
+    /// Creates the policy. It calls `readings` at each evaluation.
     public init(readings: @escaping @Sendable () -> TamperingReadings) {
         self.readings = readings
     }
 
-    /// The name by which issuers ask for it.
+    /// The name by which issuers apply the policy.
     public var name: String { Self.name }
 
-    /// What there is to see now, for an app that shows its person why an account is locked.
+    /// The current signals, for an app that explains to the user why an account is locked.
     public var signals: [TamperingSignal] { readings().signals }
 
-    /// Whether the score is below the parameter `score`, a number.
+    /// Returns true when the score is below the parameter `score`, a number.
     public func isMet(_ parameters: JSONValue) async -> Bool { isMetNow(parameters) }
 
-    /// The same for a caller that cannot wait: the device is looked at at once.
+    /// Returns the result of ``isMet(_:)`` synchronously.
     public func isMetNow(_ parameters: JSONValue) -> Bool {
         signals.score < Self.threshold(in: parameters)
     }
 
-    /// The score at which an issuer's parameters count a device as tampered with.
+    /// Returns the score in an issuer's parameters at which a device counts as tampered with.
     package static func threshold(in parameters: JSONValue) -> Double {
         parameters["score"]?.fraction ?? defaultThreshold
     }

@@ -1,9 +1,9 @@
-/// A rule for a value that a person enters, as servers name it in `failedPolicies` and `failedPolicyRequirements`
+/// A rule for a value that the user enters, as servers report it in `failedPolicies` and `failedPolicyRequirements`
 /// (protocol/journey.md section 2.6).
 package struct PolicyRequirement: Sendable, Hashable {
     /// The rule's name, for example `MIN_LENGTH`.
     package let name: String
-    /// What the rule says in numbers and lists, for example `minLength`.
+    /// The parameters of the rule, for example `minLength`.
     package let parameters: [String: JSONValue]
 
     package init(name: String, parameters: [String: JSONValue] = [:]) {
@@ -11,8 +11,8 @@ package struct PolicyRequirement: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Reads `{"policyRequirement":"MIN_LENGTH","params":{"minLength":8}}`, or a text that holds it; servers send both. A text that
-    /// holds none is taken for the name of a rule.
+    /// Parses `{"policyRequirement":"MIN_LENGTH","params":{"minLength":8}}`, or a string that contains this JSON; servers send
+    /// both. Any other string is taken as the name of a rule.
     package init?(_ value: JSONValue) {
         switch value {
         case .object(let members):
@@ -28,12 +28,12 @@ package struct PolicyRequirement: Sendable, Hashable {
         }
     }
 
-    /// What a person has to do about an element of a server's list, also one that nobody can read.
+    /// Returns the instruction for the user for an element of a server's list, including elements that cannot be parsed.
     package static func sentence(for value: JSONValue) -> String {
         PolicyRequirement(value)?.sentence ?? "This value is not accepted."
     }
 
-    /// What a person has to do about it, in English.
+    /// The instruction for the user, in English.
     package var sentence: String {
         if let sentence = Self.plain[name] { return sentence }
         return switch name {

@@ -1,32 +1,33 @@
-/// What a process can see of itself, as it was read. What could not be read is nil, and says nothing.
+/// Readings of the state of this process, from which tampering signals are derived. A reading that is not available is nil and
+/// gives no signal.
 public struct TamperingReadings: Sendable, Hashable {
-    /// The process that traces this one: `TracerPid` of `/proc/self/status`; 0 is none.
+    /// The id of the process that traces this one (`TracerPid` of `/proc/self/status`); 0 when the process is not traced.
     public var tracer: Int?
-    /// The names of the environment's variables that have a value.
+    /// The names of the environment variables that have a value.
     public var environment: Set<String> = []
-    /// Whether `/etc/ld.so.preload` has content.
+    /// A Boolean value that indicates whether `/etc/ld.so.preload` has content.
     public var hasSystemPreload = false
-    /// The program's file and its directory, with their permission bits.
+    /// The executable file and its directory, with their permission bits.
     public var executable: [File] = []
-    /// The directories that files were loaded from as code, with their permission bits.
+    /// The directories from which code was loaded, with their permission bits.
     public var libraryDirectories: [File] = []
-    /// Whether the program runs as root.
+    /// A Boolean value that indicates whether the program runs as root.
     public var isRoot = false
-    /// Whether the program runs in a container.
+    /// A Boolean value that indicates whether the program runs in a container.
     public var isInContainer = false
-    /// `kernel.yama.ptrace_scope`.
+    /// The value of `kernel.yama.ptrace_scope`.
     public var ptraceScope: Int?
-    /// Whether the limit on core files is above zero.
+    /// A Boolean value that indicates whether the limit on core files is above zero.
     public var allowsCoreDumps = false
 
-    /// A file or directory and who may write to it.
+    /// A file or directory with its permission bits.
     public struct File: Sendable, Hashable {
-        /// Where it is.
+        /// The path.
         public let path: String
         /// The permission bits.
         public let mode: UInt32
 
-        /// A file or directory as it was found.
+        /// Creates a file or directory.
         public init(path: String, mode: UInt32) {
             self.path = path
             self.mode = mode
@@ -36,12 +37,12 @@ public struct TamperingReadings: Sendable, Hashable {
         var isOpenToGroup: Bool { mode & 0o020 != 0 }
     }
 
-    /// Readings of nothing.
+    /// Creates empty readings.
     public init() {}
 }
 
 extension TamperingReadings {
-    /// What the readings are signs of.
+    /// The signals that the readings give.
     public var signals: [TamperingSignal] { process + files + surroundings }
 
     private var process: [TamperingSignal] {

@@ -1,35 +1,35 @@
-/// One sign that somebody has a hand in this process, or easily could. docs/policies.md says what each means.
+/// A sign that another party has tampered with this process, or could easily do so. docs/policies.md explains each signal.
 public struct TamperingSignal: Sendable, Hashable {
-    /// What was seen.
+    /// The name of a signal.
     public enum Name: String, Sendable, Hashable, CaseIterable {
         /// Another process traces this one.
         case debuggerAttached
-        /// A library was put into this process by its environment.
+        /// The environment of this process loads a library into it.
         case preloadedLibrary
-        /// The system puts a library into every process.
+        /// The system loads a library into every process.
         case systemPreload
-        /// A library was loaded from a directory that everybody can write to.
+        /// A library was loaded from a directory that all users can write to.
         case libraryFromSharedDirectory
-        /// Everybody can replace this program.
+        /// All users can replace this program.
         case executableOpenToAll
         /// A group can replace this program.
         case executableOpenToGroup
         /// The program runs as root in a container.
         case rootInContainer
-        /// Any program of the same person may attach itself.
+        /// Any program of the same user may trace this process.
         case tracingAllowed
-        /// A crash writes the memory to a file.
+        /// A crash writes the memory of the process to a file.
         case coreDumpsAllowed
     }
 
-    /// What was seen.
+    /// The name.
     public let name: Name
-    /// How much it says, from 0 to 1; 1 is enough alone to lock an account whose issuer gives no threshold.
+    /// The weight, from 0 to 1. A weight of 1 is enough to lock an account whose issuer gives no threshold.
     public let weight: Double
-    /// What was seen, in words, for the person to read. It names files and variables, never their content.
+    /// A description for the user. It names files and variables, never their content.
     public let reason: String
 
-    /// A sign.
+    /// Creates a signal.
     public init(_ name: Name, weight: Double, reason: String) {
         self.name = name
         self.weight = weight
@@ -38,6 +38,6 @@ public struct TamperingSignal: Sendable, Hashable {
 }
 
 extension [TamperingSignal] {
-    /// The sum of the weights, at most 1.
+    /// The sum of the weights, limited to 1.
     public var score: Double { Swift.min(1, reduce(0) { $0 + $1.weight }) }
 }

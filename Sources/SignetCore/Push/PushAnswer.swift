@@ -1,32 +1,32 @@
 import Crypto
 
-/// A person's answer to a push message.
+/// The user's answer to a push message.
 public enum PushAnswer: Sendable, Hashable {
-    /// Yes; for a tap, and for a biometric message after the person was recognised.
+    /// The user approves: by a tap, or for a biometric message after the device has recognized the user.
     case approve
-    /// Yes, and this is the number on the login page.
+    /// The user approves with the number that the login page shows.
     case approveNumber(Int)
-    /// No.
+    /// The user denies.
     case deny
 }
 
 /// The body of a request to `push/sns/message`: a message id and a signed JWT (protocol/authenticator.md sections 3.2, 4.4).
 public struct PushRequestBody: Sendable, Hashable {
-    /// The id that the server gave, byte for byte.
+    /// The message id from the server, byte for byte.
     public let messageId: String
     /// The signed claims.
     public let jwt: String
 
-    /// A body as it came.
+    /// Creates a body.
     public init(messageId: String, jwt: String) {
         self.messageId = messageId
         self.jwt = jwt
     }
 }
 
-/// The claims that a device signs, and the rule they rest on: the server's challenge, authenticated with the shared secret.
+/// The claims that a device signs. They contain a response to the server's challenge, computed with the shared secret.
 package enum PushClaims {
-    /// What a device says of itself when it registers (section 3.3).
+    /// The claims of a registration (section 3.3).
     package struct Registration: Sendable, Hashable {
         package var response: String
         package var mechanismUid: String
@@ -48,7 +48,7 @@ package enum PushClaims {
         }
     }
 
-    /// What a device answers to a message (section 4.4).
+    /// The claims of an answer to a message (section 4.4).
     package struct Answer: Sendable, Hashable {
         package var response: String
         package var challengeResponse: String?
@@ -64,7 +64,7 @@ package enum PushClaims {
         }
     }
 
-    /// Under which token a device is found now (section 5).
+    /// The claims of a device token update (section 5).
     package struct Update: Sendable, Hashable {
         package var mechanismUid: String
         package var deviceId: String
@@ -81,7 +81,7 @@ package enum PushClaims {
         }
     }
 
-    /// The body of a token update. The user's id goes by both names that the existing SDKs give it.
+    /// Returns the body of a token update. It has the user's id under both names that the existing SDKs use.
     package static func updateBody(_ claims: Update, userID: String?, secret: Secret) -> [UInt8] {
         var members = Dictionary(texts: ["username": userID, "userId": userID])
         members["mechanismUid"] = .string(claims.mechanismUid)
@@ -89,12 +89,12 @@ package enum PushClaims {
         return JSON.encode(.object(members))
     }
 
-    /// Section 3.4: base64 of HMAC-SHA-256 over the challenge.
+    /// Returns the response to a challenge (section 3.4): the base64 of HMAC-SHA-256 over the challenge.
     package static func response(to challenge: [UInt8], secret: Secret) -> String {
         Base64.encode(Array(HMAC<SHA256>.authenticationCode(for: challenge, using: secret.key)), as: .standard)
     }
 
-    /// Signs claims of either kind into a request body.
+    /// Signs the claims of a registration or an answer into a request body.
     package static func body(messageID: String, claims: some JSONObject, secret: Secret) -> PushRequestBody {
         PushRequestBody(messageId: messageID, jwt: CompactJWS.sign(JSON.encode(claims), with: secret))
     }

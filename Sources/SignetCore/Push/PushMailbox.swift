@@ -1,12 +1,14 @@
 import Crypto
 
-/// The mailbox of one mechanism at a push front (docs/push.md): what a server without a desk is told in the place of a phone's token.
+/// The inbox of one mechanism at a push gateway (docs/push.md). The device gives its address to a server that has no push stream,
+/// in place of a phone's device token.
 ///
-/// Its address is a public key, and who can sign with that key may read it: the front has to be told nothing, and keeps no secret. The
-/// key is made of the mechanism's secret, so there is nothing to store beside it, and a registration that is repeated names the same
-/// mailbox. The mechanism's server could make it too; it is the one who writes the messages.
+/// The address is a public key. A client that can sign with the private key may read the inbox, so the gateway needs no
+/// registration and stores no secret. The key is derived from the mechanism's secret: nothing else has to be stored, and a
+/// repeated registration names the same inbox. The mechanism's server could derive the key too, but it writes the messages
+/// anyway.
 package struct PushMailbox: Sendable {
-    /// What the server gives to SNS as the device's token.
+    /// The address that the server gives to SNS as the device token.
     package let address: String
     private let key: Curve25519.Signing.PrivateKey
 
@@ -14,10 +16,10 @@ package struct PushMailbox: Sendable {
     package static let scheme = "Signet-Mailbox"
 
     private static let prefix = "signet-mailbox-"
-    /// `{"alg":"EdDSA","typ":"JWT"}`.
+    /// The encoded header `{"alg":"EdDSA","typ":"JWT"}`.
     private static let header = "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCJ9"
 
-    /// The mailbox of the mechanism with this secret.
+    /// Creates the inbox of the mechanism with this secret.
     package init(of secret: Secret) throws {
         let seed = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: secret.key, info: Array("signet mailbox 1".utf8), outputByteCount: 32)
@@ -25,17 +27,17 @@ package struct PushMailbox: Sendable {
         address = Self.prefix + Base64.encode(Array(key.publicKey.rawRepresentation), as: .url)
     }
 
-    /// Whether `address` is that of a mailbox.
+    /// Returns true when `address` is the address of an inbox.
     package static func isAddress(_ address: String) -> Bool { publicKey(of: address) != nil }
 
-    /// Shows who knows the key that the front's nonce was seen: a JWS with EdDSA (RFC 8037).
+    /// Returns a proof that the client holds the private key and received the gateway's nonce: a JWS with EdDSA (RFC 8037).
     package func proof(_ nonce: String) throws -> String {
         let claims: JSONValue = .object(["mailbox": .string(address), "nonce": .string(nonce)])
         let input = "\(Self.header).\(Base64.encode(JSON.encode(claims), as: .url))"
         return "\(input).\(Base64.encode(Array(try key.signature(for: Array(input.utf8))), as: .url))"
     }
 
-    /// The mailbox that a proof is for, and the nonce that it answers; nil unless the signature is that of the mailbox's key.
+    /// Returns the address and the nonce of a proof; nil unless the signature matches the key in the address.
     package static func verified(_ proof: String) -> (address: String, nonce: String)? {
         let parts = proof.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == header, let payload = try? Base64.decode(parts[1]),
@@ -49,7 +51,7 @@ package struct PushMailbox: Sendable {
 
     private static func publicKey(of address: String) -> Curve25519.Signing.PublicKey? {
         guard address.hasPrefix(prefix), let bytes = try? Base64.decode(address.dropFirst(prefix.count)), bytes.count == 32,
-            // One mailbox has one address.
+            // Only the canonical encoding is accepted, so that an inbox has a single address.
             address == prefix + Base64.encode(bytes, as: .url)
         else { return nil }
         return try? Curve25519.Signing.PublicKey(rawRepresentation: bytes)

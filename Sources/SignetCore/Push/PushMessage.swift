@@ -4,42 +4,43 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a server asks a person to approve: the verified content of one push message (protocol/authenticator.md section 4.1).
+/// The verified content of one push message, with which a server asks the user to approve a login (protocol/authenticator.md
+/// section 4.1).
 public struct PushMessage: Sendable, Hashable {
-    /// The mechanism that is asked.
+    /// The id of the mechanism that the message is for.
     public let mechanismUID: String
-    /// The bytes to answer.
+    /// The challenge to answer.
     public let challenge: [UInt8]
-    /// The routing cookie to send with the answer, `name=value`.
+    /// The load balancer's routing cookie to send with the answer, `name=value`.
     public let loadBalancerCookie: String?
-    /// How many seconds the server waits for the answer.
+    /// The time that the server waits for the answer, in seconds.
     public let timeToLive: Int
-    /// When the server sent it, by the server's clock.
+    /// The time at which the server sent the message, by the server's clock.
     public let sentAt: Date?
     /// The text to show.
     public let text: String?
-    /// How it wants to be answered.
+    /// The required kind of answer.
     public let kind: PushKind
-    /// What the app put in, as it came.
+    /// The custom payload, as it came.
     public let customPayload: String?
-    /// Where the login comes from, as it came: JSON text with `location`, `userAgent`, `platform`.
+    /// The context of the login, as it came: JSON text with `location`, `userAgent`, `platform`.
     public let contextInfo: String?
     /// The user's id on the server.
     public let userID: String?
-    /// The claims as they came, those above among them.
+    /// All claims as they came, including those above.
     package let claims: [String: JSONValue]
 
-    /// The seconds a server waits when it does not say.
+    /// The default time to live, in seconds.
     public static let defaultTimeToLive = 120
 }
 
-/// How a push message wants to be answered.
+/// The kind of answer that a push message requires.
 public enum PushKind: Sendable, Hashable {
-    /// By a tap.
+    /// The user taps.
     case tap
-    /// By picking the number that the login page shows.
+    /// The user picks the number that the login page shows.
     case number(choices: [Int])
-    /// By a tap, after the device has made sure who is tapping.
+    /// The user taps after the device has recognized the user.
     case biometric
 
     /// The value of the claim `k`.
@@ -51,7 +52,7 @@ public enum PushKind: Sendable, Hashable {
         }
     }
 
-    /// Reads the claims `k` and `n`. A kind that nobody knows is answered by a tap.
+    /// Reads the claims `k` and `n`. An unknown kind is answered by a tap.
     init(wireName: String?, numbers: JSONValue?) throws(PushMessageError) {
         switch wireName?.lowercased() {
         case "challenge": self = .number(choices: try Self.choices(numbers))
@@ -60,8 +61,8 @@ public enum PushKind: Sendable, Hashable {
         }
     }
 
-    /// `34,56,82`, or an array. What is no number among others is left out, as the SDKs do; nothing but that is refused, since
-    /// without choices any number would do.
+    /// Parses `34,56,82`, or an array. Elements that are not numbers are ignored, as in the SDKs. A claim without any number is
+    /// an error, because without choices any number would be accepted.
     private static func choices(_ numbers: JSONValue?) throws(PushMessageError) -> [Int] {
         guard let numbers else { return [] }
         let items = numbers.array ?? numbers.string?.split(separator: ",").map { .string($0.trimmingWhitespace()) } ?? []
@@ -71,11 +72,11 @@ public enum PushKind: Sendable, Hashable {
     }
 }
 
-/// A push message as it arrives: signed, and not yet believed.
+/// A received push message: signed, and not yet verified.
 public struct SealedPushMessage: Sendable {
     private let jws: CompactJWS
 
-    /// Checks only the form.
+    /// Creates a message after checking only its form.
     public init(_ jwt: String) throws(PushMessageError) {
         do {
             jws = try CompactJWS(jwt)
@@ -84,7 +85,8 @@ public struct SealedPushMessage: Sendable {
         }
     }
 
-    /// The mechanism that the message says it is for, unverified: only for looking up whose secret to ``open(with:)`` it with.
+    /// Returns the id of the mechanism that the message names, without verification. Use it only to find the secret for
+    /// ``open(with:)``.
     public func claimedMechanismUID() throws(PushMessageError) -> String {
         do {
             let claims = try Self.claims(try jws.unverifiedPayload())
@@ -95,7 +97,7 @@ public struct SealedPushMessage: Sendable {
         }
     }
 
-    /// The content, after algorithm and signature have been checked.
+    /// Verifies the algorithm and the signature, and returns the content.
     public func open(with secret: Secret) throws(PushMessageError) -> PushMessage {
         do {
             return try PushMessage(claims: try Self.claims(try jws.payload(verifiedWith: secret)))
@@ -111,15 +113,15 @@ public struct SealedPushMessage: Sendable {
     }
 }
 
-/// Why a push message was refused.
+/// An error that reports an invalid push message.
 public enum PushMessageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Not a compact JWS with a JSON object in it.
+    /// The text isn't a compact JWS with a JSON object.
     case form
     /// The algorithm is not HS256.
     case algorithm
-    /// The signature is not the mechanism's.
+    /// The signature does not match the mechanism's secret.
     case signature
-    /// The claim of this name is missing or unusable.
+    /// The claim of this name is missing or invalid.
     case claim(String)
 
     init(_ error: any Error) {
@@ -132,7 +134,7 @@ public enum PushMessageError: Error, Sendable, Hashable, CustomStringConvertible
             }
     }
 
-    /// What is wrong, in words.
+    /// A description of the error.
     public var description: String {
         switch self {
         case .form: "push message: not a compact JWS with a JSON object (form)"

@@ -5,8 +5,8 @@ public import Foundation
 #endif
 
 extension PushMessage {
-    /// Reads the claims of a message whose signature has been checked. A claim that is null is none.
-    /// - Throws: ``PushMessageError/claim(_:)`` for the first claim that is missing or unusable.
+    /// Reads the claims of a message whose signature has been verified. A claim that is null counts as absent.
+    /// - Throws: ``PushMessageError/claim(_:)`` for the first claim that is missing or invalid.
     package init(claims: [String: JSONValue]) throws(PushMessageError) {
         func claim(_ name: String) -> JSONValue? { claims[name].flatMap { $0 == .null ? nil : $0 } }
 
@@ -41,20 +41,20 @@ extension PushMessage {
         self.claims = claims
     }
 
-    /// A claim that is JSON text on the wire; a server that sends the JSON itself is understood too.
+    /// Returns a claim that is JSON text on the wire. A server may also send the JSON value itself, which becomes text here.
     private static func text(of value: JSONValue) -> String {
         value.string ?? JSON.text(of: value)
     }
 
-    /// Claims that have no meaning here, by name, as they came.
+    /// The claims that this package does not interpret, by name, as they came.
     public var otherClaims: [String: JSONValue] {
         claims.filter { !["c", "d", "i", "k", "l", "m", "n", "p", "t", "u", "x"].contains($0.key) }
     }
 }
 
 extension PushMessage {
-    /// A message for a server to send, or one that came by the wire of another platform. Empty claims are left out; OpenAM's
-    /// four are always there but `l`.
+    /// Creates a message that a server sends, or that came from another push platform. Absent values give no claims. Of OpenAM's
+    /// four claims (`c`, `l`, `t`, `u`) only `l` can be absent.
     public init(
         mechanismUID: String, challenge: [UInt8], kind: PushKind, timeToLive: Int, sentAt: Date, text: String?,
         loadBalancerCookie: String? = nil, customPayload: String? = nil, contextInfo: String? = nil, userID: String? = nil
@@ -81,7 +81,7 @@ extension PushMessage {
         ])
     }
 
-    /// The message, signed with the mechanism's secret.
+    /// Returns the message as a JWS signed with the mechanism's secret.
     package func sealed(with secret: Secret) -> String {
         CompactJWS.sign(JSON.encode(.object(claims)), with: secret)
     }

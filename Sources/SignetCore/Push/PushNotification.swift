@@ -6,45 +6,46 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A push message that was verified and kept, with what has become of it.
+/// A verified and stored push message, with its state.
 public struct PushNotification: Sendable, Hashable {
-    /// The id of the record here, made of the mechanism and the message id; the legacy SDKs make theirs of a time.
+    /// The id of the record, derived from the mechanism and the message id. The legacy SDKs derive their id from a time.
     public let id: String
-    /// The server's id of the message; unique for a mechanism.
+    /// The server's id of the message, which is unique for a mechanism.
     public let messageID: String
-    /// What it says.
+    /// The content of the message.
     public let message: PushMessage
-    /// When it came, by this machine's clock.
+    /// The time at which the message arrived, by this machine's clock.
     public let receivedAt: Date
-    /// What was answered, once the server has accepted the answer.
+    /// The decision that the server has accepted; nil until then.
     public var decision: Decision?
-    /// How far the server's clock was ahead of this machine's when the message came, in seconds; nil when it was not known.
+    /// The difference between the server's clock and this machine's clock when the message arrived, in seconds; positive when the
+    /// server's clock is ahead, and nil when it was not known.
     public var clockOffset: Double?
 
-    /// The greatest difference of two clocks that is believed, in seconds: a day.
+    /// The greatest plausible difference between two clocks, in seconds: one day.
     public static let greatestClockOffset: Double = 86_400
 
-    /// What was answered.
+    /// The user's decision.
     public enum Decision: String, Sendable, Hashable {
-        /// The person said yes.
+        /// The user approved.
         case approved
-        /// The person said no.
+        /// The user denied.
         case denied
     }
 
-    /// How a notification stands at a moment.
+    /// The state of a notification at a given time.
     public enum State: String, Sendable, Hashable {
-        /// It can be answered.
+        /// The notification can be answered.
         case pending
-        /// It was answered with yes.
+        /// The user approved.
         case approved
-        /// It was answered with no.
+        /// The user denied.
         case denied
-        /// Nobody answered in time.
+        /// The message expired without an answer.
         case expired
     }
 
-    /// A message that has come.
+    /// Creates a notification from a received message.
     public init(messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil, clockOffset: Double? = nil)
     {
         id = Self.id(mechanismUID: message.mechanismUID, messageID: messageID)
@@ -55,8 +56,8 @@ public struct PushNotification: Sendable, Hashable {
         self.clockOffset = clockOffset
     }
 
-    /// The id that a message has in every store: the same for the same mechanism and message id, and another for every other
-    /// pair, so that a message which comes twice cannot become two records.
+    /// Returns the id that a message has in every store. It is the same for the same mechanism and message id, and different for
+    /// every other pair, so that a message that arrives twice does not become two records.
     package static func id(mechanismUID: String, messageID: String) -> String {
         var identity: [UInt8] = []
         identity.reserveCapacity(16 + mechanismUID.utf8.count + messageID.utf8.count)
@@ -67,17 +68,18 @@ public struct PushNotification: Sendable, Hashable {
         return UUIDText.text(of: SHA256.hash(data: identity), version: 8)
     }
 
-    /// When the server stops waiting, by this machine's clock. A message that claims to be sent after it arrived counts from
-    /// its arrival.
+    /// The time at which the server stops waiting, by this machine's clock. The time to live of a message that claims to be sent
+    /// after its arrival counts from the arrival.
     ///
-    /// So does one of a server whose clock is not known: this machine's may be wrong by ``greatestClockOffset``, and only the
-    /// server can say whether it is too late. One that is older than that explains is expired in any case.
+    /// When the clock offset is not known, the time to live also counts from the arrival: this machine's clock may be wrong by
+    /// ``greatestClockOffset``, and only the server can decide whether an answer is too late. For a message that was sent earlier
+    /// than that before its arrival, it counts from ``greatestClockOffset`` after the sending time.
     public var expiresAt: Date {
         let sentAt = message.sentAt?.addingTimeInterval(-(clockOffset ?? -Self.greatestClockOffset)) ?? receivedAt
         return min(sentAt, receivedAt).addingTimeInterval(Double(message.timeToLive))
     }
 
-    /// How it stands at `date`. Expiry is computed, never stored.
+    /// Returns the state at `date`. Expiry is computed and never stored.
     public func state(at date: Date) -> State {
         switch decision {
         case .approved: .approved

@@ -1,21 +1,22 @@
-/// Everything a device needs to answer one server's push messages.
+/// The settings that a device needs to answer one server's push messages.
 public struct PushSettings: Sendable, Hashable {
     /// The shared key, 32 bytes or more.
     public var secret: Secret
-    /// Where the device was registered; the device token is renewed there too.
+    /// The address at which the device was registered. Device token updates also use it.
     public var registrationEndpoint: Endpoint
-    /// Where answers go.
+    /// The address for answers.
     public var authenticationEndpoint: Endpoint
-    /// The routing cookie of the registration, `name=value`.
+    /// The load balancer's routing cookie of the registration, `name=value`.
     public var loadBalancerCookie: String?
-    /// Where the server's desk hands out messages, if it has one (docs/desk.md).
+    /// The address of the server's push stream, if the server has one (docs/desk.md).
     public var streamEndpoint: Endpoint?
-    /// The push front that takes the messages of a server without a desk, if the device was registered with one (docs/push.md).
+    /// The push gateway that receives the messages of a server without a push stream, if the device was registered with one
+    /// (docs/push.md).
     public var gatewayEndpoint: Endpoint?
-    /// The name of the push platform whose wire the server speaks; nil for AM's, which is built in.
+    /// The name of the push platform whose protocol the server uses; nil for AM, which is built in.
     public var platform: String?
 
-    /// The settings as given.
+    /// Creates the settings.
     public init(
         secret: Secret, registrationEndpoint: Endpoint, authenticationEndpoint: Endpoint, loadBalancerCookie: String? = nil,
         streamEndpoint: Endpoint? = nil, platform: String? = nil, gatewayEndpoint: Endpoint? = nil

@@ -1,10 +1,11 @@
-/// How a desktop authenticator shows a desk that it holds a mechanism's secret, without sending it (docs/desk.md).
+/// The proof that a desktop authenticator holds a mechanism's secret. It opens a push stream without sending the secret
+/// (docs/desk.md).
 ///
-/// The desk hands out a nonce; the device signs it together with the mechanism's id; each nonce is good for one proof.
+/// The server issues a nonce, and the device signs it together with the mechanism's id. Each nonce is valid for one proof.
 package struct PushStreamProof: Sendable, Hashable {
-    /// The mechanism whose messages are asked for.
+    /// The id of the mechanism whose messages are requested.
     package var mechanismUid: String
-    /// The desk's nonce, byte for byte.
+    /// The server's nonce, byte for byte.
     package var nonce: String
 
     package init(mechanismUid: String, nonce: String) {
@@ -14,23 +15,24 @@ package struct PushStreamProof: Sendable, Hashable {
 
     /// The authentication scheme of the `WWW-Authenticate` and `Authorization` headers.
     package static let scheme = "Signet-Desk"
-    /// The relation of the `Link` header (RFC 8288) in which a registration's answer names the desk.
+    /// The relation of the `Link` header (RFC 8288) that contains the address of the push stream in the response to a
+    /// registration.
     package static let linkRelation = "signet-desk"
-    /// What a device says in a `Prefer` header (RFC 7240) when it registers, if it comes to the desk for its messages: a server that
-    /// can reach phones as well cannot know otherwise. Every other server has to pass over it.
+    /// The value of the `Prefer` header (RFC 7240) of a registration by a device that receives its messages from the push stream.
+    /// It tells a server that can also send to phones which way to use. Other servers must ignore it.
     package static let preference = "signet-desk"
     /// The name of the events that carry messages.
     package static let eventName = "push"
 }
 
-/// A message as a desk hands it out: the same two values that a phone finds in a notification.
+/// A message in a push stream, with the same two values that a phone receives in a notification.
 public struct PushDelivery: Sendable, Hashable {
     /// The id of the message.
     public let messageId: String
     /// The signed message.
     public let message: String
 
-    /// A delivery as it came.
+    /// Creates a delivery.
     public init(messageId: String, message: String) {
         self.messageId = messageId
         self.message = message

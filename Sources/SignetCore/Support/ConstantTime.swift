@@ -1,4 +1,4 @@
-/// Comparison whose duration depends on the lengths only, never on where the first difference is.
+/// Comparisons in constant time: the duration depends on the lengths only, not on the position of the first difference.
 package enum ConstantTime {
     package static func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         guard left.count == right.count else { return false }

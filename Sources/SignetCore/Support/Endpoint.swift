@@ -4,19 +4,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The address of a server that has passed an ``EndpointPolicy``: `https`, or plain `http` where that is safe or allowed.
+/// The address of a server that has passed an ``EndpointPolicy``: `https`, or plain `http` where the policy allows it.
 public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
-    /// The address, with its query untouched.
+    /// The address as given, including its query.
     public let url: String
-    /// `https` or `http`.
+    /// The scheme: `https` or `http`.
     public let scheme: String
-    /// The host in lower case, an IPv6 address without its brackets.
+    /// The host in lower case. An IPv6 address has no brackets.
     public let host: String
-    /// The port, the scheme's own when the address names none.
+    /// The port. The default is the port of the scheme.
     public let port: Int
 
     /// Checks `url` against `policy`.
-    /// - Throws: ``EndpointError`` when the text is no absolute web address, carries a user name or password, or is plain
+    /// - Throws: ``EndpointError`` when the text isn't an absolute web address, contains a user name or password, or is plain
     ///   `http` to a host that the policy does not allow.
     public init(_ url: String, policy: EndpointPolicy = .secure) throws(EndpointError) {
         try self.init(url, policy: Optional(policy))
@@ -38,7 +38,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Whether a host is spelled out, in lower case. An escape could be read one way here and another way by who connects.
+    /// Returns true when a host has only literal characters in lower case. Escapes are rejected because a connecting client could
+    /// decode them differently.
     private static func isPlain(_ host: some Collection<UInt8>) -> Bool {
         host.allSatisfy { byte in
             switch byte {
@@ -49,7 +50,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The port that is named, or the scheme's own when none is; nil when there is no such port.
+    /// Returns the port of an authority, or the default of the scheme when the authority has none; nil when the port is invalid.
     private static func port<Text: BidirectionalCollection<UInt8>>(in authority: Text, _ scheme: String) -> Int? {
         let standard = scheme == "https" ? 443 : 80
         guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), !authority[colon...].contains(UInt8(ascii: "]")) else {
@@ -59,20 +60,20 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         return digits.isEmpty ? standard : UInt16(digits).flatMap { $0 > 0 ? Int($0) : nil }
     }
 
-    /// What stands between `://` and the path.
+    /// Returns the authority: the text between `://` and the path.
     private static func authority<Text: Collection<UInt8>>(of url: Text) -> Text.SubSequence {
         let rest = url.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         return rest[..<(end ?? rest.endIndex)]
     }
 
-    /// An address that no policy has been asked about: for comparing it with one that has passed.
+    /// Creates an endpoint without applying a policy, to compare an address with an endpoint that has passed one.
     package init(unchecked url: String) throws(EndpointError) {
         try self.init(url, policy: nil)
     }
 
-    /// An address that passed every check when it was enrolled, read back from a store. It is only cut into its parts: the
-    /// full reading takes longer than all the rest of a record.
+    /// Creates an endpoint from a stored address that passed every check when it was enrolled. The address is only split into its
+    /// parts, because full parsing takes longer than reading the rest of a record.
     package init(stored url: String) throws(EndpointError) {
         var url = url
         guard let parts = url.withUTF8({ Self.parts(of: $0) }) else { throw .notAWebAddress }
@@ -89,29 +90,30 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         let isBracketed = authority.first == UInt8(ascii: "[")
         let name = authority.dropFirst(isBracketed ? 1 : 0).prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
         guard let scheme = found, !name.isEmpty, let port = port(in: authority, scheme) else { return nil }
-        // Whoever wrote it has nearly always written it in lower case.
+        // Most addresses are written in lower case, so the conversion is rarely needed.
         let host = isPlain(name) ? String(decoding: name, as: UTF8.self) : String(decoding: name, as: UTF8.self).lowercased()
         return isPlain(host.utf8) ? (scheme, host, port) : nil
     }
 
-    /// Whether `other` has the same scheme, host and port.
+    /// Returns true when `other` has the same scheme, host and port.
     public func hasSameOrigin(as other: Endpoint) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
 
-    /// The address without its query, which may carry what should not be logged.
+    /// The address without its query and fragment, which may contain values that must not be logged.
     public var description: String { String(url.prefix { $0 != "?" && $0 != "#" }) }
 }
 
-/// Which addresses a secret or an answer may be sent to.
+/// A rule that decides which addresses secrets and answers may be sent to.
 public struct EndpointPolicy: Sendable, Hashable {
-    /// The hosts, besides this machine itself, that plain `http` is allowed to.
+    /// The hosts that plain `http` is allowed to, in addition to loopback addresses.
     public let plainHTTPHosts: Set<String>
 
-    /// `https`, or `http` to a loopback address.
+    /// The policy that allows `https`, and `http` to a loopback address.
     public static let secure = EndpointPolicy(plainHTTPHosts: [])
 
-    /// As ``secure``, and plain `http` to exactly these hosts. For a test network only: what is sent can be read on the way.
+    /// Returns a policy like ``secure`` that also allows plain `http` to exactly these hosts. Use it in test networks only: the
+    /// traffic can be read in transit.
     public static func allowingPlainHTTP(to hosts: Set<String>) -> EndpointPolicy {
         EndpointPolicy(plainHTTPHosts: Set(hosts.map { $0.lowercased() }))
     }
@@ -120,7 +122,7 @@ public struct EndpointPolicy: Sendable, Hashable {
         Self.isLoopback(host) || plainHTTPHosts.contains(host)
     }
 
-    /// Whether `host` is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3), or `::1`. Names are not looked up.
+    /// Returns true when `host` is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3), or `::1`. Names are not resolved.
     package static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -129,16 +131,16 @@ public struct EndpointPolicy: Sendable, Hashable {
     }
 }
 
-/// Why an address is not an ``Endpoint``. The address itself is not repeated: it may carry a secret.
+/// The reason that an address isn't a valid ``Endpoint``. The address is not included because it may contain a secret.
 public enum EndpointError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// No absolute `http` or `https` address.
+    /// The text isn't an absolute `http` or `https` address.
     case notAWebAddress
-    /// A user name or password stands in the address.
+    /// The address contains a user name or password.
     case carriesCredentials
-    /// Plain `http` to a host that is neither this machine nor allowed by name.
+    /// The address is plain `http` to a host that is neither a loopback address nor allowed by name.
     case plainHTTP(host: String)
 
-    /// What is wrong, in words.
+    /// A description of the error.
     public var description: String {
         switch self {
         case .notAWebAddress: "not an absolute http or https address"

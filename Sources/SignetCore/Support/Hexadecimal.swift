@@ -1,5 +1,5 @@
 extension UInt8 {
-    /// What a hexadecimal digit of either case stands for; nil for any other character.
+    /// The value of a hexadecimal digit in either case; nil for any other character.
     var hexValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -9,28 +9,29 @@ extension UInt8 {
         }
     }
 
-    /// The digit for a value under 16, in upper case.
+    /// The hexadecimal digit of a value below 16, in upper case.
     fileprivate var hexDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") + self - 10 }
 }
 
 extension [UInt8] {
-    /// Appends the two digits of a byte, in upper case.
+    /// Appends the two hexadecimal digits of a byte, in upper case.
     mutating func append(hexDigitsOf byte: UInt8) {
         append((byte >> 4).hexDigit)
         append((byte & 0x0F).hexDigit)
     }
 }
 
-/// Bytes as hexadecimal digits, two a byte.
+/// Conversion between bytes and hexadecimal digits, two for each byte.
 package enum Hexadecimal {
-    /// Two digits for each byte, in upper case.
+    /// Returns two hexadecimal digits for each byte, in upper case.
     package static func text(of bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         for byte in bytes { text.append(hexDigitsOf: byte) }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that `text` spells in either case; nil when it has an odd number of characters, or one that is no digit.
+    /// Decodes hexadecimal digits of either case. Returns nil when `text` has an odd length or a character that isn't a
+    /// hexadecimal digit.
     package static func bytes(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8

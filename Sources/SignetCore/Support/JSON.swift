@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The one way this package writes and reads JSON: sorted members, `/` left alone, so that equal values give equal bytes.
+/// Reads and writes all JSON of this package. Members are sorted and `/` is not escaped, so that equal values give equal bytes.
 package enum JSON {
     package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> [UInt8] {
         let encoder = JSONEncoder()
@@ -13,14 +13,14 @@ package enum JSON {
         return Array(try encoder.encode(value))
     }
 
-    /// The same for a value that is JSON already, several times as fast.
+    /// Encodes a ``JSONValue``. It is several times as fast as the encoder for `Encodable` values.
     package static func encode(_ value: JSONValue) -> [UInt8] {
         var writer = JSONWriter()
         writer.write(value)
         return writer.bytes
     }
 
-    /// The same for a value that knows its members.
+    /// Encodes a value that lists its own JSON members.
     package static func encode(_ value: some JSONObject) -> [UInt8] { encode(.object(value.members)) }
 
     package static func text(of value: JSONValue) -> String { String(decoding: encode(value), as: UTF8.self) }
@@ -30,18 +30,18 @@ package enum JSON {
         try JSONDecoder().decode(type, from: Data(bytes))
     }
 
-    /// Any document, read several times as fast.
+    /// Parses any JSON document. It is several times as fast as the decoder for `Decodable` types.
     package static func value(of bytes: some Sequence<UInt8>) throws(JSONSyntaxError) -> JSONValue {
         try JSONReader.value(of: Array(bytes))
     }
 
-    /// A value that knows its members.
-    /// - Throws: ``JSONSyntaxError``, ``JSONMemberError``, or what refuses the content of a member.
+    /// Decodes a value that reads its own JSON members.
+    /// - Throws: ``JSONSyntaxError``, ``JSONMemberError``, or the error that the type throws for the content of a member.
     package static func decode<T: JSONObject>(_ type: T.Type, from bytes: some Sequence<UInt8>) throws -> T {
         try T(members(of: bytes))
     }
 
-    /// The members of an object, without making a dictionary of them.
+    /// Parses the members of an object without building a dictionary.
     package static func members(of bytes: some Sequence<UInt8>) throws(JSONSyntaxError) -> JSONMembers {
         try JSONReader.members(of: Array(bytes))
     }

@@ -1,18 +1,19 @@
-/// A value that is a JSON object on the wire or at rest, and says itself how.
+/// A type that converts itself to and from a JSON object.
 package protocol JSONObject {
-    /// The members of the object.
+    /// The members of the JSON object.
     var members: [String: JSONValue] { get }
-    /// The value again; members that it does not know are passed over.
-    /// - Throws: ``JSONMemberError``, or what refuses the content of a member.
+    /// Creates a value from the members of a JSON object. Unknown members are ignored.
+    /// - Throws: ``JSONMemberError``, or the error that the type throws for the content of a member.
     init(_ members: JSONMembers) throws
 }
 
-/// The members of an object, by the type that each must have. A member that is null is none.
+/// The members of a JSON object, read by name and required type. A member that is null counts as absent.
 ///
-/// They stand in a list: objects have few members, and to hash a name takes longer than to compare it with all of them.
+/// The members are stored in a list: objects have few members, and hashing a name takes longer than comparing it with all of
+/// them.
 package struct JSONMembers {
     private var members: [Member] = []
-    /// What plain strings stand in.
+    /// The JSON text that contains the plain strings.
     private let text: [UInt8]
 
     private struct Member {
@@ -26,7 +27,7 @@ package struct JSONMembers {
         case members(JSONMembers)
     }
 
-    /// None yet.
+    /// Creates an empty list of members of an object in `text`.
     init(text: [UInt8]) {
         self.text = text
         members.reserveCapacity(8)
@@ -67,7 +68,7 @@ package struct JSONMembers {
         }
     }
 
-    /// The elements of an array of objects.
+    /// Returns the elements of an array of objects.
     package func objects(_ name: String) throws(JSONMemberError) -> [JSONMembers] {
         let elements = try required(name, optional(name) { $0.array })
         let objects = elements.compactMap { $0.object.map(JSONMembers.init) }
@@ -75,18 +76,18 @@ package struct JSONMembers {
         return objects
     }
 
-    /// The member as it is.
+    /// The value of a member; nil when it is absent or null.
     package subscript(name: String) -> JSONValue? {
         guard let value = place(of: name).map({ value(members[$0].content) }), value != .null else { return nil }
         return value
     }
 
-    /// All members as they are.
+    /// All members as a dictionary.
     package var all: [String: JSONValue] {
         Dictionary(members.map { ($0.name.string(in: text), value($0.content)) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// Of members with the same name the last counts (RFC 7519 section 4).
+    /// Returns the index of a member. Of members with the same name the last one counts (RFC 7519 section 4).
     private func place(of name: String) -> Int? { members.indices.last { members[$0].name.equals(name, in: text) } }
 
     private func value(_ content: Content) -> JSONValue {
@@ -108,9 +109,9 @@ package struct JSONMembers {
     }
 }
 
-/// A member is missing or is of another type.
+/// An error that reports a member that is missing or has another type.
 package struct JSONMemberError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Its name.
+    /// The name of the member.
     package let name: String
 
     package init(name: String) { self.name = name }
@@ -133,7 +134,7 @@ extension JSONValue {
 }
 
 extension [String: JSONValue] {
-    /// An object without the members that have no text.
+    /// Creates an object from texts. Members whose text is nil are left out.
     package init(texts: [String: String?]) {
         self = texts.compactMapValues { $0.map { .string($0) } }
     }

@@ -1,13 +1,13 @@
-/// Reads JSON text (RFC 8259, UTF-8) straight into a ``JSONValue``. Why there is one beside Foundation's decoder, and what
-/// holds it to that decoder: docs/decisions/003-json-values.md.
+/// A parser that reads JSON text (RFC 8259, UTF-8) directly into a ``JSONValue``. docs/decisions/003-json-values.md explains why
+/// the package has it in addition to Foundation's decoder, and which tests keep the two consistent.
 struct JSONReader {
     private let text: [UInt8]
     private var position = 0
 
-    /// Deeper than any server nests, and shallow enough for any thread's stack.
+    /// The maximum nesting depth. It is more than servers use, and small enough for the stack of any thread.
     private static let deepest = 512
 
-    /// The value that `text` spells; of members with the same name the last counts (RFC 7519 section 4).
+    /// Parses `text` into a value. Of members with the same name the last one counts (RFC 7519 section 4).
     static func value(of text: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
         var reader = JSONReader(text: text)
         let value = try reader.value(depth: 0)
@@ -16,7 +16,7 @@ struct JSONReader {
         return value
     }
 
-    /// The members of the object that `text` spells, and of the objects in it.
+    /// Parses `text` into the members of an object, including the members of nested objects.
     static func members(of text: [UInt8]) throws(JSONSyntaxError) -> JSONMembers {
         var reader = JSONReader(text: text)
         reader.skipSpace()
@@ -51,7 +51,7 @@ struct JSONReader {
         return members
     }
 
-    /// Strings stay in the text until somebody asks for them: nobody asks for most names, and for each value once.
+    /// Strings are decoded only on request: most names are never requested, and each value is requested once.
     private mutating func members(depth: Int) throws(JSONSyntaxError) -> JSONMembers {
         guard depth <= Self.deepest else { throw error("nested too deeply") }
         var members = JSONMembers(text: text)
@@ -66,7 +66,7 @@ struct JSONReader {
         return members
     }
 
-    /// Reads an object, of which `read` reads the values.
+    /// Reads an object and calls `read` to read the value of each member.
     private mutating func eachMember(
         _ read: (_ reader: inout JSONReader, _ name: JSONSpelling) throws(JSONSyntaxError) -> Void
     ) throws(JSONSyntaxError) {
@@ -110,7 +110,7 @@ struct JSONReader {
     private mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"))
-        // Most numbers are short and whole, and are known when their last digit is.
+        // Short whole numbers are the most frequent. Their value is known without a second pass.
         let whole = take(UInt8(ascii: "0")) ? 0 : try digits()
         var isWhole = true
         if take(UInt8(ascii: ".")) {
@@ -130,7 +130,7 @@ struct JSONReader {
         return .integer(whole)
     }
 
-    /// Passes over digits. Returns the number that they spell if it is short.
+    /// Skips digits. Returns their value when there are at most 18 of them, and nil otherwise.
     private mutating func digits() throws(JSONSyntaxError) -> Int64? {
         let start = position
         var number: Int64 = 0
@@ -146,7 +146,7 @@ struct JSONReader {
 
     private mutating func string() throws(JSONSyntaxError) -> String { try spelling().string(in: text) }
 
-    /// A string; one of plain ASCII is only passed over.
+    /// Reads a string. A string of plain ASCII is not copied.
     private mutating func spelling() throws(JSONSyntaxError) -> JSONSpelling {
         guard take(UInt8(ascii: "\"")) else { throw error("a string was expected") }
         let start = position
@@ -163,7 +163,7 @@ struct JSONReader {
         return .string(try escapedString(from: start))
     }
 
-    /// The rest of a string that has an escape at the position.
+    /// Reads the rest of a string. The current position is at an escape.
     private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
         var bytes = Array(text[start..<position])
         while let byte = next, byte >= 0x20 {
@@ -192,7 +192,7 @@ struct JSONReader {
         }
     }
 
-    /// What `\u` stands for: four digits, or a pair of surrogates.
+    /// Reads the digits after `\u`: four digits, or a surrogate pair.
     private mutating func escapedScalar() throws(JSONSyntaxError) -> Unicode.Scalar {
         let first = try codeUnit()
         if let scalar = Unicode.Scalar(first) { return scalar }
@@ -216,7 +216,7 @@ struct JSONReader {
         return unit
     }
 
-    /// A string of these bytes. Validating takes longer than all the rest, and plain ASCII needs none.
+    /// Creates a string from bytes. Validation takes longer than all other steps, and plain ASCII does not need it.
     private func string(_ bytes: some Collection<UInt8>, isPlain: Bool) throws(JSONSyntaxError) -> String {
         if isPlain { return String(decoding: bytes, as: UTF8.self) }
         guard let string = String(validating: bytes, as: UTF8.self) else { throw error("a string is not UTF-8") }
@@ -242,9 +242,9 @@ struct JSONReader {
 
 /// A string in a JSON text.
 enum JSONSpelling {
-    /// Plain ASCII, which stands there as it is.
+    /// A plain ASCII string, given as its range in the text.
     case plain(Range<Int>)
-    /// What had to be decoded.
+    /// A decoded string.
     case string(String)
 
     func string(in text: [UInt8]) -> String {
@@ -261,7 +261,7 @@ enum JSONSpelling {
         }
     }
 
-    /// Most names are told apart by their lengths or their first bytes.
+    /// Most names differ in their length or in their first bytes, so that a bytewise comparison ends early.
     private static func isEqual(_ text: [UInt8], _ place: Range<Int>, _ other: String) -> Bool {
         var other = other
         return other.withUTF8 { other in
@@ -273,11 +273,11 @@ enum JSONSpelling {
     }
 }
 
-/// A text that is not JSON: what is wrong and where, without a word of the text.
+/// An error in a JSON text. It gives the position and the reason, and never contains the text.
 package struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The byte at which reading ended.
+    /// The byte offset at which parsing stopped.
     package let offset: Int
-    /// What is wrong there.
+    /// The reason.
     package let reason: String
 
     package var description: String { "not JSON at byte \(offset): \(reason)" }

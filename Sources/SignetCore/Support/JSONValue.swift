@@ -1,7 +1,7 @@
 /// Any JSON document (RFC 8259), as a value that can be compared, hashed and sent between tasks.
 ///
-/// Whole numbers that fit a signed 64-bit integer stay exact, and are one value however they were written (`3` or `3.0`);
-/// every other number becomes a `Double`.
+/// Whole numbers that fit a signed 64-bit integer stay exact. They are equal however they were written (`3` or `3.0`). Every
+/// other number becomes a `Double`.
 public enum JSONValue: Sendable, Hashable {
     /// `null`
     case null
@@ -9,38 +9,39 @@ public enum JSONValue: Sendable, Hashable {
     case bool(Bool)
     /// A whole number.
     case integer(Int64)
-    /// A number with a fraction or an exponent, or beyond 64 bits.
+    /// A number with a fraction, or a whole number that does not fit 64 bits.
     case number(Double)
     /// A string.
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object. The order of members is not kept.
+    /// An object. The order of its members is not kept.
     case object([String: JSONValue])
 }
 
 extension JSONValue {
-    /// The text, if this is a string.
+    /// The text when this value is a string; otherwise nil.
     public var string: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The members, if this is an object.
+    /// The members when this value is an object; otherwise nil.
     public var object: [String: JSONValue]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The elements, if this is an array.
+    /// The elements when this value is an array; otherwise nil.
     public var array: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The truth value, if this is one.
+    /// The Boolean value when this value is a Boolean; otherwise nil.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The whole number, if this is one or a string that spells one: existing servers and SDKs send both.
+    /// The whole number when this value is one, or a string that contains one; otherwise nil. Existing servers and SDKs send
+    /// numbers in both forms.
     public var wholeNumber: Int64? {
         switch self {
         case .integer(let value): value
@@ -50,14 +51,14 @@ extension JSONValue {
         }
     }
 
-    /// The member called `name`, if this is an object that has it.
+    /// The member called `name` when this value is an object that has it; otherwise nil.
     public subscript(name: String) -> JSONValue? { object?[name] }
 }
 
 extension JSONValue: Codable {
-    /// Decodes whatever comes next.
+    /// Decodes a value of any type.
     public init(from decoder: any Decoder) throws {
-        // First what is most frequent: each wrong guess costs an error, and an error costs more than a decoding.
+        // The most frequent types are tried first: each wrong guess throws an error, which takes longer than decoding.
         if let text = try? decoder.singleValueContainer().decode(String.self) {
             self = .string(text)
             return
@@ -87,8 +88,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value as the JSON it stands for. JSON has no infinite numbers and no "not a number": they become `null`, as
-    /// in JavaScript.
+    /// Encodes the value as JSON. JSON has no infinite numbers and no NaN: they become `null`, as in JavaScript.
     public func encode(to encoder: any Encoder) throws {
         var single = encoder.singleValueContainer()
         switch self {
@@ -112,7 +112,8 @@ package struct JSONKey: CodingKey {
 }
 
 extension JSONValue {
-    /// Whether it leaves room for what it is stored in: records and archives wrap what came from outside, and must be read back.
+    /// A Boolean value that indicates whether the nesting depth is at most 64. Records and archives wrap values from outside in
+    /// further levels, and the result must stay within the parser's limit.
     package var isStorable: Bool { nests(within: 64) }
 
     private func nests(within depth: Int) -> Bool {

@@ -1,9 +1,10 @@
-/// Writes a ``JSONValue`` as text, byte for byte as Foundation's encoder with the options of ``JSON/encode(_:pretty:)``.
+/// Writes a ``JSONValue`` as text. The output is identical to that of Foundation's encoder with the options of
+/// ``JSON/encode(_:pretty:)``.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
 
     init() {
-        // What most documents need: to grow from nothing to that takes as long as to write it.
+        // Most documents fit into this capacity. Growing the array from zero would take as long as writing the document.
         bytes.reserveCapacity(256)
     }
 

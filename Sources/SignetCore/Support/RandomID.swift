@@ -1,14 +1,14 @@
-/// Ids that nobody can guess.
+/// Unpredictable identifiers.
 package enum RandomID {
-    /// A version 4 UUID (RFC 9562 section 5.4) in upper case, as the iOS SDKs write it.
+    /// Returns a random version 4 UUID (RFC 9562 section 5.4) in upper case, as the iOS SDKs write it.
     package static func uuid() -> String {
         UUIDText.text(of: Secret.random(byteCount: 16).bytes, version: 4)
     }
 }
 
-/// UUIDs as text.
+/// The text form of UUIDs.
 enum UUIDText {
-    /// The UUID with the first 16 of `bytes`, marked as being of a version (RFC 9562 section 4.2).
+    /// Returns the UUID made of the first 16 of `bytes`, with the version and variant bits set (RFC 9562 section 4.2).
     static func text(of bytes: some Sequence<UInt8>, version: UInt8) -> String {
         var bytes = Array(bytes.prefix(16))
         bytes[6] = bytes[6] & 0x0F | version << 4

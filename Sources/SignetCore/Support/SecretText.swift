@@ -1,9 +1,9 @@
 extension Secret {
-    /// The UTF-8 bytes of a token, as it came on the wire.
+    /// Creates a secret from the UTF-8 bytes of a token.
     package init(text: String) {
         self.init(text.utf8)
     }
 
-    /// The text, for an encoder inside the package that is about to send or seal it.
+    /// The text, for an encoder inside the package that sends or seals it.
     package var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 }

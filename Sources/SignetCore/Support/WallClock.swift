@@ -4,16 +4,16 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What time it is. Every rule that depends on the time takes it as a parameter; only a composition root asks a clock.
+/// A source of the current time. Rules that depend on the time take it as a parameter; only composition roots read a clock.
 public protocol WallClock: Sendable {
-    /// The present moment.
+    /// The current time.
     var now: Date { get }
 }
 
-/// The machine's own clock.
+/// The system clock of this machine.
 public struct SystemWallClock: WallClock {
-    /// Makes the clock; it has no state.
+    /// Creates the clock. It has no state.
     public init() {}
-    /// The machine's present moment.
+    /// The current time of this machine.
     public var now: Date { Date() }
 }

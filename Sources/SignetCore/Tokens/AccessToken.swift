@@ -4,40 +4,41 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What an OAuth 2.0 token endpoint gave, and when: the access token with all that came beside it.
+/// The response of an OAuth 2.0 token endpoint with the time of its arrival: the access token and all values that came with it.
 ///
-/// None of its texts can be printed, dumped or logged. To use it, put ``authorization`` into the header of that name.
+/// Its secrets cannot be printed, dumped or logged. To use the token, send ``authorization`` as the `Authorization` header.
 public struct AccessToken: Sendable, Hashable {
-    /// The token itself.
+    /// The access token.
     public let value: Secret
-    /// How it is presented, nearly always `Bearer`.
+    /// The token type, nearly always `Bearer`.
     public let tokenType: String
-    /// What it is good for, as the server wrote it: names with a space between, empty when it said nothing.
+    /// The granted scope, as the server wrote it: names separated by spaces, or empty when the server sent none.
     public package(set) var scope: String
-    /// When it came, by this machine's clock.
+    /// The time at which the token arrived, by this machine's clock.
     public let issuedAt: Date
-    /// When it ends, by this machine's clock; nil when the server did not say.
+    /// The time at which the token expires, by this machine's clock; nil when the server did not say.
     public let expiresAt: Date?
-    /// What gets the next one, if the server gave such a token.
+    /// The refresh token, if the server gave one.
     public package(set) var refreshToken: Secret?
-    /// Who is logged in, as the server signed it, if an id_token was asked for.
+    /// The id_token, which identifies the user and is signed by the server, if the client requested one.
     public package(set) var idToken: Secret?
-    /// The session that it was made from; nil for one from a browser or a device login.
+    /// The session from which the token was obtained; nil when it came from a browser login or a device login.
     package var session: SessionIdentity?
-    /// When a refresh was begun whose end is not known: the server may have used up ``refreshToken`` already.
+    /// The time at which a refresh was started whose result is not known: the server may have used up ``refreshToken`` already.
     package private(set) var renewalBegun: Date?
-    /// Whether the server gives a new refresh token with each refresh; nil until it has been seen.
+    /// A Boolean value that indicates whether the server issues a new refresh token with each refresh; nil until a refresh has
+    /// shown it.
     package var isRotated: Bool?
 
-    /// A token as given.
+    /// Creates a token.
     /// - Parameters:
-    ///   - value: The token itself.
-    ///   - tokenType: How it is used, for example `Bearer`.
-    ///   - scope: What it is good for.
-    ///   - issuedAt: When it came.
-    ///   - expiresAt: When it ends; nil when that is not known.
-    ///   - refreshToken: What renews it, if there is anything.
-    ///   - idToken: Who logged in, as the server signed it.
+    ///   - value: The access token.
+    ///   - tokenType: The token type, for example `Bearer`.
+    ///   - scope: The granted scope.
+    ///   - issuedAt: The time at which the token arrived.
+    ///   - expiresAt: The time at which the token expires; nil when it is not known.
+    ///   - refreshToken: The refresh token, if there is one.
+    ///   - idToken: The id_token, which identifies the user and is signed by the server.
     public init(
         value: Secret, tokenType: String = "Bearer", scope: String = "", issuedAt: Date, expiresAt: Date? = nil,
         refreshToken: Secret? = nil, idToken: Secret? = nil
@@ -63,24 +64,25 @@ public struct AccessToken: Sendable, Hashable {
         self.isRotated = isRotated
     }
 
-    /// The value of the `Authorization` header that presents the token: `Bearer …`. It is the secret itself: send it, and show
-    /// it to nobody. Servers that write the scheme in lower case expect it in its usual form all the same (RFC 6750).
+    /// The value of the `Authorization` header that presents the token: `Bearer …`. It contains the secret: send it, and do not
+    /// show or log it. Servers that return `bearer` in lower case still expect `Bearer` (RFC 6750).
     public var authorization: String {
         let scheme = tokenType.lowercased() == "bearer" || tokenType.isEmpty ? "Bearer" : tokenType
         return "\(scheme) \(value.text)"
     }
 
-    /// Whether it has ended at `now`. One whose end is not known has not.
+    /// Returns true when the token has expired at `now`, and false when its expiry is not known.
     public func isExpired(at now: Date) -> Bool {
         expiresAt.map { now >= $0 } ?? false
     }
 
-    /// Whether it ends within `threshold` from `now` on: `now > issued + expires_in − threshold` (protocol/journey.md 4.4).
+    /// Returns true when the token expires within `threshold` after `now`: `now > issued + expires_in − threshold`
+    /// (protocol/journey.md 4.4).
     public func isExpiring(at now: Date, within threshold: Duration) -> Bool {
         expiresAt.map { now > $0 - threshold.seconds } ?? false
     }
 
-    /// The same token with a note that a refresh was begun, or without one.
+    /// Returns a copy of the token with the time at which a refresh was started, or without it when `renewalBegun` is nil.
     package func noting(renewalBegun: Date?) -> AccessToken {
         var token = self
         token.renewalBegun = renewalBegun?.asStored
@@ -89,9 +91,9 @@ public struct AccessToken: Sendable, Hashable {
 }
 
 extension AccessToken: CustomStringConvertible, CustomReflectable {
-    /// The type and the scope; never a token.
+    /// The type and the scope, and never a token.
     public var description: String { "<\(tokenType) token for \(scope.isEmpty ? "no named scope" : scope)>" }
-    /// Nothing: `dump` shows no child.
+    /// An empty mirror, so that `dump` shows no content.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
@@ -109,7 +111,7 @@ extension AccessToken: Codable {
         case isRotated = "rotated"
     }
 
-    /// Reads a stored token. Times are seconds since the beginning of 1970.
+    /// Reads a stored token. Times are seconds since 1970.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func secret(_ key: CodingKeys) throws -> Secret? {
@@ -129,7 +131,7 @@ extension AccessToken: Codable {
             isRotated: try members.decodeIfPresent(Bool.self, forKey: .isRotated))
     }
 
-    /// Writes the token **in the clear**, for a storage that seals what it is given.
+    /// Writes the token **in plain text**, for a storage that seals its content.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(value.text, forKey: .value)
@@ -146,12 +148,12 @@ extension AccessToken: Codable {
 }
 
 extension Date {
-    /// The same moment as it comes back from its seconds since 1970: a date counts from another year, more finely.
+    /// The date as it is after conversion to seconds since 1970 and back. `Date` counts from 2001, so the conversion rounds it.
     var asStored: Date { Date(timeIntervalSince1970: timeIntervalSince1970) }
 }
 
 extension Duration {
-    /// Seconds, with their fraction.
+    /// The duration in seconds, including the fraction.
     package var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18

@@ -1,17 +1,17 @@
-/// What a client makes up for one walk through the authorization endpoint, and must find again in the answers: the verifier
-/// (RFC 7636), the state (RFC 6749 section 10.12) and the nonce (OpenID Connect Core section 3.1.2.1).
+/// The values that a client generates for one authorization request and compares with the answers: the verifier (RFC 7636), the
+/// state (RFC 6749 section 10.12) and the nonce (OpenID Connect Core section 3.1.2.1).
 package struct AuthorizationAttempt: Sendable, Hashable {
-    /// Stays here until the code is exchanged.
+    /// The PKCE code verifier. It stays in the client until the code is exchanged.
     package let verifier: Secret
-    /// Comes back with the code.
+    /// The state. The server returns it with the code.
     package let state: String
-    /// Comes back in the id_token.
+    /// The nonce. The server returns it in the id_token.
     package let nonce: String
 
-    /// A new attempt: 256 bits of randomness for each of the three.
+    /// Creates an attempt with 256 random bits for each of the three values.
     package init(using generator: inout some RandomNumberGenerator) {
         func text() -> String {
-            // The system is asked for each number, so they are not drawn byte by byte.
+            // Each call to the generator is a system call, so eight bytes are taken from each.
             Base64.encode((0..<4).flatMap { _ in withUnsafeBytes(of: generator.next() as UInt64) { Array($0) } }, as: .url)
         }
         verifier = Secret(text: text())
@@ -19,14 +19,14 @@ package struct AuthorizationAttempt: Sendable, Hashable {
         nonce = text()
     }
 
-    /// A new attempt from the system's random source.
+    /// Returns a new attempt from the system's random source.
     package static func new() -> AuthorizationAttempt {
         var generator = SystemRandomNumberGenerator()
         return AuthorizationAttempt(using: &generator)
     }
 
-    /// The parameters of the authorization request (protocol/journey.md section 4.2), in the order in which they are listed
-    /// there. The nonce is sent only when an id_token is asked for.
+    /// Returns the parameters of the authorization request, in the order of protocol/journey.md section 4.2. The nonce is sent
+    /// only with the scope `openid`, which requests an id_token.
     package func parameters(
         clientID: String, redirectURI: String, scopes: [String], extra: [(name: String, value: String)] = []
     ) -> [(name: String, value: String)] {
@@ -36,7 +36,7 @@ package struct AuthorizationAttempt: Sendable, Hashable {
             ("code_challenge", ProofKey.challenge(for: verifier.text)), ("code_challenge_method", "S256"),
         ]
         if scopes.contains("openid") { fields.append(("nonce", nonce)) }
-        // What protects the exchange is not the caller's to replace.
+        // The caller cannot override parameters that protect the exchange.
         let ours = Set(fields.map(\.name))
         return fields + extra.filter { !ours.contains($0.name) }
     }

@@ -1,14 +1,14 @@
-/// What comes back from an authorization endpoint: an address of the client with an answer in its query.
+/// Parses the answer of an authorization endpoint: a redirect to the client's address with the answer in its query.
 package enum AuthorizationResponse {
-    /// The code in an answer.
+    /// Returns the authorization code of a redirect.
     /// - Parameters:
-    ///   - location: Where the server redirects to; nil when it does not.
-    ///   - redirectURI: The client's own address, as it was sent.
+    ///   - location: The address to which the server redirects; nil when it does not.
+    ///   - redirectURI: The client's redirect URI, as it was sent.
     ///   - state: The state that was sent.
-    ///   - issuer: Who the server is, if that is known.
-    ///   - requiresIssuer: Whether the server promised to say who it is (RFC 9207 section 3).
-    /// - Throws: ``OAuthError``. One that carries the server's word and no status was said in answer to this very request,
-    ///   since the state is checked first; without a state nothing but the word is taken from it.
+    ///   - issuer: The issuer identifier of the server, if it is known.
+    ///   - requiresIssuer: True when the server's metadata promises an `iss` parameter (RFC 9207 section 3).
+    /// - Throws: ``OAuthError``. An error that the server reports in the answer has a name and no status. A state in the answer
+    ///   must match the state that was sent. An answer without a state can only report an error; it never gives a code.
     package static func code(
         location: String?, redirectURI: String, state: String, issuer: String? = nil, requiresIssuer: Bool = false
     ) throws(OAuthError) -> Secret {
@@ -18,7 +18,7 @@ package enum AuthorizationResponse {
         return try code(query: FormCoding.query(of: location), state: state, issuer: issuer, requiresIssuer: requiresIssuer)
     }
 
-    /// The code in the fields of an answer.
+    /// Returns the authorization code of the fields of an answer.
     package static func code(
         query: [String: String], state: String, issuer: String? = nil, requiresIssuer: Bool = false
     ) throws(OAuthError) -> Secret {
@@ -38,8 +38,8 @@ package enum AuthorizationResponse {
         return Secret(text: code)
     }
 
-    /// Whether `location` is the client's address with an answer. A slash that a server adds after the host is no difference
-    /// (Glewlwyd does it with a custom scheme).
+    /// Returns true when `location` is the client's redirect URI with an answer. A trailing slash is ignored, because some
+    /// servers add one (Glewlwyd does it with a custom scheme).
     package static func isAnswer(_ location: String, to redirectURI: String) -> Bool {
         func bare(_ text: String) -> Substring {
             let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

@@ -4,28 +4,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A cookie as a client keeps it (RFC 6265 section 5.3).
+/// A cookie as a client stores it (RFC 6265 section 5.3).
 public struct Cookie: Sendable, Hashable {
     /// The name.
     public let name: String
-    /// The value: for AM's cookie, the session itself.
+    /// The value. In AM's session cookie it is the SSO token.
     public let value: Secret
-    /// The host, or the domain that it and everything below it share; in lower case, without a dot in front.
+    /// The host, or the domain whose subdomains also receive the cookie; in lower case, without a leading dot.
     public let domain: String
-    /// Whether it goes back to exactly that host.
+    /// A Boolean value that indicates whether the cookie is sent to exactly that host only.
     public let isHostOnly: Bool
-    /// The path at and below which it is sent.
+    /// The path. The cookie is sent for this path and all paths below it.
     public let path: String
-    /// Whether it goes back over `https` only.
+    /// A Boolean value that indicates whether the cookie is sent over `https` only.
     public let isSecure: Bool
-    /// Whether scripts of a page may not see it. It changes nothing here.
+    /// A Boolean value that indicates whether scripts of a page may not read the cookie. It has no effect here.
     public let isHTTPOnly: Bool
-    /// When it ends; nil for one that ends with the session.
+    /// The expiry time; nil for a session cookie.
     public let expiry: Date?
-    /// When the first cookie of this name, domain and path came.
+    /// The time at which the first cookie of this name, domain and path arrived.
     public let created: Date
 
-    /// A cookie as given.
+    /// Creates a cookie.
     public init(
         name: String, value: Secret, domain: String, isHostOnly: Bool, path: String = "/", isSecure: Bool = false,
         isHTTPOnly: Bool = false, expiry: Date? = nil, created: Date
@@ -41,17 +41,17 @@ public struct Cookie: Sendable, Hashable {
         self.created = created.asStored
     }
 
-    /// Whether it has ended at `now`.
+    /// Returns true when the cookie has expired at `now`.
     public func isExpired(at now: Date) -> Bool { expiry.map { $0 <= now } ?? false }
 
-    /// The same cookie, as old as another.
+    /// Returns a copy of the cookie with another creation time.
     func created(at date: Date) -> Cookie {
         Cookie(
             name: name, value: value, domain: domain, isHostOnly: isHostOnly, path: path, isSecure: isSecure,
             isHTTPOnly: isHTTPOnly, expiry: expiry, created: date)
     }
 
-    /// Two cookies with one identity are one cookie (section 5.3 step 11).
+    /// The key of a cookie: a new cookie replaces the stored cookie with the same identity (section 5.3 step 11).
     struct Identity: Hashable {
         let name: String
         let domain: String
@@ -62,7 +62,7 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension Cookie: CustomStringConvertible {
-    /// Name, domain and path; never the value.
+    /// The name, domain and path, and never the value.
     public var description: String { "cookie \(name) for \(isHostOnly ? "" : ".")\(domain)\(path)" }
 }
 
@@ -86,7 +86,7 @@ extension Cookie: Codable {
             created: Date(timeIntervalSince1970: try members.decode(Double.self, forKey: .created)))
     }
 
-    /// Writes the cookie **in the clear**, for a storage that seals what it is given.
+    /// Writes the cookie **in plain text**, for a storage that seals its content.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(name, forKey: .name)

@@ -4,27 +4,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The cookies of one client, as a value: what a server sets, and what goes back to it, by the rules of RFC 6265 section 5.
+/// The cookies of one client, as a value. It stores the cookies that servers set and selects those to send, by the rules of RFC
+/// 6265 section 5.
 ///
-/// A jar keeps no clock and opens no file. It is Codable, so that any storage can hold it.
+/// A jar reads no clock and opens no file. It is Codable, so that any storage can hold it.
 public struct CookieJar: Sendable, Hashable, Codable {
-    /// What is kept, oldest first.
+    /// The stored cookies, oldest first.
     public private(set) var cookies: [Cookie]
 
-    /// The most that are kept; the oldest go first (section 6.1 asks for 50 a domain at least).
+    /// The maximum number of cookies. The oldest are removed first (section 6.1 requires at least 50 for each domain).
     static let most = 300
 
-    /// A jar with these cookies.
+    /// Creates a jar with these cookies.
     public init(_ cookies: [Cookie] = []) {
         self.cookies = cookies
     }
 
-    /// Takes what a `Set-Cookie` header says (section 5.3). A cookie for a host that the sender does not belong to, and what is
-    /// no cookie, is passed over; one that has ended removes what is kept under its name, domain and path.
+    /// Stores the cookie of a `Set-Cookie` header (section 5.3). Invalid headers, and cookies for a domain that the sender does
+    /// not belong to, are ignored. An expired cookie removes the stored cookie with its name, domain and path.
     /// - Parameters:
-    ///   - header: What the server sent.
-    ///   - url: Where the request went.
-    ///   - now: The present moment.
+    ///   - header: The value of the `Set-Cookie` header.
+    ///   - url: The address of the request.
+    ///   - now: The current time.
     public mutating func set(_ header: String, from url: String, now: Date) {
         guard let line = SetCookie(header), let place = CookiePlace(url),
             let cookie = Self.cookie(line, from: place, now: now)
@@ -37,7 +38,7 @@ public struct CookieJar: Sendable, Hashable, Codable {
         if cookies.count > Self.most { cookies.removeFirst(cookies.count - Self.most) }
     }
 
-    /// The cookies for a request, in the order in which they are sent: longest path first, then the oldest (section 5.4).
+    /// Returns the cookies for a request, in the order in which they are sent: longest path first, then the oldest (section 5.4).
     public func cookies(for url: String, now: Date) -> [Cookie] {
         guard !cookies.isEmpty, let place = CookiePlace(url) else { return [] }
         return cookies.filter { $0.isFor(place) && !$0.isExpired(at: now) }.sorted { left, right in
@@ -46,7 +47,8 @@ public struct CookieJar: Sendable, Hashable, Codable {
         }
     }
 
-    /// The `Cookie` header for a request; nil when there is nothing to send. It is a secret: send it, and show it to nobody.
+    /// Returns the `Cookie` header for a request; nil when the jar has no cookie for it. It contains secrets: send it, and do not
+    /// show or log it.
     public func header(for url: String, now: Date) -> String? {
         let cookies = cookies(for: url, now: now)
         return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value.text)" }.joined(separator: "; ")
@@ -55,8 +57,8 @@ public struct CookieJar: Sendable, Hashable, Codable {
     private static func cookie(_ line: SetCookie, from place: CookiePlace, now: Date) -> Cookie? {
         // Max-Age has precedence over Expires (section 4.1.2.2).
         let expiry = line.maxAge.map { $0 <= 0 ? Date(timeIntervalSince1970: 0) : now + Double(min($0, 34_560_000_000)) }
-        // A domain of one label is a whole registry's. Which longer ones are too is not known here, and a public suffix list is
-        // not asked: AM's own administrators choose the domain.
+        // A domain of one label, such as a top-level domain, must not share cookies. Longer public suffixes are accepted: the
+        // package has no public suffix list, and AM's administrators choose the domain.
         let isShared = !line.domain.isEmpty && (line.domain.contains(".") || line.domain == place.host)
         guard line.domain.isEmpty || isShared && place.isWithin(line.domain) else { return nil }
         let isHostOnly = line.domain.isEmpty || !line.domain.contains(".") || place.isAddress
@@ -67,10 +69,10 @@ public struct CookieJar: Sendable, Hashable, Codable {
     }
 }
 
-/// Where a request goes, as cookies see it.
+/// The parts of a request address that cookies depend on.
 private struct CookiePlace {
     let isSecure: Bool
-    /// In lower case, an IPv6 address without its brackets.
+    /// The host in lower case. An IPv6 address has no brackets.
     let host: String
     let path: String
 
@@ -84,19 +86,19 @@ private struct CookiePlace {
         self.path = path.isEmpty ? "/" : String(path)
     }
 
-    /// Section 5.1.4: up to the last slash, without it.
+    /// The default path (section 5.1.4): the path up to, and without, its last slash.
     var defaultPath: String {
         guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// Whether the host is an IP address, which has no domain above it.
+    /// A Boolean value that indicates whether the host is an IP address, which has no parent domain.
     var isAddress: Bool {
         host.contains(":") || host.split(separator: ".").allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
     }
 
-    /// Section 5.1.3: the host is the domain, or a name below it. Bytes are compared: two characters that Unicode takes for one
-    /// are two names to everybody else.
+    /// Returns true when the host is the domain or a name below it (section 5.1.3). Bytes are compared, because names that
+    /// Unicode considers equivalent are different host names.
     func isWithin(_ domain: String) -> Bool {
         let (ours, theirs) = (host.utf8, domain.utf8)
         if ours.elementsEqual(theirs) { return true }
@@ -108,7 +110,7 @@ private struct CookiePlace {
 extension Cookie {
     fileprivate func isFor(_ place: CookiePlace) -> Bool {
         guard isHostOnly ? place.host == domain : place.isWithin(domain), !isSecure || place.isSecure else { return false }
-        // Section 5.1.4: the same path, or one below it.
+        // Section 5.1.4: the path is the same, or below the cookie's path.
         let (asked, path) = (place.path.utf8, path.utf8)
         guard asked.starts(with: path) else { return false }
         return asked.count == path.count || path.last == UInt8(ascii: "/")

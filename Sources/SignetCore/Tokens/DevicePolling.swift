@@ -1,22 +1,24 @@
-/// How often to ask whether the person has finished on the other device (RFC 8628 section 3.5).
+/// The polling schedule of a device login, while the user logs in on another device (RFC 8628 section 3.5).
 package struct DevicePolling: Sendable, Hashable {
-    /// The wait before the next question.
+    /// The time to wait before the next request.
     package private(set) var interval: Duration
 
-    /// - Parameter interval: What the server asks for; five seconds when it does not say.
+    /// Creates a schedule.
+    /// - Parameter interval: The interval that the server requests; nil for the default of five seconds. It is limited to 1 to 60
+    ///   seconds.
     package init(interval: Duration?) {
         self.interval = min(max(interval ?? .seconds(5), .seconds(1)), .seconds(60))
     }
 
-    /// What to do after a question that brought no token.
+    /// The action after a request that returned no token.
     package enum Next: Sendable, Hashable {
-        /// Wait for ``DevicePolling/interval`` and ask again.
+        /// The client waits for ``DevicePolling/interval`` and sends the request again.
         case ask
-        /// Give up.
+        /// The client stops polling.
         case end
     }
 
-    /// After the server's answer.
+    /// Returns the action after an error of the server, and updates the interval.
     package mutating func next(after error: OAuthError) -> Next {
         switch error.code {
         case .authorizationPending: break
@@ -27,7 +29,7 @@ package struct DevicePolling: Sendable, Hashable {
         return .ask
     }
 
-    /// After a question that did not arrive: the wait doubles, as the section recommends.
+    /// Doubles the interval after a request without a response, as the section recommends.
     package mutating func nextAfterSilence() {
         interval = min(interval * 2, .seconds(60))
     }

@@ -1,8 +1,8 @@
-/// Names and values as `application/x-www-form-urlencoded` writes them: for a request's query, and for its body. All of it works on
-/// bytes: what separates and escapes is ASCII, and characters take several times as long.
+/// Encodes and decodes `application/x-www-form-urlencoded` fields, for queries and request bodies. It works on bytes: separators
+/// and escapes are ASCII, and processing characters takes several times as long.
 package enum FormCoding {
-    /// The fields in order. Everything but the unreserved characters is escaped, a space as `%20`, which both readings of a
-    /// form take for a space.
+    /// Encodes the fields in order. All characters except the unreserved ones are escaped. A space becomes `%20`, which both
+    /// kinds of form decoders accept.
     package static func encode(_ fields: [(name: String, value: String)]) -> String {
         var form: [UInt8] = []
         form.reserveCapacity(fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 16 })
@@ -15,7 +15,7 @@ package enum FormCoding {
         return String(decoding: form, as: UTF8.self)
     }
 
-    /// The address with more fields in its query, in front of a fragment if it has one.
+    /// Returns the address with fields appended to its query, before the fragment if it has one.
     package static func address(_ url: String, adding fields: [(name: String, value: String)]) -> String {
         guard !fields.isEmpty else { return url }
         let end = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
@@ -25,14 +25,14 @@ package enum FormCoding {
         return base + separator + encode(fields) + url[end...]
     }
 
-    /// The fields of an address's query, without its fragment; none when it has no query.
+    /// Returns the fields of the query of an address; empty when it has no query.
     package static func query(of url: String) -> [String: String] {
         let address = url.utf8.prefix { $0 != UInt8(ascii: "#") }
         guard let mark = address.firstIndex(of: UInt8(ascii: "?")) else { return [:] }
         return decode(Substring(address[address.index(after: mark)...]))
     }
 
-    /// The fields of a query; the first of two of one name. What is escaped wrongly stays as it is.
+    /// Decodes the fields of a query. Of two fields with the same name the first counts. Invalid escapes are kept as they are.
     package static func decode(_ query: some StringProtocol) -> [String: String] {
         var fields: [String: String] = [:]
         for part in query.utf8.split(separator: UInt8(ascii: "&")) {

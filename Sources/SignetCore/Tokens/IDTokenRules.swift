@@ -6,58 +6,58 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Why an id_token was refused (OpenID Connect Core section 3.1.3.7).
+/// An error that reports an invalid id_token (OpenID Connect Core section 3.1.3.7).
 public struct IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of the error. Its raw value appears in descriptions.
     public enum Code: String, Sendable, CaseIterable {
-        /// It is no signed JWT.
+        /// The token isn't a signed JWT.
         case form
-        /// It is signed in a way that is not accepted, or not at all.
+        /// The token is unsigned, or signed with an algorithm that is not accepted.
         case algorithm
-        /// None of the server's keys made the signature.
+        /// The signature does not match any of the server's keys.
         case signature
-        /// Another server wrote it.
+        /// The issuer (`iss`) is another server.
         case issuer
-        /// It is for another client.
+        /// The audience (`aud`) does not contain this client.
         case audience
-        /// It was given to another client.
+        /// The authorized party (`azp`) is another client, or it is missing although there are several audiences.
         case authorizedParty
-        /// It has ended, or does not say when it ends.
+        /// The token has expired, or has no expiry time.
         case expired
-        /// It is from the future: the server's clock or this machine's is wrong.
+        /// The token's `iat` or `nbf` is in the future: the server's clock or this machine's clock is wrong.
         case notYetValid
-        /// It answers another request.
+        /// The nonce belongs to another request.
         case nonce
-        /// It belongs to another access token.
+        /// The `at_hash` belongs to another access token.
         case accessTokenHash
-        /// It names nobody, or somebody else than the one before it.
+        /// The subject is missing, or differs from the subject before the refresh.
         case subject
-        /// The server's keys to check it with cannot be had, not even later.
+        /// The server's keys that verify the token are not available, and a retry cannot help.
         case keys
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public let code: Code
-    /// The same in words.
+    /// A description of the error.
     public var description: String { "the id_token was refused: \(code.rawValue)" }
 
-    /// An error as given.
+    /// Creates an error.
     public init(_ code: Code) { self.code = code }
 }
 
-/// What the claims of an id_token must say once its signature has been checked.
+/// The rules for the claims of an id_token whose signature has been verified.
 package struct IDTokenRules: Sendable, Hashable {
-    /// Who must have written it.
+    /// The required issuer.
     package let issuer: String
-    /// For whom it must be.
+    /// The required audience.
     package let clientID: String
-    /// The nonce that was sent; nil when none was.
+    /// The nonce that was sent; nil when none was sent.
     package let nonce: String?
-    /// The access token that came with it; nil when there was none.
+    /// The access token that came with the id_token; nil when the id_token came alone.
     package let accessToken: Secret?
-    /// Who must be named: after a refresh, the same person as before (section 12.2); nil after a login.
+    /// The required subject: after a refresh, the same user as before (section 12.2); nil after a login.
     package let subject: String?
-    /// How far two clocks may be apart.
+    /// The accepted difference between two clocks, in seconds.
     package static let leeway: Double = 60
 
     package init(issuer: String, clientID: String, nonce: String?, accessToken: Secret?, subject: String? = nil) {
@@ -70,8 +70,9 @@ package struct IDTokenRules: Sendable, Hashable {
 
     /// Checks the claims.
     /// - Parameters:
-    ///   - algorithm: The header's `alg`.
-    ///   - now: The server's time, where its answer gave it.
+    ///   - claims: The claims of the id_token.
+    ///   - algorithm: The `alg` of the header.
+    ///   - now: The current time, by the server's clock if its response gave the time.
     /// - Throws: ``IDTokenError``.
     package func check(_ claims: [String: JSONValue], algorithm: String, now: Date) throws(IDTokenError) {
         guard let theirs = claims["iss"]?.string, theirs == issuer else { throw IDTokenError(.issuer) }
@@ -107,7 +108,8 @@ package struct IDTokenRules: Sendable, Hashable {
         }
     }
 
-    /// The left half of the hash that the signature's algorithm uses (section 3.1.3.6); nil when it is not known.
+    /// Returns the `at_hash` of a token: the left half of its hash with the hash function of the signature algorithm (section
+    /// 3.1.3.6), in base64url; nil for an unknown algorithm.
     package static func hash(of token: Secret, algorithm: String) -> String? {
         token.withUnsafeBytes { bytes in
             let digest: [UInt8]
@@ -121,7 +123,7 @@ package struct IDTokenRules: Sendable, Hashable {
         }
     }
 
-    /// The algorithms that are accepted: those with which a server can sign for everybody. `none` and shared keys are not.
+    /// The accepted signature algorithms, which are asymmetric. `none` and the algorithms with a shared key are not accepted.
     package static let algorithms: Set<String> = [
         "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
     ]

@@ -4,76 +4,78 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why an OAuth 2.0 server gave no token, in its own words where it had any.
+/// An error of an OAuth 2.0 request, with the server's error name and explanation if it sent them.
 public struct OAuthError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened. The raw values of those that a server names are its words (RFC 6749, 6750, 7009, 8628, OpenID Connect).
+    /// The kind of the error. The raw values of errors that a server sends are their registered names (RFC 6749, 6750, 7009,
+    /// 8628, OpenID Connect).
     public enum Code: String, Sendable, CaseIterable {
-        /// The request is not as the server wants it.
+        /// The request is invalid for the server.
         case invalidRequest = "invalid_request"
-        /// The server does not know the client.
+        /// The server does not know the client, or client authentication failed.
         case invalidClient = "invalid_client"
-        /// The code or the refresh token is over: used, revoked, or too old. What it was to renew has ended.
+        /// The code or the refresh token was used, was revoked or has expired. The grant has ended.
         case invalidGrant = "invalid_grant"
-        /// The client may not do this.
+        /// The client is not allowed to make this request.
         case unauthorizedClient = "unauthorized_client"
-        /// The server does not give tokens in this way.
+        /// The server does not support the grant type.
         case unsupportedGrantType = "unsupported_grant_type"
-        /// The server does not answer with a code.
+        /// The server does not support the response type.
         case unsupportedResponseType = "unsupported_response_type"
-        /// The scope is unknown, or more than was granted.
+        /// The scope is unknown, or exceeds the granted scope.
         case invalidScope = "invalid_scope"
-        /// The access token is not taken.
+        /// The server rejects the access token.
         case invalidToken = "invalid_token"
-        /// The person, or a policy, said no.
+        /// The user or a policy denied access.
         case accessDenied = "access_denied"
-        /// The person has to log in.
+        /// The user must log in.
         case loginRequired = "login_required"
-        /// The person has to be asked something.
+        /// The user must interact with the server.
         case interactionRequired = "interaction_required"
-        /// The person has to consent.
+        /// The user must consent.
         case consentRequired = "consent_required"
-        /// The person has not finished yet, on the other device.
+        /// The user has not completed the login on the other device.
         case authorizationPending = "authorization_pending"
-        /// The client asks too often.
+        /// The client polls too often.
         case slowDown = "slow_down"
-        /// The person was too slow, on the other device.
+        /// The device login expired before the user completed it on the other device.
         case expiredToken = "expired_token"
-        /// The server is in trouble.
+        /// The server had an internal error.
         case serverError = "server_error"
-        /// The server is busy, or being looked after.
+        /// The server is overloaded or under maintenance.
         case temporarilyUnavailable = "temporarily_unavailable"
-        /// The server named an error that no standard has; see ``OAuthError/name``.
+        /// The server sent an error name that no specification defines; see ``OAuthError/name``.
         case other
-        /// What answered failed without a word of OAuth 2.0: a 5xx, or a gateway that was asked too often.
+        /// The server or a gateway failed with a 5xx status, a timeout (408) or too many requests (429), and without a retryable
+        /// OAuth 2.0 error.
         case failed
-        /// What came is nothing that an OAuth 2.0 server says: a page of a hotel's network, a part of an answer.
+        /// The response isn't an OAuth 2.0 response, for example a captive portal page or a truncated response.
         case unreadable
-        /// The server redirected to somewhere else than the client, most likely to a page to log in at.
+        /// The server did not redirect to the client, most likely because it shows a login page.
         case notRedirected
-        /// The answer does not carry the state of this request: it is somebody else's, or forged.
+        /// The answer does not have the state of this request: it belongs to another request or is forged.
         case stateMismatch
-        /// The answer is another server's (RFC 9207).
+        /// The answer comes from another server (RFC 9207).
         case issuerMismatch
         /// The answer has neither a code nor an error.
         case noCode
-        /// The client's description of the server lacks what is needed.
+        /// The client's configuration of the server lacks a required value.
         case notConfigured
-        /// The server does not offer what is asked for: neither the app nor the server's own description has an address for it.
+        /// The server does not offer the operation: neither the app nor the server's metadata has an address for it.
         case notOffered
     }
 
-    /// What happened.
+    /// The kind of the error.
     public let code: Code
-    /// The HTTP status; nil when the error did not come as a status.
+    /// The HTTP status; nil when the error did not come with a status.
     public let status: Int?
-    /// The server's word for it, as it wrote it.
+    /// The error name, as the server wrote it.
     public let name: String?
     /// The server's explanation.
     public let explanation: String?
-    /// How long the server asks to wait before the next request (`Retry-After`).
+    /// The time that the server asks to wait before the next request (`Retry-After`).
     public let retryAfter: Duration?
 
-    /// An error as given.
+    /// Creates an error.
     public init(
         _ code: Code, status: Int? = nil, name: String? = nil, explanation: String? = nil, retryAfter: Duration? = nil
     ) {
@@ -84,29 +86,30 @@ public struct OAuthError: Error, Sendable, Hashable, CustomStringConvertible {
         self.retryAfter = retryAfter
     }
 
-    /// Whether the same request may succeed later without anybody changing anything.
+    /// A Boolean value that indicates whether the same request may succeed later without any change.
     public var isRetryable: Bool {
         switch code {
         case .serverError, .temporarilyUnavailable, .slowDown, .authorizationPending, .failed: true
-        // A page of a network that wants a login, or an answer that broke off; a page with a status of its own is somebody's answer.
+        // A success or redirect status without a readable response comes from a captive portal or a truncated response, which are
+        // temporary. With any other status the page is the answer of a server, and a retry does not help.
         case .unreadable: status.map { (200..<400).contains($0) } ?? true
         default: false
         }
     }
 
-    /// Whether this is a token endpoint's own word that a grant is over. Nothing else ends one: a status alone may be a
-    /// gateway's, and what cannot be read may be anybody's.
+    /// A Boolean value that indicates whether a token endpoint reported that the grant has ended. No other error ends a grant: a
+    /// status alone may come from a gateway, and an unreadable response from any host.
     package var endsGrant: Bool {
         code == .invalidGrant && status.map { (400..<500).contains($0) } ?? false
     }
 
-    /// Whether the server refused the refresh token without saying that the grant is over: OpenAM calls one that it does not
-    /// know an invalid request, Glewlwyd says nothing at all.
+    /// A Boolean value that indicates whether the server rejected the refresh token without reporting that the grant has ended:
+    /// OpenAM reports an unknown refresh token as an invalid request, and Glewlwyd sends status 400 without an error name.
     package var refusesRefreshToken: Bool {
         code == .invalidRequest || code == .unreadable && status == 400
     }
 
-    /// The word, the status and the explanation.
+    /// The error name, the status and the explanation.
     public var description: String {
         let word = name ?? code.rawValue
         return word + (status.map { " (HTTP \($0))" } ?? "") + (explanation.map { ": \($0)" } ?? "")
@@ -114,11 +117,11 @@ public struct OAuthError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension OAuthError {
-    /// What the server called `name` means.
+    /// Creates the error for an error name of the server. An unknown name becomes `other`.
     package init(
         name: String, explanation: String?, status: Int?, retryAfter: Duration? = nil
     ) {
-        // Our own words for what no server says are not the server's to use.
+        // A server must not send the names of errors that only the client reports.
         let ours: Set<Code> = [
             .other, .failed, .unreadable, .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured,
             .notOffered,
@@ -128,7 +131,7 @@ extension OAuthError {
             known, status: status, name: Self.plain(name), explanation: explanation.map(Self.plain), retryAfter: retryAfter)
     }
 
-    /// At most so much of what a server writes is shown, and nothing that could act on a terminal.
+    /// Returns the text without control characters that could affect a terminal, limited to 300 characters.
     private static func plain(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { String($0).isSafeToShow }.prefix(300)))
     }

@@ -1,15 +1,15 @@
 import Crypto
 
-/// The session that a finished journey gives: AM's SSO token, which is the value of its session cookie.
+/// The session that a completed journey gives: AM's SSO token, which is the value of its session cookie.
 public struct SSOToken: Sendable, Hashable {
     /// The token.
     public let value: Secret
-    /// Where the server would send a browser.
+    /// The address to which the server would redirect a browser.
     public let successURL: String?
-    /// The realm, with a slash in front.
+    /// The realm, with a leading slash.
     public let realm: String?
 
-    /// A token as given.
+    /// Creates a token.
     public init(value: Secret, successURL: String? = nil, realm: String? = nil) {
         self.value = value
         self.successURL = successURL
@@ -31,7 +31,7 @@ extension SSOToken: Codable {
             realm: try members.decodeIfPresent(String.self, forKey: .realm))
     }
 
-    /// Writes the token **in the clear**, for a storage that seals what it is given.
+    /// Writes the token **in plain text**, for a storage that seals its content.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(value.text, forKey: .value)
@@ -40,14 +40,15 @@ extension SSOToken: Codable {
     }
 }
 
-/// Which session an access token came from: the SHA-256 of the SSO token, so that no second copy of it lies about.
+/// The identity of the session from which an access token was obtained. It is the SHA-256 of the SSO token, so that the token is
+/// not stored twice.
 package struct SessionIdentity: Sendable, Hashable {
-    /// The digest, base64url.
+    /// The digest in base64url.
     package let digest: String
 
     package init(digest: String) { self.digest = digest }
 
-    /// The identity of a session.
+    /// Creates the identity of a session.
     package init(_ token: SSOToken) {
         digest = Base64.encode(token.value.withUnsafeBytes { Array(SHA256.hash(data: $0)) }, as: .url)
     }

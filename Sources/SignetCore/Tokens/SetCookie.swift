@@ -4,23 +4,22 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// One `Set-Cookie` header, read as RFC 6265 section 5.2 has it: what a client understands counts, what it does not is
-/// passed over.
+/// One `Set-Cookie` header, parsed as RFC 6265 section 5.2 specifies. Unknown attributes are ignored.
 package struct SetCookie: Sendable, Hashable {
     package var name = ""
     package var value = ""
     package var expires: Date?
     package var maxAge: Int64?
-    /// In lower case, without the dot in front; empty when the header names none.
+    /// The domain in lower case, without the leading dot; empty when the header has none.
     package var domain = ""
-    /// Nil when the header names none that begins with a slash.
+    /// The path; nil when the header has no path that begins with a slash.
     package var path: String?
     package var isSecure = false
     package var isHTTPOnly = false
 
-    /// Reads a header; nil when it sets no cookie.
+    /// Parses a header. Returns nil when it sets no cookie.
     package init?(_ header: String) {
-        // A control character could end the header that carries the cookie back.
+        // A control character could end the `Cookie` header that sends the cookie back.
         guard header.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
         let parts = header.split(separator: ";", omittingEmptySubsequences: false)
         let pair = parts[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -46,7 +45,8 @@ package struct SetCookie: Sendable, Hashable {
         }
     }
 
-    /// Section 5.2.2: digits, with a minus in front or not. So many that they fit no number are very long, or over at once.
+    /// Parses `Max-Age` (section 5.2.2): digits with an optional minus sign. A number that does not fit 64 bits becomes the
+    /// maximum, or -1 if it is negative.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -54,11 +54,11 @@ package struct SetCookie: Sendable, Hashable {
     }
 }
 
-/// A date of a cookie (RFC 6265 section 5.1.1), which is written in more ways than any standard lists.
+/// The date of a cookie (RFC 6265 section 5.1.1). The algorithm accepts many formats.
 package enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// The date, or nil when there is none to be found.
+    /// Parses a date. Returns nil when the text contains no valid date.
     package static func date(from text: String) -> Date? {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)
@@ -88,7 +88,7 @@ package enum CookieDate {
         }
     }
 
-    /// Digits at the beginning, so many, and then nothing that is a digit.
+    /// Returns the number at the beginning of a token; nil when the count of its digits is not in `digits`.
     private static func number(_ token: [UInt8], digits: ClosedRange<Int>) -> Int? {
         let number = token.prefix { (0x30...0x39).contains($0) }
         return digits.contains(number.count) ? Int(String(decoding: number, as: UTF8.self)) : nil

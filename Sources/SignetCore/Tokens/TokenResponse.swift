@@ -4,14 +4,16 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What token endpoints answer, read with patience for what real ones write: a content type that is not JSON's, numbers as
-/// strings, `expires_in` left out, error names of their own, empty bodies.
+/// Parses the responses of token endpoints. It accepts the deviations of real servers: content types other than JSON, numbers as
+/// strings, a missing `expires_in`, error names of their own, and empty bodies.
 package enum TokenResponse {
-    /// The token in a token endpoint's answer (RFC 6749 section 5.1).
+    /// Returns the token of a token endpoint's response (RFC 6749 section 5.1).
     /// - Parameters:
-    ///   - requestedScope: What was asked for, which is what was given when the answer does not say (section 5.1).
-    ///   - now: When the answer came.
-    ///   - retryAfter: The answer's `Retry-After`.
+    ///   - status: The HTTP status.
+    ///   - body: The body of the response.
+    ///   - requestedScope: The requested scope. It is the granted scope when the response has none (section 5.1).
+    ///   - now: The time at which the response arrived.
+    ///   - retryAfter: The `Retry-After` header of the response.
     /// - Throws: ``OAuthError``.
     package static func token(
         status: Int, body: [UInt8], requestedScope: String = "", now: Date, retryAfter: Duration? = nil
@@ -31,8 +33,9 @@ package enum TokenResponse {
             idToken: secret("id_token"))
     }
 
-    /// The members of a successful answer in JSON.
-    /// - Throws: ``OAuthError``, also for a success that names an error: some servers answer everything with 200.
+    /// Returns the JSON members of a successful response.
+    /// - Throws: ``OAuthError``, also for a successful status with an error name, because some servers answer all requests with
+    ///   200.
     package static func members(
         status: Int, body: [UInt8], retryAfter: Duration? = nil
     ) throws(OAuthError) -> [String: JSONValue] {
@@ -44,13 +47,13 @@ package enum TokenResponse {
         return json
     }
 
-    /// The error of an answer; nil for a success.
+    /// Returns the error of a response; nil for a success.
     package static func error(status: Int, body: [UInt8], retryAfter: Duration? = nil) -> OAuthError? {
         error(json: (try? JSON.value(of: withoutMark(body)))?.object, status: status, retryAfter: retryAfter)
     }
 
     private static func error(json: [String: JSONValue]?, status: Int, retryAfter: Duration?) -> OAuthError? {
-        // A server in trouble may say anything; that it is in trouble is what counts.
+        // With these statuses a server may send any error name. The error stays retryable whatever the name is.
         let isInTrouble = status >= 500 || status == 429 || status == 408
         if let name = json?["error"]?.string, !name.isEmpty {
             let said = OAuthError(
@@ -68,12 +71,12 @@ package enum TokenResponse {
         return OAuthError(.unreadable, status: status, retryAfter: retryAfter)
     }
 
-    /// Without the mark that some editors put in front of UTF-8.
+    /// Returns the body without a UTF-8 byte order mark.
     private static func withoutMark(_ body: [UInt8]) -> [UInt8] {
         body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
     }
 
-    /// Seconds; nil when there are none to be read. Ten years are as good as more.
+    /// Returns the lifetime in seconds, limited to ten years; nil when the value isn't a finite number.
     private static func lifetime(_ value: JSONValue?) -> Double? {
         let seconds: Double? =
             switch value {

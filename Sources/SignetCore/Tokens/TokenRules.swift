@@ -4,43 +4,45 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What is to be done when somebody asks for a token (protocol/journey.md section 4.4).
+/// The action when the app requests an access token (protocol/journey.md section 4.4).
 package enum TokenDecision: String, Sendable, Hashable {
-    /// The stored token is good.
+    /// The stored token is valid and is used.
     case use
-    /// The refresh token gets a new one.
+    /// The refresh token is exchanged for a new token.
     case refresh
-    /// The session gets a new one, by a new walk through the authorization endpoint.
+    /// The session is used to get a new token, in a new authorization request.
     case authorize
-    /// The stored token came from another session, or from one that is stored no more: it is removed and revoked, and the question
-    /// is asked again.
+    /// The stored token belongs to another session, or to a session that isn't stored any more. It is removed and revoked, and
+    /// the decision is made again.
     case discardOrphan
-    /// The stored token has ended and nothing can renew it: it is removed, and the person logs in again.
+    /// The stored token has expired and cannot be renewed. It is removed, and the user must log in again.
     case discardExpired
-    /// There is nothing to begin with: the person logs in.
+    /// The client has neither a usable token nor a session. The user must log in.
     case logIn
 }
 
-/// What is to be done when a refresh did not give a token.
+/// The action after a refresh that returned no token.
 package enum RefreshFailure: String, Sendable, Hashable {
-    /// Nothing that is stored changes; the caller is told.
+    /// The stored tokens are kept, and the caller gets the error.
     case keep
-    /// The grant is over, by the server's own word: the tokens are removed, and the session gets new ones.
+    /// The server reported that the grant has ended. The tokens are removed, and the session is used to get new ones.
     case endAndAuthorize
-    /// The grant is over, and there is no session: the tokens are removed, and the person logs in again.
+    /// The grant has ended, and the client has no session. The tokens are removed, and the user must log in again.
     case endAndLogIn
-    /// The server does not take the refresh token and does not say why. Nothing is removed; the session gets new tokens.
+    /// The server rejected the refresh token without a reason. The tokens are kept, and the session is used to get new ones.
     case authorize
 }
 
-/// The rules of an access token's life. They know no network and no storage.
+/// The rules for the lifecycle of an access token. They use no network and no storage.
 package enum TokenRules {
-    /// What to do with a stored token.
+    /// Returns the action for a stored token.
     /// - Parameters:
-    ///   - session: The session that is stored beside it; nil when it is known that there is none.
-    ///   - threshold: How long before its end a token is renewed; see ``lead(_:of:)``.
-    ///   - isRefused: Whether the token counts as ended whatever its date says: a server did not take it, or the caller asks
-    ///     for a new one.
+    ///   - token: The stored token; nil when the storage has none.
+    ///   - session: The session that is stored with it; nil when the storage is known to have none.
+    ///   - now: The current time.
+    ///   - threshold: The time before its expiry at which a token is renewed; see ``lead(_:of:)``.
+    ///   - isRefused: True when the token counts as expired whatever its date is: a server rejected it, or the caller requests a
+    ///     new one.
     package static func decide(
         _ token: AccessToken?, session: SessionIdentity?, now: Date, threshold: Duration, isRefused: Bool = false
     ) -> TokenDecision {
@@ -53,32 +55,33 @@ package enum TokenRules {
         return isRefused ? .logIn : .use
     }
 
-    /// How long before its end a token is renewed: `threshold`, and half of its life at most. One that lives no longer than the
-    /// threshold would be renewed at every call.
+    /// Returns the time before its expiry at which a token is renewed: `threshold`, but at most half of its lifetime. Without
+    /// this limit a token whose lifetime does not exceed the threshold would be renewed at every call.
     package static func lead(_ threshold: Duration, of token: AccessToken) -> Duration {
         guard let end = token.expiresAt else { return threshold }
         return min(threshold, .seconds(max(0, end.timeIntervalSince(token.issuedAt)) / 2))
     }
 
-    /// Whether it is time to renew a token.
+    /// Returns true when a token must be renewed.
     package static func isDue(_ token: AccessToken, now: Date, threshold: Duration) -> Bool {
         token.isExpired(at: now) || token.isExpiring(at: now, within: lead(threshold, of: token))
     }
 
-    /// Whether the server may have taken the refresh token already, and given the next one to somebody who never saved it.
-    /// Where such tokens are used once, to send it again looks like theft, and the server ends the whole grant
-    /// (RFC 9700 section 4.14.2).
+    /// Returns true when the server may already have used up the refresh token and issued the next one, which the client never
+    /// saved. When refresh tokens are used once, sending one again looks like theft, and the server ends the whole grant (RFC
+    /// 9700 section 4.14.2).
     private static func mayBeUsedUp(_ token: AccessToken) -> Bool {
         token.renewalBegun != nil && token.isRotated != false
     }
 
-    /// What follows from a refusal of the refresh token.
+    /// Returns the action after a failed refresh.
     package static func afterRefresh(_ failure: OAuthError, hasSession: Bool) -> RefreshFailure {
         if failure.endsGrant { return hasSession ? .endAndAuthorize : .endAndLogIn }
         return failure.refusesRefreshToken && hasSession ? .authorize : .keep
     }
 
-    /// The token to keep after a refresh: the old refresh token and the old id_token stay when no new ones came.
+    /// Returns the token to store after a refresh. The old scope, refresh token and id_token are kept when the response has no
+    /// new ones.
     package static func merged(_ new: AccessToken, into old: AccessToken) -> AccessToken {
         var token = new
         if token.scope.isEmpty { token.scope = old.scope }
@@ -90,17 +93,18 @@ package enum TokenRules {
     }
 }
 
-/// What happens when a journey delivers a session (protocol/journey.md section 3.2).
+/// A step when a journey delivers a session (protocol/journey.md section 3.2).
 package enum SessionUpgrade: String, Sendable, Hashable {
-    /// The new session is stored, in the place of the one before.
+    /// The new session replaces the stored one.
     case store
     /// The access token is removed and revoked.
     case revokeTokens
-    /// The session that was stored is ended at the server. Cookies stay: what delivered the new session has set its cookie.
+    /// The previously stored session is ended at the server. Cookies are kept, because the response that delivered the new
+    /// session has set its cookie.
     case endStoredSession
 
-    /// What to do, in order: nothing is removed before the new session is stored. Whether the requests succeed changes nothing. An
-    /// empty session is handed to the caller and changes nothing that is stored.
+    /// Returns the steps in order. Nothing is removed before the new session is stored. The result of the requests does not
+    /// change the steps. A session with an empty token is returned to the caller and changes nothing in the storage.
     package static func steps(stored: SSOToken?, hasTokens: Bool, delivered: SSOToken) -> [SessionUpgrade] {
         guard delivered.value.count > 0 else { return [] }
         if let stored, stored.value == delivered.value { return [.store] }

@@ -1,128 +1,128 @@
 public import SignetCore
 
-/// Asks what the device is and where.
+/// A callback that asks for a description of the device and its location.
 public struct DeviceProfileCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "DeviceProfileCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// Whether to say what the device is.
+    /// True when the server requests a description of the device.
     public var wantsMetadata: Bool { callback.truth("metadata") }
-    /// Whether to say where it is.
+    /// True when the server requests the device's location.
     public var wantsLocation: Bool { callback.truth("location") }
-    /// What to show meanwhile.
+    /// The message to show while the app collects the data.
     public var message: String { callback.text("message") }
 
-    /// Enters a profile. What was not asked for is left out.
+    /// Enters a device profile. Omits the parts that the server didn't request.
     public mutating func fill(_ profile: DeviceProfile) {
         callback.set(.string(JSON.text(of: profile.json(metadata: wantsMetadata, location: wantsLocation))))
     }
 }
 
-/// How a key of a device is to be protected.
+/// The user authentication that protects a device key.
 public enum DeviceAuthenticationType: String, Sendable, Hashable, CaseIterable {
-    /// By the person's finger or face, and nothing else.
+    /// The user's fingerprint or face, without a fallback.
     case biometricOnly = "BIOMETRIC_ONLY"
-    /// By the person's finger or face, or by what unlocks the device.
+    /// The user's fingerprint or face, or the credential that unlocks the device.
     case biometricAllowFallback = "BIOMETRIC_ALLOW_FALLBACK"
-    /// By a PIN of the app.
+    /// A PIN of the app.
     case applicationPIN = "APPLICATION_PIN"
-    /// By nothing but the device itself.
+    /// No user authentication. Possession of the device is sufficient.
     case none = "NONE"
 }
 
-/// Why a device does not do what a server asks for, by the names on the wire.
+/// The error that a device reports to the server, with its name in the protocol.
 public enum DeviceClientError: String, Error, Sendable, Hashable, CaseIterable {
-    /// It took too long.
+    /// The operation timed out.
     case timeout = "Timeout"
-    /// The person, or the app, gave up.
+    /// The user or the app canceled the operation.
     case abort = "Abort"
-    /// The device cannot.
+    /// The device doesn't support the operation.
     case unsupported = "Unsupported"
-    /// There is no key to sign with.
+    /// The device has no key to sign with.
     case clientNotRegistered = "ClientNotRegistered"
-    /// The device failed.
+    /// The device failed to perform the operation.
     case clientDeviceErrors = "ClientDeviceErrors"
 }
 
-/// Asks for a key that is bound to the device; `DeviceBinding` answers.
+/// A callback that asks for a key that is bound to the device. `DeviceBinding` answers it.
 public struct DeviceBindingCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "DeviceBindingCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "jws") else { return nil }
         self.callback = callback
     }
 
-    /// Whose key it is going to be.
+    /// The ID of the user that the key will belong to.
     public var userID: String { callback.text("userId") }
-    /// The same person's name, to show.
+    /// The user's name, for display.
     public var username: String { callback.text("username") }
-    /// How the key is to be protected; nil for a way that this version does not know.
+    /// The user authentication that protects the key; nil for a type that this version doesn't know.
     public var authenticationType: DeviceAuthenticationType? {
         DeviceAuthenticationType(rawValue: callback.text("authenticationType"))
     }
-    /// What the signature must contain.
+    /// The challenge that the signed data must contain.
     public var challenge: String { callback.text("challenge") }
-    /// What to show when the person is asked.
+    /// The title of the prompt for user authentication.
     public var title: String { callback.text("title") }
-    /// What to show below the title.
+    /// The subtitle, shown below the title.
     public var subtitle: String { callback.text("subtitle") }
-    /// What to show below that.
+    /// The description, shown below the subtitle.
     public var explanation: String { callback.text("description") }
-    /// How long the person has.
+    /// The time that the user has to respond.
     public var timeout: Duration { .seconds(max(1, callback.number("timeout") ?? 60)) }
-    /// Whether the server wants the hardware to vouch for the key.
+    /// True when the server requires a hardware attestation of the key.
     public var wantsAttestation: Bool { callback.truth("attestation") }
 
-    /// Enters the signature and what the device is called.
+    /// Enters the signature, the device ID and the device name.
     public mutating func fill(jws: String, deviceID: String, deviceName: String) {
         callback.set("jws", .string(jws))
         callback.set("deviceId", .string(deviceID))
         callback.set("deviceName", .string(deviceName))
     }
 
-    /// Says why there is none.
+    /// Enters the error that replaces the result.
     public mutating func fail(_ error: DeviceClientError) {
         callback.set("clientError", .string(error.rawValue))
     }
 }
 
-/// Asks for a signature by a key that was bound to the device before; `DeviceBinding` answers.
+/// A callback that asks for a signature with a key that was bound to the device before. `DeviceBinding` answers it.
 public struct DeviceSigningVerifierCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "DeviceSigningVerifierCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "jws") else { return nil }
         self.callback = callback
     }
 
-    /// Whose key to sign with; nil when any key of the device will do.
+    /// The ID of the user that the signing key belongs to; nil when any key of the device is acceptable.
     public var userID: String? { callback.optionalText("userId") }
-    /// What the signature must contain.
+    /// The challenge that the signed data must contain.
     public var challenge: String { callback.text("challenge") }
-    /// What to show when the person is asked.
+    /// The title of the prompt for user authentication.
     public var title: String { callback.text("title") }
-    /// What to show below the title.
+    /// The subtitle, shown below the title.
     public var subtitle: String { callback.text("subtitle") }
-    /// What to show below that.
+    /// The description, shown below the subtitle.
     public var explanation: String { callback.text("description") }
-    /// How long the person has.
+    /// The time that the user has to respond.
     public var timeout: Duration { .seconds(max(1, callback.number("timeout") ?? 60)) }
 
     /// Enters the signature.
@@ -130,34 +130,34 @@ public struct DeviceSigningVerifierCallback: TypedCallback {
         callback.set("jws", .string(jws))
     }
 
-    /// Says why there is none.
+    /// Enters the error that replaces the result.
     public mutating func fail(_ error: DeviceClientError) {
         callback.set("clientError", .string(error.rawValue))
     }
 }
 
-/// Asks a platform to vouch for the app: Apple's App Attest, or Android's Play Integrity.
+/// A callback that asks for an attestation of the app by its platform: App Attest by Apple or Play Integrity by Android.
 public struct AppIntegrityCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "AppIntegrityCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "token") else { return nil }
         self.callback = callback
     }
 
-    /// Apple: what to attest.
+    /// Apple: The challenge to attest.
     public var challenge: String { callback.text("challenge") }
-    /// Apple: what was attested before, `keyId::attestation`; empty for nothing.
+    /// Apple: The earlier attestation, in the form `keyId::attestation`; empty when the app has none.
     public var attestToken: String { callback.text("attestToken") }
-    /// Android: `CLASSIC` or `STANDARD`; empty on Apple's systems.
+    /// Android: `CLASSIC` or `STANDARD`; empty for Apple platforms.
     public var requestType: String { callback.text("requestType") }
-    /// Android: the number of the cloud project.
+    /// Android: The number of the cloud project.
     public var projectNumber: String { callback.text("projectNumber") }
-    /// Android: what to attest.
+    /// Android: The nonce to attest.
     public var nonce: String { callback.text("nonce") }
 
     /// Enters a token.
@@ -165,7 +165,7 @@ public struct AppIntegrityCallback: TypedCallback {
         callback.set("token", .string(token))
     }
 
-    /// Enters what App Attest gives, as far as the server has inputs for it.
+    /// Enters the results of App Attest. Skips a result for which the callback has no input.
     public mutating func fill(token: String, attestToken: String, keyID: String, clientData: String) {
         callback.set("token", .string(token))
         callback.set("attestToken", .string(attestToken))
@@ -173,92 +173,92 @@ public struct AppIntegrityCallback: TypedCallback {
         callback.set("clientData", .string(clientData))
     }
 
-    /// Says why there is none.
+    /// Enters the error that replaces the result.
     public mutating func fail(_ error: DeviceClientError) {
         callback.set("clientError", .string(error.rawValue))
     }
 }
 
-/// Asks to start PingOne Protect.
+/// A callback that asks the app to start PingOne Protect.
 public struct PingOneProtectInitializeCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "PingOneProtectInitializeCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "clientError") else { return nil }
         self.callback = callback
     }
 
-    /// How to start it.
+    /// The settings for PingOne Protect.
     public var settings: ProtectSettings {
         ProtectSettings(Dictionary(callback.output.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Says why it did not start.
+    /// Enters the error that prevented the start.
     public mutating func fail(_ clientError: String) {
         callback.set("clientError", .string(clientError))
     }
 }
 
-/// Asks for what PingOne Protect has seen.
+/// A callback that asks for the signals that PingOne Protect collected.
 public struct PingOneProtectEvaluationCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "PingOneProtectEvaluationCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "signals") else { return nil }
         self.callback = callback
     }
 
-    /// Whether to look away from now on.
+    /// True when PingOne Protect must pause the collection of behavioral data from now on.
     public var pausesBehavioralData: Bool { callback.truth("pauseBehavioralData") }
 
-    /// Enters what it has seen.
+    /// Enters the collected signals.
     public mutating func fill(signals: String) {
         callback.set("signals", .string(signals))
     }
 
-    /// Says why there is nothing.
+    /// Enters the error that replaces the signals.
     public mutating func fail(_ clientError: String) {
         callback.set("clientError", .string(clientError))
     }
 }
 
-/// How PingOne Protect is to be started.
+/// The settings for the start of PingOne Protect.
 public struct ProtectSettings: Sendable, Hashable {
-    /// Every setting as it came, also those that have no property here.
+    /// All settings as the server sent them, including those without a property here.
     public let all: [String: JSONValue]
 
     init(_ all: [String: JSONValue]) { self.all = all }
 
-    /// The environment at PingOne.
+    /// The ID of the PingOne environment.
     public var environmentID: String { all["envId"]?.string ?? "" }
-    /// Whether it logs to the console.
+    /// True when PingOne Protect logs to the console.
     public var logsToConsole: Bool { all["consoleLogEnabled"]?.truth ?? false }
-    /// What not to look at.
+    /// The device attributes that PingOne Protect must not collect.
     public var ignoredAttributes: [String] { all["deviceAttributesToIgnore"]?.array?.compactMap(\.string) ?? [] }
-    /// The host to use in place of the usual one; empty for none.
+    /// The host that replaces the default host; empty for the default host.
     public var customHost: String { all["customHost"]?.string ?? "" }
-    /// Whether to find out about the device only when asked.
+    /// True when PingOne Protect collects device metadata only on request.
     public var isLazy: Bool { all["lazyMetadata"]?.truth ?? false }
-    /// Whether to look at how the person types and moves.
+    /// True when PingOne Protect collects data about the user's typing and movements. The default is true.
     public var collectsBehavioralData: Bool { all["behavioralDataCollection"]?.truth ?? true }
-    /// How many days pass between two synchronisations of the device's key.
+    /// The number of days between two synchronizations of the device key. The default is 14.
     public var keySyncDays: Int { all["deviceKeyRsyncIntervals"]?.wholeNumber.flatMap { Int(exactly: $0) } ?? 14 }
-    /// Whether the device's key is used.
+    /// True when PingOne Protect uses the device key.
     public var usesTrust: Bool { all["enableTrust"]?.truth ?? false }
 }
 
-/// What a step asks PingOne Protect for, in a callback of its own or in metadata (protocol/journey.md section 2.7).
+/// A request of a step to PingOne Protect, from a dedicated callback or from metadata (protocol/journey.md section 2.7).
 public enum ProtectRequest: Sendable, Hashable {
-    /// To start.
+    /// A request to start PingOne Protect.
     case initialize(ProtectSettings)
-    /// To say what it has seen.
+    /// A request for the signals that PingOne Protect collected.
     case evaluate(pausesBehavioralData: Bool)
 }

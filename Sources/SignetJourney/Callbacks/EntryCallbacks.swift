@@ -1,48 +1,49 @@
 public import SignetCore
 
-/// Asks for a user name.
+/// A callback that asks for a user name.
 public struct NameCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "NameCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// What to ask, in the person's language.
+    /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
 
-    /// The user name; what the server had filled in before.
+    /// The user name. The server may have filled in an initial value.
     public var name: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
     }
 }
 
-/// Asks for a password, for a one-time code, or for the answer to a security question, which is the prompt then.
+/// A callback that asks for a password, a one-time code, or the answer to a security question. For a security question, the
+/// prompt is the question.
 public struct PasswordCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "PasswordCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// What to ask, in the person's language.
+    /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
 
-    /// Whether something was entered.
+    /// True when the input contains a password.
     public var isFilled: Bool { callback.value()?.string?.isEmpty == false }
 
-    /// Enters a password, in UTF-8.
+    /// Enters a password, which is UTF-8 text.
     public mutating func fill(_ password: Secret) {
         callback.set(.string(String(decoding: password.bytes, as: UTF8.self)))
     }
@@ -53,56 +54,57 @@ public struct PasswordCallback: TypedCallback {
     }
 }
 
-/// Asks for a line of text.
+/// A callback that asks for a line of text.
 public struct TextInputCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "TextInputCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// What to ask, in the person's language.
+    /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
-    /// What the server proposes.
+    /// The text that the server proposes.
     public var defaultText: String { callback.text("defaultText") }
 
-    /// The text that goes back. In a step of a ``Journey`` it begins as what is proposed.
+    /// The text to send. In a step of a ``Journey``, the initial value is ``defaultText``.
     public var text: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
     }
 }
 
-/// Asks for one of several choices.
+/// A callback that asks the user to select one of several choices.
 public struct ChoiceCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "ChoiceCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// What to ask, in the person's language.
+    /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
-    /// What can be chosen.
+    /// The available choices.
     public var choices: [String] { callback.texts("choices") }
-    /// The position of the choice that is proposed; nil when none is.
+    /// The index of the proposed choice; nil when the server proposes none.
     public var defaultChoice: Int? { callback.number("defaultChoice").flatMap { choices.indices.contains($0) ? $0 : nil } }
-    /// The position of the choice that goes back; nil while none is chosen. In a step of a ``Journey`` it begins as what is proposed.
+    /// The index of the selected choice; nil while no choice is selected. In a step of a ``Journey``, the initial value is
+    /// ``defaultChoice``.
     public var selectedIndex: Int? {
         callback.value()?.wholeNumber.flatMap { Int(exactly: $0) }.flatMap { choices.indices.contains($0) ? $0 : nil }
     }
 
-    /// Chooses by position, from 0.
+    /// Selects a choice by its index, from 0.
     /// - Throws: ``CallbackError/Code/notOffered``.
     public mutating func select(_ index: Int) throws(CallbackError) {
         guard choices.indices.contains(index) else {
@@ -111,7 +113,7 @@ public struct ChoiceCallback: TypedCallback {
         callback.set(.integer(Int64(index)))
     }
 
-    /// Chooses by name.
+    /// Selects a choice by its name.
     /// - Throws: ``CallbackError/Code/notOffered``.
     public mutating func select(_ choice: String) throws(CallbackError) {
         guard let index = choices.firstIndex(of: choice) else {
@@ -121,33 +123,33 @@ public struct ChoiceCallback: TypedCallback {
     }
 }
 
-/// Asks to press one of several buttons.
+/// A callback that asks the user to press one of several buttons.
 public struct ConfirmationCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "ConfirmationCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// What to say beside the buttons, in the person's language.
+    /// The text to show beside the buttons, in the user's language.
     public var prompt: String { callback.text("prompt") }
-    /// How to say it.
+    /// The kind of the message.
     public var messageType: MessageType { MessageType(number: callback.number("messageType")) }
-    /// The position of the button that is proposed; nil when none is.
+    /// The index of the proposed button; nil when the server proposes none.
     public var defaultOption: Int? { callback.number("defaultOption").flatMap { allowed.firstIndex(of: $0) } }
-    /// The buttons: those that the server names, or the usual ones of its `optionType`.
+    /// The labels of the buttons: the ones that the server sends, or the default ones of its `optionType`.
     public var options: [String] {
         let named = callback.texts("options")
         return named.isEmpty ? usual.map(\.label) : named
     }
 
-    /// The number that the server is told for a button, by the button's position: with buttons of its own the position, with the
-    /// usual ones the number that Java has for them.
+    /// The numbers that the server expects for the buttons, in the order of ``options``. For buttons that the server names, the
+    /// number is the index. For the buttons of an `optionType`, it is the number that Java assigns to them.
     private var allowed: [Int] {
         let named = callback.texts("options")
         return named.isEmpty ? usual.map(\.number) : Array(named.indices)
@@ -163,13 +165,13 @@ public struct ConfirmationCallback: TypedCallback {
         }
     }
 
-    /// The position of the button that was pressed; nil while none was. Servers fill in 100 for none; one that fills in 0 cannot be
-    /// told from one that pressed the first.
+    /// The index of the pressed button; nil while no button is pressed. Servers fill in 100 to indicate that no button is
+    /// pressed. When a server fills in 0 instead, the value also means that the first button is pressed.
     public var selectedIndex: Int? {
         callback.value()?.wholeNumber.flatMap { Int(exactly: $0) }.flatMap { allowed.firstIndex(of: $0) }
     }
 
-    /// Presses a button by its position, from 0.
+    /// Presses a button by its index, from 0.
     /// - Throws: ``CallbackError/Code/notOffered``.
     public mutating func select(_ index: Int) throws(CallbackError) {
         guard allowed.indices.contains(index) else {
@@ -178,7 +180,7 @@ public struct ConfirmationCallback: TypedCallback {
         callback.set(.integer(Int64(allowed[index])))
     }
 
-    /// Presses a button by its name.
+    /// Presses a button by its label.
     /// - Throws: ``CallbackError/Code/notOffered``.
     public mutating func select(_ option: String) throws(CallbackError) {
         guard let index = options.firstIndex(of: option) else {
@@ -188,17 +190,17 @@ public struct ConfirmationCallback: TypedCallback {
     }
 }
 
-/// How a text is meant to look.
+/// The kind of a message, which determines its presentation.
 public enum MessageType: Sendable, Hashable {
-    /// It tells.
+    /// An informational message.
     case information
-    /// It warns.
+    /// A warning.
     case warning
-    /// Something went wrong.
+    /// An error message.
     case error
-    /// It is JavaScript for a browser, and not for people.
+    /// JavaScript for a browser, which must not be shown to the user.
     case script
-    /// Another number than those above, or none.
+    /// An unknown number, or no number.
     case unknown
 
     init(number: Int?) {
@@ -213,14 +215,14 @@ public enum MessageType: Sendable, Hashable {
     }
 }
 
-/// Asks which language to speak; OpenAM does.
+/// A callback that asks for the user's language. OpenAM sends it.
 public struct LanguageCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "LanguageCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "Language") else { return nil }
         self.callback = callback
@@ -232,7 +234,7 @@ public struct LanguageCallback: TypedCallback {
         set { callback.set("Language", .string(newValue)) }
     }
 
-    /// The country, for example `CH` (ISO 3166); empty for none.
+    /// The country, for example `CH` (ISO 3166); empty when none is set.
     public var country: String {
         get { callback.value("Country")?.string ?? "" }
         set { callback.set("Country", .string(newValue)) }

@@ -1,36 +1,36 @@
 public import SignetCore
 
-/// A rule for a value that the value does not keep (protocol/journey.md section 2.6).
+/// A policy requirement that a value violates (protocol/journey.md section 2.6).
 public struct FailedPolicy: Sendable, Hashable {
-    /// The rule's name, for example `MIN_LENGTH`.
+    /// The name of the requirement, for example `MIN_LENGTH`.
     public let requirement: String
-    /// What the rule says in numbers and lists, for example `minLength`.
+    /// The parameters of the requirement, which are numbers and lists, for example `minLength`.
     public let parameters: [String: JSONValue]
 
-    /// A rule by its name.
+    /// Creates a requirement.
     public init(requirement: String, parameters: [String: JSONValue] = [:]) {
         self.requirement = requirement
         self.parameters = parameters
     }
 
-    /// Reads an object, or a text that holds one.
+    /// Reads a JSON object, or a string that contains one.
     package init?(_ value: JSONValue) {
         guard let rule = PolicyRequirement(value) else { return nil }
         self.init(requirement: rule.name, parameters: rule.parameters)
     }
 
-    /// What to do about it, a sentence in English for the names that servers use. An app that has texts of its own asks
-    /// ``requirement``.
+    /// An English sentence that tells the user how to correct the value, for the requirement names that servers use. An app with
+    /// its own texts uses ``requirement`` instead.
     public var message: String { PolicyRequirement(name: requirement, parameters: parameters).sentence }
 }
 
-/// A rule of a server, as it announces it before anybody has typed anything.
+/// A policy that the server announces before the user enters a value.
 public struct Policy: Sendable, Hashable {
-    /// The rule's id, for example `minimum-length`.
+    /// The ID of the policy, for example `minimum-length`.
     public let id: String
-    /// The names of what it asks for, for example `MIN_LENGTH`.
+    /// The names of the policy's requirements, for example `MIN_LENGTH`.
     public let requirements: [String]
-    /// What the rule says in numbers and lists.
+    /// The parameters of the policy, which are numbers and lists.
     public let parameters: [String: JSONValue]
 
     init?(_ value: JSONValue) {
@@ -40,20 +40,20 @@ public struct Policy: Sendable, Hashable {
         parameters = value["params"]?.object ?? [:]
     }
 
-    /// The rules in the output `policies`: an object that lists them, or in older servers the list itself.
+    /// Returns the policies in the output `policies`: an object that lists them, or the list itself in older servers.
     static func list(_ value: JSONValue?) -> [Policy] {
         (value?["policies"]?.array ?? value?.array ?? []).compactMap { Policy($0) }
     }
 }
 
-/// The rules that a property of a person did not keep, in the answer that ends a journey.
+/// The policy requirements that a user property violates, from the response that ends a journey.
 public struct PolicyFailure: Sendable, Hashable {
-    /// The property's name, for example `userName`.
+    /// The name of the property, for example `userName`.
     public let property: String
-    /// The rules it did not keep.
+    /// The requirements that the property violates.
     public let requirements: [FailedPolicy]
 
-    /// The failures in the `detail` of an answer; empty when it has none.
+    /// Returns the failures in the `detail` of a response; empty when it contains none.
     static func list(_ detail: JSONValue?) -> [PolicyFailure] {
         (detail?["failedPolicyRequirements"]?.array ?? []).map { failure in
             PolicyFailure(

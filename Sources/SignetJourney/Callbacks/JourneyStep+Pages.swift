@@ -1,23 +1,23 @@
 public import SignetCore
 
-// What several callbacks of one step mean together (protocol/journey.md sections 2.6 to 2.8).
+// Properties and methods that combine several callbacks of one step (protocol/journey.md sections 2.6 to 2.8).
 
 extension JourneyStep {
-    /// The number to choose on the phone, while a push login waits.
+    /// The number that the user must select on the phone while a push login waits.
     public var pushChallengeNumber: String? { hiddenValue("pushChallengeNumber") }
 
-    /// The enrolment URI that the step shows as a QR code, `otpauth://`, `pushauth://` or `mfauth://`. It carries a secret. It is known
-    /// by what it is, not by the id of its callback, which differs between servers.
+    /// The enrollment URI that the step shows as a QR code: `otpauth://`, `pushauth://` or `mfauth://`. It contains a secret. The
+    /// URI is recognized by its scheme, because the ID of its callback differs between servers.
     public var enrollmentURI: String? {
         callbacks(HiddenValueCallback.self).map(\.sentValue).first { value in
             ["otpauth://", "pushauth://", "mfauth://"].contains { value.lowercased().hasPrefix($0) }
         }
     }
 
-    /// The text that tells of a journey that goes on elsewhere; nil when it does not.
+    /// The message about the suspension of the journey; nil when the journey isn't suspended.
     public var suspensionMessage: String? { first(SuspendedTextOutputCallback.self)?.message }
 
-    /// Fills in the `HiddenValueCallback` with an id.
+    /// Fills in the `HiddenValueCallback` with the given ID.
     /// - Throws: ``CallbackError/Code/noSuchCallback``, ``CallbackError/Code/noSuchInput``.
     public mutating func fillHiddenValue(_ id: String, _ value: String) throws(CallbackError) {
         guard let index = callbacks.firstIndex(where: { HiddenValueCallback($0)?.id == id }) else {
@@ -28,7 +28,7 @@ extension JourneyStep {
 
     // MARK: PingOne Protect
 
-    /// What the step asks PingOne Protect for; nil when it does not.
+    /// The request of the step to PingOne Protect; nil when the step has no such request.
     public var protectRequest: ProtectRequest? {
         if let callback = first(PingOneProtectInitializeCallback.self) { return .initialize(callback.settings) }
         if let callback = first(PingOneProtectEvaluationCallback.self) {
@@ -45,7 +45,7 @@ extension JourneyStep {
         return nil
     }
 
-    /// Enters what PingOne Protect has seen, wherever the step wants it.
+    /// Enters the signals that PingOne Protect collected, in the callback that the step provides for them.
     /// - Throws: ``CallbackError/Code/noSuchCallback``.
     public mutating func fillProtect(signals: String) throws {
         if first(PingOneProtectEvaluationCallback.self) != nil {
@@ -55,7 +55,8 @@ extension JourneyStep {
         }
     }
 
-    /// Says why PingOne Protect did not start, or has seen nothing, wherever the step wants it.
+    /// Enters the error that prevented the start of PingOne Protect or the collection of signals, in the callback that the step
+    /// provides for it.
     /// - Throws: ``CallbackError/Code/noSuchCallback``.
     public mutating func failProtect(_ clientError: String) throws {
         if first(PingOneProtectEvaluationCallback.self) != nil {
@@ -69,16 +70,16 @@ extension JourneyStep {
 
     // MARK: Recovery codes
 
-    /// The recovery codes that a step shows once, and what the device is called that they replace.
+    /// The recovery codes that a step shows once, and the name of the device that they replace.
     public struct RecoveryCodes: Sendable, Hashable {
-        /// The codes, each as good as the device itself: to show, and never to log.
+        /// The recovery codes. Each of them replaces the device as a credential: show them, and never log them.
         public let codes: [Secret]
         /// The name of the device.
         public let deviceName: String
     }
 
-    /// The recovery codes that the step shows; nil when it shows none. AM hands them over inside of a script for browsers, as texts
-    /// that end in a new line.
+    /// The recovery codes that the step shows; nil when it shows none. AM sends them inside a script for browsers, as string
+    /// literals that end with `\n`.
     public var recoveryCodes: RecoveryCodes? {
         let scripts = callbacks(TextOutputCallback.self).filter { $0.messageType == .script }.map(\.message)
         guard let script = scripts.first(where: { $0.lowercased().contains("recovery codes") }) else { return nil }
@@ -97,7 +98,7 @@ extension JourneyStep {
 }
 
 extension UInt8 {
-    /// A letter, a digit, `_` or `-`.
+    /// True for a letter, a digit, `_` or `-`.
     fileprivate var isWordCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),

@@ -1,8 +1,9 @@
 import SignetCore
 
 extension JourneyStep {
-    /// The step with what the server proposes in the inputs, as a person is shown it: what is sent without having been touched is what
-    /// was shown, and a text that was emptied is empty (protocol/journey.md section 2.6).
+    /// Returns the step with the server's proposals filled in as input values. A user interface shows these values. An input that
+    /// the user doesn't change therefore sends the value that was shown, and a text that the user clears is sent empty
+    /// (protocol/journey.md section 2.6).
     func proposing() -> JourneyStep {
         var step = self
         for (index, callback) in callbacks.enumerated() {
@@ -13,10 +14,10 @@ extension JourneyStep {
 }
 
 extension JourneyCallback {
-    /// What goes into the plain input before anybody enters anything; nil for what the server has put there itself.
+    /// The initial value of the main input; nil when the input keeps the value that the server filled in.
     fileprivate var proposal: JSONValue? {
         switch type {
-        // Servers write 0 where nothing is chosen, whatever they propose.
+        // Servers fill in 0 while no choice is selected, even when they propose another choice.
         case ChoiceCallback.type: ChoiceCallback(self)?.defaultChoice.map { .integer(Int64($0)) }
         case TextInputCallback.type where isEmpty: optionalText("defaultText").map { .string($0) }
         case StringAttributeInputCallback.type where isEmpty: optionalText("value").map { .string($0) }
@@ -26,7 +27,7 @@ extension JourneyCallback {
         }
     }
 
-    /// Whether nothing is in the plain input.
+    /// True when the main input has no value.
     private var isEmpty: Bool {
         switch value() {
         case nil, .null?, .string("")?: true

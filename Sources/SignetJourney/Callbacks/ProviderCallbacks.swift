@@ -1,37 +1,37 @@
 public import SignetCore
 
-/// Asks with whose account to log in.
+/// A callback that asks the user to select the identity provider for the login.
 public struct SelectIdPCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "SelectIdPCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// An account that can be used.
+    /// An identity provider that the user can select.
     public struct Provider: Sendable, Hashable {
         /// The name, for example `google`; `localAuthentication` for an account of the server itself.
         public let name: String
-        /// How to show it: `buttonDisplayName`, `buttonImage` and so on. May be empty.
+        /// The appearance: `buttonDisplayName`, `buttonImage` and so on. May be empty.
         public let look: [String: JSONValue]
     }
 
-    /// What can be chosen.
+    /// The available providers.
     public var providers: [Provider] {
         (callback.output("providers")?.array ?? []).compactMap { value in
             value["provider"]?.string.map { Provider(name: $0, look: value["uiConfig"]?.object ?? [:]) }
         }
     }
 
-    /// The name of what is chosen; empty while nothing is.
+    /// The name of the selected provider; empty while no provider is selected.
     public var selected: String { callback.value()?.string ?? "" }
 
-    /// Chooses by name.
+    /// Selects a provider by its name.
     /// - Throws: ``CallbackError/Code/notOffered``.
     public mutating func select(_ provider: String) throws(CallbackError) {
         guard providers.contains(where: { $0.name == provider }) else {
@@ -41,133 +41,135 @@ public struct SelectIdPCallback: TypedCallback {
     }
 }
 
-/// Asks to log in with another provider, and to bring what it gives.
+/// A callback that asks for a login at another identity provider, and for the token or code that it returns.
 public struct IdPCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "IdPCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "token", "token_type") else { return nil }
         self.callback = callback
     }
 
-    /// The provider's name.
+    /// The name of the provider.
     public var provider: String { callback.text("provider") }
-    /// The client to log in as.
+    /// The client ID for the login at the provider.
     public var clientID: String { callback.text("clientId") }
-    /// Where the provider sends people back to.
+    /// The redirect URI to which the provider returns the user.
     public var redirectURI: String { callback.text("redirectUri") }
-    /// What to ask for.
+    /// The scopes to request.
     public var scopes: [String] { callback.texts("scopes") }
-    /// What the id token must repeat.
+    /// The nonce that the ID token must contain.
     public var nonce: String { callback.text("nonce") }
-    /// How the provider is to make sure who it is.
+    /// The authentication context classes to request from the provider (`acr_values`).
     public var acrValues: [String] { callback.texts("acrValues") }
-    /// A signed request (RFC 9101); empty for none.
+    /// The signed authorization request (RFC 9101); empty when the server sends none.
     public var request: String { callback.text("request") }
-    /// Where the signed request is; empty for none.
+    /// The address of the signed authorization request; empty when the server sends none.
     public var requestURI: String { callback.text("requestUri") }
-    /// Whether ``fill(token:type:)`` takes JSON with the token and what the provider says of the person, as Apple gives it.
+    /// True when ``fill(token:type:)`` accepts JSON that contains the token and the provider's data about the user, as Apple
+    /// supplies it.
     public var acceptsJSON: Bool { callback.truth("acceptsJSON") }
 
-    /// What a provider gives.
+    /// The kind of credential that a provider returns.
     public enum TokenType: String, Sendable, CaseIterable {
-        /// An id token: Apple, Google.
+        /// An ID token: Apple, Google.
         case idToken = "id_token"
         /// An access token: Facebook.
         case accessToken = "access_token"
-        /// A code that the server exchanges.
+        /// An authorization code that the server exchanges.
         case authorizationCode = "authorization_code"
     }
 
-    /// Enters what the provider gave.
+    /// Enters the token or code that the provider returned.
     public mutating func fill(token: Secret, type: TokenType) {
         callback.set("token", .string(String(decoding: token.bytes, as: UTF8.self)))
         callback.set("token_type", .string(type.rawValue))
     }
 }
 
-/// Asks to go elsewhere in a browser and to come back: ``Journey/next(_:returnedTo:of:options:)``.
+/// A callback that redirects the user to another site in a browser. After the user returns, continue with
+/// ``Journey/next(_:returnedTo:of:options:)``.
 public struct RedirectCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "RedirectCallback"
-    /// The callback.
+    /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.type == Self.type else { return nil }
         self.callback = callback
     }
 
-    /// Where to go.
+    /// The address of the other site.
     public var url: String { callback.text("redirectUrl") }
-    /// How to ask there, `GET` or `POST`.
+    /// The HTTP method of the redirect, `GET` or `POST`.
     public var method: String { callback.optionalText("redirectMethod") ?? "GET" }
-    /// What to send there with `POST`.
+    /// The form data to send with `POST`.
     public var data: [String: JSONValue] { callback.output("redirectData")?.object ?? [:] }
-    /// Whether the server knows the journey by a cookie when the person comes back.
+    /// True when the server identifies the journey by a cookie when the user returns.
     public var hasTrackingCookie: Bool { callback.truth("trackingCookie") }
 }
 
-/// Asks for the proof that a person is there, from reCAPTCHA or hCaptcha.
+/// A callback that asks for a CAPTCHA token from reCAPTCHA or hCaptcha.
 public struct ReCaptchaCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "ReCaptchaCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// The site's key.
+    /// The site key.
     public var siteKey: String { callback.text("recaptchaSiteKey") }
 
-    /// The proof; empty while there is none.
+    /// The CAPTCHA token; empty until the app enters one.
     public var token: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
     }
 }
 
-/// Asks for the proof that a person is there, from reCAPTCHA Enterprise.
+/// A callback that asks for a CAPTCHA token from reCAPTCHA Enterprise.
 public struct ReCaptchaEnterpriseCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "ReCaptchaEnterpriseCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "token") else { return nil }
         self.callback = callback
     }
 
-    /// The site's key.
+    /// The site key.
     public var siteKey: String { callback.text("recaptchaSiteKey") }
-    /// Where the script is.
+    /// The address of the CAPTCHA script.
     public var scriptAddress: String { callback.text("captchaApiUri") }
-    /// The class of the element that the script fills.
+    /// The class of the HTML element that the script fills.
     public var elementClass: String { callback.text("captchaDivClass") }
 
-    /// Enters a proof.
+    /// Enters a CAPTCHA token.
     /// - Parameters:
-    ///   - token: the proof.
-    ///   - action: what the person is about to do.
-    ///   - payload: more about it; nil for none.
+    ///   - token: The CAPTCHA token.
+    ///   - action: The action that the user is about to perform.
+    ///   - payload: Additional data about the action; nil for none.
     public mutating func fill(token: String, action: String = "login", payload: JSONValue? = nil) {
         callback.set("token", .string(token))
         callback.set("action", .string(action))
         if let payload { callback.set("payload", .string(JSON.text(of: payload))) }
     }
 
-    /// Says why there is no proof, for example `INVALID_CAPTCHA_TOKEN` or `UNKNOWN_ERROR`.
+    /// Enters the error that replaces the token, for example `INVALID_CAPTCHA_TOKEN` or `UNKNOWN_ERROR`.
     public mutating func fail(_ clientError: String) {
         callback.set("clientError", .string(clientError))
     }

@@ -1,39 +1,39 @@
 public import SignetCore
 
-/// A callback whose value must keep rules that the server has announced.
+/// A callback for a value that must satisfy policies that the server announces.
 public protocol ValidatedCallback: TypedCallback {
-    /// What was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     var callback: JourneyCallback { get set }
 }
 
 extension ValidatedCallback {
-    /// What to ask, in the person's language.
+    /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
-    /// The rules, before anything is entered.
+    /// The policies that the server announces for the value.
     public var policies: [Policy] { Policy.list(callback.output("policies")) }
-    /// The rules that what was entered last did not keep.
+    /// The policy requirements that the last entered value violated.
     public var failedPolicies: [FailedPolicy] {
         (callback.output("failedPolicies")?.array ?? []).compactMap { FailedPolicy($0) }
     }
 
-    /// Whether the server is only to judge the value, and to come back with the same step: for judging while somebody types.
+    /// True when the server must only validate the value and return the same step, for validation while the user types.
     public var isValidatedOnly: Bool { (callback.value("validateOnly") ?? callback.output("validateOnly"))?.truth ?? false }
 
-    /// Says whether the server is only to judge the value.
-    /// - Throws: ``CallbackError/Code/noSuchInput``, from a server that does not offer it.
+    /// Sets whether the server only validates the value.
+    /// - Throws: ``CallbackError/Code/noSuchInput`` when the server doesn't support this.
     public mutating func validateOnly(_ isOnly: Bool = true) throws(CallbackError) {
         try callback.fill("validateOnly", .bool(isOnly))
     }
 }
 
-/// Asks for the user name of a new account.
+/// A callback that asks for the user name of a new account.
 public struct ValidatedCreateUsernameCallback: ValidatedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "ValidatedCreateUsernameCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
@@ -46,23 +46,23 @@ public struct ValidatedCreateUsernameCallback: ValidatedCallback {
     }
 }
 
-/// Asks for the password of a new account.
+/// A callback that asks for the password of a new account.
 public struct ValidatedCreatePasswordCallback: ValidatedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "ValidatedCreatePasswordCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// Whether what is typed may be seen.
+    /// True when the password may be visible while the user types.
     public var echoesInput: Bool { callback.truth("echoOn") }
 
-    /// Enters a password, in UTF-8.
+    /// Enters a password, which is UTF-8 text.
     public mutating func fill(_ password: Secret) {
         callback.set(.string(String(decoding: password.bytes, as: UTF8.self)))
     }
@@ -73,106 +73,107 @@ public struct ValidatedCreatePasswordCallback: ValidatedCallback {
     }
 }
 
-/// Asks for a property of a person.
+/// A callback that asks for a property of the user.
 public protocol AttributeInputCallback: ValidatedCallback {}
 
 extension AttributeInputCallback {
-    /// The property's name on the server, for example `givenName`.
+    /// The name of the property on the server, for example `givenName`.
     public var name: String { callback.text("name") }
-    /// Whether there is no way on without it.
+    /// True when the journey can't continue without a value.
     public var isRequired: Bool { callback.truth("required") }
 }
 
-/// Asks for a property that is a text.
+/// A callback that asks for a user property of type string.
 public struct StringAttributeInputCallback: AttributeInputCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "StringAttributeInputCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// The text that goes back. In a step of a ``Journey`` it begins as what the server has.
+    /// The text to send. In a step of a ``Journey``, the initial value is the server's current value.
     public var value: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
     }
 }
 
-/// Asks for a property that is a number.
+/// A callback that asks for a user property of type number.
 public struct NumberAttributeInputCallback: AttributeInputCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "NumberAttributeInputCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// The number that goes back; nil for none. In a step of a ``Journey`` it begins as what the server has.
+    /// The number to send; nil when no number is set. In a step of a ``Journey``, the initial value is the server's current
+    /// value.
     public var value: Double? { callback.value()?.double }
 
     /// Enters a number.
-    /// - Throws: ``CallbackError/Code/invalid`` for one that JSON cannot express.
+    /// - Throws: ``CallbackError/Code/invalid`` for a number that JSON can't express.
     public mutating func fill(_ value: Double) throws(CallbackError) {
         guard value.isFinite else { throw CallbackError(.invalid, Self.type, "an infinite number, or none, has no form in JSON") }
         callback.set(Int64(exactly: value).map { .integer($0) } ?? .number(value))
     }
 }
 
-/// Asks for a property that is yes or no.
+/// A callback that asks for a user property of type Boolean.
 public struct BooleanAttributeInputCallback: AttributeInputCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "BooleanAttributeInputCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// The yes or no that goes back. In a step of a ``Journey`` it begins as what the server has.
+    /// The Boolean value to send. In a step of a ``Journey``, the initial value is the server's current value.
     public var value: Bool {
         get { callback.value()?.truth ?? false }
         set { callback.set(.bool(newValue)) }
     }
 }
 
-/// Asks for a security question and its answer.
+/// A callback that asks the user to set a security question and its answer.
 public struct KbaCreateCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "KbaCreateCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "question", "answer") else { return nil }
         self.callback = callback
     }
 
-    /// What to ask, in the person's language.
+    /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
     /// The questions that the server proposes.
     public var predefinedQuestions: [String] { callback.texts("predefinedQuestions") }
-    /// Whether another question may be asked. A server that does not say it takes any.
+    /// True when the user may enter their own question. A server that doesn't send this output accepts any question.
     public var allowsOwnQuestion: Bool { callback.output("allowUserDefinedQuestions")?.truth ?? true }
 
-    /// The question; empty while none is chosen.
+    /// The question; empty while none is entered.
     public var question: String { callback.value("question")?.string ?? "" }
 
     /// Enters a question and its answer.
-    /// - Throws: ``CallbackError/Code/notOffered`` for a question of one's own where none is allowed;
-    ///   ``CallbackError/Code/invalid`` when one of the two is empty.
+    /// - Throws: ``CallbackError/Code/notOffered`` for a question that the server doesn't propose, when it allows only proposed
+    ///   questions; ``CallbackError/Code/invalid`` when the question or the answer is empty.
     public mutating func fill(question: String, answer: String) throws(CallbackError) {
         guard !question.trimmingWhitespace().isEmpty, !answer.trimmingWhitespace().isEmpty else {
             throw CallbackError(.invalid, Self.type, "a question and an answer are needed")

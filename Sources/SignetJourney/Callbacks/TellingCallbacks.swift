@@ -1,149 +1,151 @@
 public import SignetCore
 
-/// Tells something. There is nothing to fill in.
+/// A callback that shows a message to the user. It has no input.
 public struct TextOutputCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "TextOutputCallback"
-    /// The callback.
+    /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.type == Self.type else { return nil }
         self.callback = callback
     }
 
-    /// The text, in the person's language; for ``MessageType/script`` no text for people.
+    /// The message, in the user's language. For ``MessageType/script``, a script that must not be shown.
     public var message: String { callback.text("message") }
-    /// How to show it.
+    /// The kind of the message.
     public var messageType: MessageType { MessageType(number: callback.number("messageType")) }
 }
 
-/// Tells that the journey goes on elsewhere: at a link that was sent by e-mail, with ``Journey/resume(_:options:)``.
+/// A callback that announces the suspension of the journey. The user continues with a link from an email, which the app passes to
+/// ``Journey/resume(_:options:)``.
 public struct SuspendedTextOutputCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "SuspendedTextOutputCallback"
-    /// The callback.
+    /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.type == Self.type else { return nil }
         self.callback = callback
     }
 
-    /// The text, in the person's language.
+    /// The message, in the user's language.
     public var message: String { callback.text("message") }
-    /// How to show it.
+    /// The kind of the message.
     public var messageType: MessageType { MessageType(number: callback.number("messageType")) }
 }
 
-/// Carries a value that people do not see: for a script, or to a script.
+/// A callback that carries a value that isn't shown to the user. Scripts produce or consume it.
 public struct HiddenValueCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "HiddenValueCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.type == Self.type else { return nil }
         self.callback = callback
     }
 
-    /// What the value is, for example `webAuthnOutcome`. OpenAM says it in the input only.
+    /// The ID that identifies the value, for example `webAuthnOutcome`. OpenAM sends it only as the value of the input.
     public var id: String { callback.optionalText("id") ?? callback.value()?.string ?? "" }
 
-    /// The value that came.
+    /// The value that the server sent.
     public var sentValue: String { callback.text("value") }
 
-    /// The value that goes back. Servers fill the id in beforehand.
+    /// The value to send. Servers fill in the ID as the initial value.
     public var value: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
     }
 }
 
-/// Asks to come back after a while: ``Journey/waitAndGoOn(_:longest:clock:of:options:)`` does.
+/// A callback that asks the client to wait and then send the step again, as ``Journey/waitAndGoOn(_:longest:clock:of:options:)``
+/// does.
 public struct PollingWaitCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "PollingWaitCallback"
-    /// The callback.
+    /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.type == Self.type else { return nil }
         self.callback = callback
     }
 
-    /// How long to wait; zero when the server says nothing that can be read.
+    /// The time to wait; zero when the server sends no valid number.
     public var waitTime: Duration { .milliseconds(max(0, callback.output("waitTime")?.wholeNumber ?? 0)) }
-    /// What to show meanwhile, in the person's language; may be empty.
+    /// The message to show during the wait, in the user's language; may be empty.
     public var message: String { callback.text("message") }
 }
 
-/// Carries data for the app. Where the data is a request for a passkey or for PingOne Protect, `WebAuthnRequest` and
-/// `JourneyStep.protectRequest` read it.
+/// A callback that carries data for the app. `WebAuthnRequest` and `JourneyStep.protectRequest` read the data of passkey and
+/// PingOne Protect requests.
 public struct MetadataCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "MetadataCallback"
-    /// The callback.
+    /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.type == Self.type else { return nil }
         self.callback = callback
     }
 
-    /// The data, whatever it is.
+    /// The data, in any JSON form.
     public var data: JSONValue { callback.output("data") ?? .null }
 }
 
-/// Asks for consent to hand data on.
+/// A callback that asks the user for consent to share data.
 public struct ConsentMappingCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "ConsentMappingCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
     }
 
-    /// The mapping's name.
+    /// The name of the mapping.
     public var name: String { callback.text("name") }
-    /// Who gets the data, for people.
+    /// The name of the recipient of the data, for display.
     public var displayName: String { callback.text("displayName") }
-    /// The address or the name of a picture.
+    /// The address or the name of an image.
     public var icon: String { callback.text("icon") }
-    /// How much is handed on, for example `Actual Profile`.
+    /// The extent of the shared data, for example `Actual Profile`.
     public var accessLevel: String { callback.text("accessLevel") }
-    /// Whether there is no way on without consent.
+    /// True when the journey can't continue without consent.
     public var isRequired: Bool { callback.truth("isRequired") }
-    /// What to ask, in the person's language.
+    /// The prompt, in the user's language.
     public var message: String { callback.text("message") }
-    /// What is handed on.
+    /// The names of the shared fields.
     public var fields: [String] { callback.texts("fields") }
 
-    /// Whether the person agrees.
+    /// True when the user agrees.
     public var isAccepted: Bool {
         get { callback.value()?.truth ?? false }
         set { callback.set(.bool(newValue)) }
     }
 }
 
-/// Asks to agree to terms.
+/// A callback that asks the user to accept terms and conditions.
 public struct TermsAndConditionsCallback: TypedCallback {
-    /// The name on the wire.
+    /// The callback type in the protocol.
     public static let type = "TermsAndConditionsCallback"
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Reads a callback; nil when it is another one, or lacks an input that it cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
         guard callback.fits(Self.type, "") else { return nil }
         self.callback = callback
@@ -153,10 +155,10 @@ public struct TermsAndConditionsCallback: TypedCallback {
     public var version: String { callback.text("version") }
     /// The terms.
     public var terms: String { callback.text("terms") }
-    /// When this version was made, as the server writes it (ISO 8601).
+    /// The creation date of this version, as the server writes it (ISO 8601).
     public var createDate: String { callback.text("createDate") }
 
-    /// Whether the person agrees.
+    /// True when the user agrees.
     public var isAccepted: Bool {
         get { callback.value()?.truth ?? false }
         set { callback.set(.bool(newValue)) }

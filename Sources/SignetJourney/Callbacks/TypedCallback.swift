@@ -1,40 +1,40 @@
 public import SignetCore
 
-/// A callback as what its type says it is: outputs under their names, inputs to fill in.
+/// A typed view of a `JourneyCallback`, with its outputs as properties and with inputs to fill in.
 ///
-/// A view of one `JourneyCallback`, which it keeps whole: what the view does not know goes back to the server as it came, and the
-/// inputs keep the names that the server gave them. The views of a step are filled in with `JourneyStep.fill(_:at:_:)`.
+/// The view keeps the whole callback. Outputs and inputs that the view doesn't know are sent back unchanged, and the inputs keep
+/// the names that the server gave them. Use `JourneyStep.fill(_:at:_:)` to fill in the callbacks of a step.
 public protocol TypedCallback: Sendable, Hashable {
-    /// The name on the wire, for example `NameCallback`.
+    /// The callback type in the protocol, for example `NameCallback`.
     static var type: String { get }
-    /// The callback, with what was filled in so far.
+    /// The underlying callback, including the values that were filled in.
     var callback: JourneyCallback { get }
-    /// Reads a callback; nil when it is of another type, or lacks an input that the type cannot do without.
+    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     init?(_ callback: JourneyCallback)
 }
 
-/// Why a callback cannot be filled in like that. The value is not repeated.
+/// The error for a callback that can't be filled in as requested. It doesn't contain the value.
 public struct CallbackError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of error.
     public enum Code: String, Sendable, CaseIterable {
         /// The step has no such callback.
         case noSuchCallback
-        /// The value is not among those that can be chosen.
+        /// The value isn't among the available choices.
         case notOffered
-        /// The server has given the callback no such input.
+        /// The callback of the server has no such input.
         case noSuchInput
-        /// The value has no form on the wire.
+        /// The protocol can't express the value.
         case invalid
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public let code: Code
     /// The type of the callback, for example `ChoiceCallback`.
     public let callback: String
-    /// What is wrong, in words.
+    /// The description of the error.
     public let reason: String
 
-    /// The type and the reason.
+    /// The callback type and the reason.
     public var description: String { "\(callback): \(reason)" }
 
     init(_ code: Code, _ callback: String, _ reason: String) {
@@ -45,22 +45,22 @@ public struct CallbackError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension JourneyStep {
-    /// The callbacks of a type, in their order.
+    /// Returns the callbacks of a type, in their order.
     public func callbacks<Callback: TypedCallback>(_ type: Callback.Type = Callback.self) -> [Callback] {
         callbacks.compactMap { Callback($0) }
     }
 
-    /// The first callback of a type.
+    /// Returns the first callback of a type.
     public func first<Callback: TypedCallback>(_ type: Callback.Type = Callback.self) -> Callback? {
         callbacks.lazy.compactMap { Callback($0) }.first
     }
 
     /// Fills in a callback.
     /// - Parameters:
-    ///   - type: the type of the callback.
-    ///   - position: which of those that the step has of the type, from 0.
-    ///   - fill: fills it in. When it throws, the step is as it was.
-    /// - Throws: ``CallbackError/Code/noSuchCallback``; what `fill` throws.
+    ///   - type: The type of the callback.
+    ///   - position: The index among the step's callbacks of that type, from 0.
+    ///   - fill: A closure that fills in the callback. When it throws, the step stays unchanged.
+    /// - Throws: ``CallbackError/Code/noSuchCallback``; the error that `fill` throws.
     public mutating func fill<Callback: TypedCallback>(
         _ type: Callback.Type, at position: Int = 0, _ fill: (inout Callback) throws -> Void
     ) throws {
@@ -74,8 +74,8 @@ extension JourneyStep {
 }
 
 extension JourneyCallback {
-    /// The callback as what its type says it is; nil for one that this version does not know, which an app shows by its outputs and
-    /// fills in by its inputs.
+    /// The typed view of the callback; nil for a type that this version doesn't know. An app can show the outputs of such a
+    /// callback and fill in its inputs.
     public var typed: (any TypedCallback)? { Self.views[type]?.init(self) }
 
     private static let views: [String: any TypedCallback.Type] = {
@@ -93,34 +93,34 @@ extension JourneyCallback {
     }()
 }
 
-// MARK: What views read and write
+// MARK: Reading outputs and filling in inputs
 
 extension JourneyCallback {
-    /// Whether this is of a type, and has the inputs that a view fills in.
+    /// Returns true when the callback has this type, and an input for each of the name endings.
     func fits(_ type: String, _ endings: String...) -> Bool {
         self.type == type && endings.allSatisfy { inputIndex($0) != nil }
     }
 
-    /// An output that is a text; empty when there is none.
+    /// Returns a string output; empty when the callback has no such output.
     func text(_ name: String) -> String { output(name)?.string ?? "" }
 
-    /// An output that is a text and not empty.
+    /// Returns a string output; nil when it is missing or empty.
     func optionalText(_ name: String) -> String? { output(name)?.string.flatMap { $0.isEmpty ? nil : $0 } }
 
     func texts(_ name: String) -> [String] { output(name)?.array?.compactMap(\.string) ?? [] }
     func number(_ name: String) -> Int? { output(name)?.wholeNumber.flatMap { Int(exactly: $0) } }
     func truth(_ name: String) -> Bool { output(name)?.truth ?? false }
 
-    /// An input's value, as the server had filled it in or the app has.
+    /// Returns the value of an input: the one that the app entered, or the one that the server filled in.
     func value(_ ending: String = "") -> JSONValue? { inputIndex(ending).flatMap { input?[$0].value } }
 
-    /// Fills in an input that is there; leaves one out that is not.
+    /// Fills in an input. Does nothing when the callback has no such input.
     mutating func set(_ ending: String, _ value: JSONValue) {
         guard let index = inputIndex(ending) else { return }
         input?[index].value = value
     }
 
-    /// Fills in the plain input.
+    /// Fills in the main input, which has an empty name ending.
     mutating func set(_ value: JSONValue) { set("", value) }
 
     /// Fills in an input.
@@ -134,7 +134,8 @@ extension JourneyCallback {
 }
 
 extension JSONValue {
-    /// The truth value, if this is one or spells one: older servers send texts.
+    /// The Boolean value; nil for other values. Strings and numbers that represent one are accepted, because older servers send
+    /// strings.
     var truth: Bool? {
         switch self {
         case .bool(let value): value

@@ -6,9 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Binds this device to a person, and signs with the key that was bound (protocol/journey.md section 2.8): ES256 signatures in
-/// compact form (RFC 7515), with the claims `sub`, `challenge`, `iss`, `iat`, `nbf`, `exp` and `platform`, and while binding with the
-/// public key.
+/// The client side of device binding (protocol/journey.md section 2.8): binds this device to a user, and signs with the bound
+/// key.
+///
+/// The signatures use ES256 in JWS compact serialization (RFC 7515) and contain the claims `sub`, `challenge`, `iss`, `iat`,
+/// `nbf`, `exp` and `platform`. The signature that binds a device also contains the public key.
 public struct DeviceBinding: Sendable {
     private let keys: any DeviceBindingKeys
     private let server: String
@@ -17,18 +19,18 @@ public struct DeviceBinding: Sendable {
     private let clock: any WallClock
     private let timer: any Clock<Duration>
 
-    /// What the server is told of the device and the app.
+    /// The data about the device and the app that the server receives.
     public struct Device: Sendable, Hashable {
-        /// What the device is known by, the same each time.
+        /// The ID of the device. It must stay the same over time.
         public var identifier: String
-        /// What the person calls it.
+        /// The name that the user gives to the device.
         public var name: String
-        /// The app, as `iss` names it: on Apple's systems the bundle's id, on Android the package.
+        /// The value of the claim `iss`, which identifies the app: the bundle ID on Apple platforms, the package name on Android.
         public var application: String
-        /// The platform: the existing SDKs say `ios` and `android`, and a server may have rules for those.
+        /// The platform. The ForgeRock SDKs send `ios` and `android`, and a server may have rules for these values.
         public var platform: String
 
-        /// A device as given.
+        /// Creates the description of a device.
         public init(identifier: String, name: String, application: String, platform: String = "linux") {
             self.identifier = identifier
             self.name = name
@@ -37,13 +39,13 @@ public struct DeviceBinding: Sendable {
         }
     }
 
-    /// What binds and signs.
+    /// Creates a device binding client.
     /// - Parameters:
-    ///   - keys: where the keys are.
-    ///   - profile: the server and the realm that they are for. Keys of others are neither used nor shown.
-    ///   - device: what the server is told of the device.
-    ///   - clock: what time the signatures have.
-    ///   - timer: what the server's patience is measured by.
+    ///   - keys: The store of the device keys.
+    ///   - profile: The server and the realm of the keys. Keys of other servers and realms are neither used nor shown.
+    ///   - device: The data about the device that the server receives.
+    ///   - clock: The clock for the times in the signatures.
+    ///   - timer: The clock for the server's timeout.
     public init(
         _ keys: any DeviceBindingKeys, for profile: ServerProfile, device: Device, clock: any WallClock = SystemWallClock(),
         timer: any Clock<Duration> = ContinuousClock()
@@ -56,13 +58,15 @@ public struct DeviceBinding: Sendable {
         self.timer = timer
     }
 
-    /// Makes a key for a person and signs the server's challenge with it. Keys that there were before stay, and go on signing until
-    /// the new one is confirmed: a server that refuses the new one still knows them.
+    /// Creates a key for a user and signs the server's challenge with it. The user's earlier keys stay, and continue to sign
+    /// until the new key is confirmed. A server that rejects the new key therefore still knows them.
     ///
-    /// Say what became of it: ``confirm(_:)`` when the journey goes on, ``discard(_:)`` when the server refuses the key.
-    /// - Returns: the key, and the signature in compact form.
-    /// - Throws: ``DeviceClientError``, ``DeviceClientError/unsupported`` among them where the server wants an attestation: none of
-    ///   these keys has hardware that vouches for it; what the keys throw; `CancellationError`. No key is left behind.
+    /// Report the result afterwards: call ``confirm(_:)`` when the journey continues, and ``discard(_:)`` when the server rejects
+    /// the key.
+    /// - Returns: The key, and the signature in compact serialization.
+    /// - Throws: ``DeviceClientError``, for example ``DeviceClientError/unsupported`` when the server requires an attestation,
+    ///   because none of these keys has attesting hardware; the errors of the key store; `CancellationError`. After an error, the
+    ///   new key is removed.
     public func bind(_ request: DeviceBindingCallback) async throws -> (key: DeviceKey, jws: String) {
         guard let protection = request.authenticationType, !request.wantsAttestation else { throw DeviceClientError.unsupported }
         let owner = DeviceKeyOwner(server: server, realm: realm, userID: request.userID, username: request.username)
@@ -80,31 +84,32 @@ public struct DeviceBinding: Sendable {
         }
     }
 
-    /// Notes that the server took a key: of this person's keys it signs from now on.
-    /// - Throws: what the keys throw.
+    /// Marks a key as accepted by the server. From now on, it takes precedence over the user's older and unconfirmed keys.
+    /// - Throws: The errors of the key store.
     public func confirm(_ key: DeviceKey) async throws {
         try await keys.confirm(key)
     }
 
-    /// Removes a key that the server did not take.
-    /// - Throws: what the keys throw.
+    /// Removes a key that the server rejected.
+    /// - Throws: The errors of the key store.
     public func discard(_ key: DeviceKey) async throws {
         try await keys.remove(key)
     }
 
-    /// Removes a key that the server never heard of, also when nobody waits any more. One that cannot be removed was not confirmed,
-    /// so it stands in no other key's way.
+    /// Removes a key that the server never received, even when the calling task is canceled. A key that can't be removed stays
+    /// unconfirmed, so it doesn't take precedence over another key.
     private func forget(_ key: DeviceKey) async {
         await Task { try? await keys.remove(key) }.value
     }
 
     /// Signs the server's challenge with a key that was bound before.
     /// - Parameters:
-    ///   - request: what is to be signed.
-    ///   - claims: more to sign. A name that the signature has already is refused.
-    ///   - choose: which of several people's keys to sign with, when the server names nobody; nil gives up. Without it the newest signs.
-    /// - Throws: ``DeviceClientError``, ``CallbackError/Code/invalid`` for a claim that cannot be; what the keys throw;
-    ///   `CancellationError`.
+    ///   - request: The callback that asks for the signature.
+    ///   - claims: Additional claims to sign. A claim that the signature already contains is an error.
+    ///   - choose: A closure that selects the key when the server names no user and several keys are available. It returns nil to
+    ///     cancel. Without a closure, the newest key signs.
+    /// - Throws: ``DeviceClientError``; ``CallbackError/Code/invalid`` for a claim that isn't allowed; the errors of the key
+    ///   store; `CancellationError`.
     public func sign(
         _ request: DeviceSigningVerifierCallback, claims: [String: JSONValue] = [:],
         choose: (@Sendable ([DeviceKey]) async throws -> DeviceKey?)? = nil
@@ -124,8 +129,8 @@ public struct DeviceBinding: Sendable {
         }
     }
 
-    /// The keys that may sign, the newest last: this server's and this realm's, of the person it names. Where the server took a
-    /// person's key, those that it was not seen to take stand back.
+    /// Returns the keys that may sign, the newest last: the keys of this server and realm, and of the user when the request names
+    /// one. When a user has a confirmed key, the user's unconfirmed keys are excluded.
     private func candidates(for userID: String?) async throws -> [DeviceKey] {
         let mine = try await keys.keys().filter {
             $0.owner.server == server && $0.owner.realm == realm && (userID == nil || $0.owner.userID == userID)
@@ -164,11 +169,11 @@ public struct DeviceBinding: Sendable {
         ]
     }
 
-    /// What the server was told of the device.
+    /// The data about the device that the server receives.
     var identity: Device { device }
 
-    /// Gives up when it takes longer than the server waits. What ignores being cancelled is waited for, and what it has made then
-    /// is undone.
+    /// Runs `body`, and throws ``DeviceClientError/timeout`` when it takes longer than `limit`. Waits for a body that ignores its
+    /// cancellation, and then undoes its result.
     private func within<Value: Sendable>(
         _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value,
         tooLate undo: @Sendable (Value) async -> Void = { _ in }
@@ -184,7 +189,7 @@ public struct DeviceBinding: Sendable {
                 let first = try await group.next() ?? nil
                 if let value = first {
                     group.cancelAll()
-                    // Nobody waits for it any more, though it was finished before the others knew.
+                    // The caller was canceled after the body finished, so the result can't be used.
                     if Task.isCancelled {
                         await undo(value)
                         throw CancellationError()

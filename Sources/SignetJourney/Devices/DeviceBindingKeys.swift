@@ -6,18 +6,18 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Who a key is bound to: one person of one realm of one server. Two servers may name two people alike.
+/// The owner of a device key: one user of one realm of one server. Two servers may use the same ID for different users.
 public struct DeviceKeyOwner: Sendable, Hashable {
-    /// The server's address, as ``ServerProfile/url`` has it.
+    /// The address of the server, as in ``ServerProfile/url``.
     public let server: String
     /// The realm.
     public let realm: Realm
-    /// The person, as the server names them.
+    /// The server's ID of the user.
     public let userID: String
-    /// The same person's name, to show.
+    /// The user's name, for display.
     public let username: String
 
-    /// An owner as given.
+    /// Creates an owner.
     public init(server: String, realm: Realm = .root, userID: String, username: String) {
         self.server = server
         self.realm = realm
@@ -26,22 +26,22 @@ public struct DeviceKeyOwner: Sendable, Hashable {
     }
 }
 
-/// A key that is bound to this device for one person of one server.
+/// A key that is bound to this device for one user of one server.
 public struct DeviceKey: Sendable, Hashable {
-    /// What the server knows the key by: the `kid` of its signatures.
+    /// The ID of the key on the server: the `kid` of its signatures.
     public let id: String
-    /// Whose key it is.
+    /// The owner of the key.
     public let owner: DeviceKeyOwner
-    /// How it is protected.
+    /// The user authentication that protects the key.
     public let authenticationType: DeviceAuthenticationType
-    /// When it was made.
+    /// The creation time.
     public let createdAt: Date
-    /// The public half, a point of P-256 (X9.63, 65 bytes).
+    /// The public key, a point of P-256 (X9.63, 65 bytes).
     public let publicKey: [UInt8]
-    /// Whether the server was seen to take it. Until then it signs only where there is no key that was taken.
+    /// True when the server has accepted the key. Until then, the key signs only when its user has no confirmed key.
     public let isConfirmed: Bool
 
-    /// A key as given.
+    /// Creates the description of a key.
     public init(
         id: String, owner: DeviceKeyOwner, authenticationType: DeviceAuthenticationType, createdAt: Date, publicKey: [UInt8],
         isConfirmed: Bool = false
@@ -55,32 +55,32 @@ public struct DeviceKey: Sendable, Hashable {
     }
 }
 
-/// Where the keys of a device are, and what asks the person before one is used. ``VaultDeviceKeys`` is one; an app that has hardware
-/// brings its own.
+/// A store for device keys that also asks for user authentication before it uses a key. ``VaultDeviceKeys`` is one
+/// implementation. An app with hardware keys supplies its own.
 ///
-/// Methods throw ``DeviceClientError`` for what the server is to be told by name; anything else it is told as
-/// ``DeviceClientError/abort``, and the app gets it whole (``DeviceFailure/cause``).
+/// The methods throw ``DeviceClientError`` to report a specific error to the server. Any other error is reported to the server as
+/// ``DeviceClientError/abort``, and the app receives it unchanged in ``DeviceFailure/cause``.
 public protocol DeviceBindingKeys: Sendable {
-    /// Makes a key and keeps it.
-    /// - Throws: ``DeviceClientError/unsupported`` when it cannot be protected like that, ``DeviceClientError/abort`` when the person
-    ///   said no.
+    /// Creates and stores a key.
+    /// - Throws: ``DeviceClientError/unsupported`` when the key can't have this protection, ``DeviceClientError/abort`` when the
+    ///   user declines.
     func makeKey(for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date) async throws -> DeviceKey
-    /// Notes that the server took a key. It is no error when there is none.
+    /// Marks a key as accepted by the server. Does nothing when the key doesn't exist.
     func confirm(_ key: DeviceKey) async throws
-    /// Every key there is, of every server.
+    /// Returns all keys, of all servers.
     func keys() async throws -> [DeviceKey]
-    /// The ECDSA signature with SHA-256 over `bytes`: r and s, 32 bytes each (RFC 7518 section 3.4). The person is asked as the key's
-    /// protection says.
-    /// - Throws: ``DeviceClientError/abort`` when the person said no.
+    /// Returns the ECDSA signature with SHA-256 over `bytes`: r and s, 32 bytes each (RFC 7518 section 3.4). Authenticates the
+    /// user as the protection of the key requires.
+    /// - Throws: ``DeviceClientError/abort`` when the user declines.
     func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8]
-    /// Removes a key. It is no error when there is none.
+    /// Removes a key. Does nothing when the key doesn't exist.
     func remove(_ key: DeviceKey) async throws
 }
 
-/// Asks the person whether a key of the device may be used: for a PIN, for a finger.
+/// A check that the user is present and allows the use of a device key, for example with a PIN or a fingerprint.
 public protocol DevicePresence: Sendable {
-    /// The ways it can ask in. `none` needs no asking and need not be listed.
+    /// The supported types of user authentication. `none` needs no check and may be omitted.
     var supported: Set<DeviceAuthenticationType> { get }
-    /// Asks in one of them. Returns whether the person is there and agrees.
+    /// Asks the user with one of the supported types. Returns true when the user is present and agrees.
     func confirm(_ type: DeviceAuthenticationType, username: String) async throws -> Bool
 }

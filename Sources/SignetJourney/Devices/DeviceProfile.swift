@@ -1,36 +1,36 @@
 public import SignetCore
 
-/// What a device is and where: the answer to a ``DeviceProfileCallback`` (protocol/journey.md section 2.8).
+/// The description and location of a device: the answer to a ``DeviceProfileCallback`` (protocol/journey.md section 2.8).
 public struct DeviceProfile: Sendable, Hashable {
-    /// What the device is known by, the same each time.
+    /// The ID of the device. It must stay the same over time.
     public var identifier: String
-    /// What the device is, in sections: `platform`, `hardware`, `browser`, `network` and so on.
+    /// The description of the device in sections: `platform`, `hardware`, `browser`, `network` and so on.
     public var metadata: [String: JSONValue]
-    /// Where it is; nil when it is not known, or is not to be told.
+    /// The location; nil when it is unknown or must not be sent.
     public var location: Location?
 
-    /// A place on earth (WGS 84).
+    /// A geographic location (WGS 84).
     public struct Location: Sendable, Hashable {
-        /// Degrees to the north.
+        /// The latitude in degrees north.
         public var latitude: Double
-        /// Degrees to the east.
+        /// The longitude in degrees east.
         public var longitude: Double
 
-        /// A place as given.
+        /// Creates a location.
         public init(latitude: Double, longitude: Double) {
             self.latitude = latitude
             self.longitude = longitude
         }
     }
 
-    /// A profile as given.
+    /// Creates a device profile.
     public init(identifier: String, metadata: [String: JSONValue] = [:], location: Location? = nil) {
         self.identifier = identifier
         self.metadata = metadata
         self.location = location
     }
 
-    /// As it travels, without what was not asked for.
+    /// Returns the profile in its JSON form, without the parts that the server didn't request.
     func json(metadata wantsMetadata: Bool, location wantsLocation: Bool) -> JSONValue {
         var members: [String: JSONValue] = ["identifier": .string(identifier)]
         if wantsMetadata { members["metadata"] = .object(metadata) }

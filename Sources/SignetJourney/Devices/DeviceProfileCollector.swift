@@ -7,18 +7,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Finds out what this machine is, as far as a program without rights can see it on Linux, in the sections that the existing SDKs
-/// have. What cannot be found out is left out; nothing is made up. Elsewhere than on Linux there is little to find in files, and an
-/// app adds what it knows.
+/// Collects a description of this machine, as far as an unprivileged program can read it on Linux. The description has the
+/// sections of the ForgeRock SDKs, and omits values that can't be determined. On other systems, the files contain little
+/// information, and the app adds its own.
 public struct DeviceProfileCollector: Sendable {
     private let identifier: String
     private let environment: [String: String]
     private let file: @Sendable (String) -> String?
-    /// The names in a folder; nil when it cannot be read.
+    /// Returns the names in a directory; nil when it can't be read.
     private let folder: @Sendable (String) -> [String]?
 
-    /// What finds out.
-    /// - Parameter identifier: what the device is known by, the same each time; ``identifier(for:)`` makes one.
+    /// Creates a collector.
+    /// - Parameter identifier: The ID of the device, which must stay the same over time. ``identifier(for:)`` creates one.
     public init(identifier: String) {
         self.init(
             identifier: identifier, environment: ProcessInfo.processInfo.environment,
@@ -36,10 +36,11 @@ public struct DeviceProfileCollector: Sendable {
         self.folder = folder
     }
 
-    /// What this machine is known by to one app: a hash of the machine's id and the app's, so that two apps, or two servers that
-    /// exchange lists, cannot tell that it is one machine (machine-id(5)). It lasts until the system is installed anew.
-    /// - Parameter application: the app's own name, for example `org.example.app`.
-    /// - Returns: 64 hexadecimal digits; nil where the machine has no id.
+    /// Returns an ID of this machine for one app: a hash of the machine ID and the app's name. Two apps, or two servers that
+    /// exchange data, therefore can't recognize the same machine (machine-id(5)). The ID stays the same until the system is
+    /// reinstalled.
+    /// - Parameter application: The name of the app, for example `org.example.app`.
+    /// - Returns: 64 hexadecimal digits; nil when the system has no machine ID.
     public static func identifier(for application: String) -> String? {
         identifier(for: application, machineID: (try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8)) ?? "")
     }
@@ -51,7 +52,7 @@ public struct DeviceProfileCollector: Sendable {
         return Hexadecimal.text(of: mac).lowercased()
     }
 
-    /// Finds out.
+    /// Collects the profile of this machine.
     public func collect() -> DeviceProfile {
         let sections = [
             "platform": platform, "hardware": hardware, "network": ["connected": isConnected.map { .bool($0) }],
@@ -84,13 +85,15 @@ public struct DeviceProfileCollector: Sendable {
         ]
     }
 
-    /// How many devices of a kind the kernel shows. A kind that it has no folder for has none; nil when that cannot be seen.
+    /// Returns the number of devices of a class that the kernel exposes. The number is 0 when the kernel has no directory for the
+    /// class, and nil when the directories can't be read.
     private func devices(_ kind: String) -> Int? {
         if let devices = folder("/sys/class/\(kind)") { return devices.count }
         return folder("/sys/class").flatMap { $0.contains(kind) ? nil : 0 }
     }
 
-    /// Whether a network interface other than the loopback is up; nil when the state of none that is up can be seen.
+    /// True when a network interface other than loopback is up, false when all of them are down, and nil when the state can't be
+    /// determined.
     private var isConnected: Bool? {
         guard let names = folder("/sys/class/net") else { return nil }
         let states = names.filter { $0 != "lo" }.map { file("/sys/class/net/\($0)/operstate")?.trimmingWhitespace() }
@@ -103,7 +106,7 @@ public struct DeviceProfileCollector: Sendable {
         return text.isEmpty ? nil : .string(text)
     }
 
-    /// `NAME=value` lines, the value perhaps in quotes.
+    /// Returns the `NAME=value` pairs of a file. The values may be in quotes.
     private func pairs(_ path: String) -> [String: String] {
         let lines = (file(path) ?? "").split(separator: "\n").compactMap { line -> (String, String)? in
             let parts = line.split(separator: "=", maxSplits: 1)

@@ -1,23 +1,24 @@
 public import SignetCore
 import SignetStorage
 
-/// Why a device was not bound, or did not sign: what the server was told, and what only this machine knows.
+/// The reason for a failed device binding or signature: the error that the server receives, and the local cause.
 public struct DeviceFailure: Error, Sendable, CustomStringConvertible {
-    /// What the server was told.
+    /// The error that the server receives.
     public let told: DeviceClientError
-    /// What the keys failed with, which no server is told: a `StoreError` of a vault that is locked, for example. Nil where ``told`` says all
-    /// there is to say.
+    /// The local error of the key store, which isn't sent to the server, for example the `StoreError` of a locked vault. Nil when
+    /// ``told`` contains all information.
     public let cause: (any Error)?
 
-    /// Both, in words; of an error that is not this SDK's own its type.
+    /// The description of the cause, or only its type when the error isn't Signet's own, and the error that the server receives.
     public var description: String {
         guard let cause else { return told.rawValue }
-        // What an app's own keys throw may quote anything.
+        // The errors of an app's own key store may contain any data, so only the type is printed.
         let words = (cause as? StoreError)?.description ?? "\(type(of: cause))"
         return "\(words) (the server was told \(told.rawValue))"
     }
 
-    /// - Throws: the error itself when it means that nobody waits any more.
+    /// Creates the failure for an error.
+    /// - Throws: The error itself when it is a `CancellationError`.
     fileprivate init(_ error: any Error) throws {
         if error is CancellationError { throw error }
         if let error = error as? DeviceClientError {
@@ -28,24 +29,26 @@ public struct DeviceFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// What became of a step that asks to bind the device.
+/// The outcome of a step that asks to bind the device.
 public enum DeviceBindingOutcome: Sendable {
-    /// There is a key, for ``DeviceBinding/confirm(_:)`` once the server has taken the step, or for ``DeviceBinding/discard(_:)``.
+    /// The key was created. Pass it to ``DeviceBinding/confirm(_:)`` when the server has accepted the step, or else to
+    /// ``DeviceBinding/discard(_:)``.
     case bound(DeviceKey)
-    /// There is none, and the step says so.
+    /// No key was created, and the step contains the error.
     case failed(DeviceFailure)
 
-    /// The key; nil when there is none.
+    /// The key; nil after a failure.
     public var key: DeviceKey? { if case .bound(let key) = self { key } else { nil } }
-    /// Why there is no key; nil when there is one.
+    /// The reason for the failure; nil when a key was created.
     public var failure: DeviceFailure? { if case .failed(let failure) = self { failure } else { nil } }
 }
 
 extension JourneyStep {
-    /// Binds the device as the step asks for, and enters what came of it: also a failure, by its name, which the journey decides about.
-    /// - Returns: the key, or why there is none: what the server is told, and what failed on this machine.
-    /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step asks for none; `CancellationError` when the task is cancelled,
-    ///   and nothing is entered.
+    /// Binds the device as the step requests, and enters the result. A failure is entered as an error name, and the journey
+    /// decides how to continue.
+    /// - Returns: The key, or the failure: the error that the server receives and the local cause.
+    /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step doesn't request a binding; `CancellationError` when the task
+    ///   is canceled, and then nothing is entered.
     @discardableResult
     public mutating func answerDeviceBinding(with binding: DeviceBinding) async throws -> DeviceBindingOutcome {
         guard var callback = first(DeviceBindingCallback.self) else {
@@ -65,14 +68,15 @@ extension JourneyStep {
         return outcome
     }
 
-    /// Signs as the step asks for, and enters what came of it: also a failure, by its name, which the journey decides about.
+    /// Signs as the step requests, and enters the result. A failure is entered as an error name, and the journey decides how to
+    /// continue.
     /// - Parameters:
-    ///   - binding: what signs.
-    ///   - claims: more to sign.
-    ///   - choose: which of several keys to sign with; see ``DeviceBinding/sign(_:claims:choose:)``.
-    /// - Returns: why there is no signature: what the server is told, and what failed on this machine; nil when there is one.
-    /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step asks for none, ``CallbackError/Code/invalid`` for a claim that
-    ///   cannot be; `CancellationError` when the task is cancelled. Nothing is entered then.
+    ///   - binding: The device binding client that signs.
+    ///   - claims: Additional claims to sign.
+    ///   - choose: A closure that selects one of several keys; see ``DeviceBinding/sign(_:claims:choose:)``.
+    /// - Returns: The failure: the error that the server receives and the local cause; nil when the step was signed.
+    /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step doesn't request a signature, ``CallbackError/Code/invalid``
+    ///   for a claim that isn't allowed; `CancellationError` when the task is canceled. After these errors nothing is entered.
     @discardableResult
     public mutating func answerDeviceSigning(
         with binding: DeviceBinding, claims: [String: JSONValue] = [:],

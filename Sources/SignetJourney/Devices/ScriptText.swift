@@ -1,13 +1,13 @@
 import SignetCore
 
-/// A piece of JavaScript, out of which values are picked by the names that stand before them. It is not run, and no more is
-/// understood of it than what AM writes.
+/// A piece of JavaScript from which values are read by the names before them. The script isn't executed, and only the forms that
+/// AM writes are supported.
 struct ScriptText {
     private let text: Substring
 
     init(_ text: some StringProtocol) { self.text = Substring(text) }
 
-    /// What follows a member's name and the colon, or a variable's name and the equals sign.
+    /// Returns the text after a member name and its colon, or after a variable name and its equals sign.
     func rest(after name: String) -> Substring? {
         var rest = text
         while let found = rest.firstRange(of: name) {
@@ -21,16 +21,16 @@ struct ScriptText {
         return nil
     }
 
-    /// The text in quotes that follows a name.
+    /// Returns the quoted string after a name.
     func string(after name: String) -> String? {
         guard let rest = rest(after: name), let quote = rest.first, quote == "\"" || quote == "'" else { return nil }
         return ScriptText(rest).strings.first
     }
 
-    /// Whether `true` follows a name.
+    /// Returns true when `true` follows a name.
     func flag(after name: String) -> Bool { rest(after: name)?.hasPrefix("true") ?? false }
 
-    /// The number that follows a name, each time it occurs.
+    /// Returns the number after each occurrence of a name.
     func numbers(after name: String) -> [Int] {
         var numbers: [Int] = []
         var rest = text
@@ -42,7 +42,7 @@ struct ScriptText {
         return numbers
     }
 
-    /// The bytes that follow a name: an array of numbers, or the characters of a text.
+    /// Returns the bytes after a name, from an array of numbers or from the characters of a string.
     func bytes(after name: String) -> [UInt8]? {
         guard let rest = rest(after: name) else { return nil }
         guard rest.hasPrefix("Uint8Array.from(") || rest.hasPrefix("\"") || rest.hasPrefix("'") else {
@@ -51,12 +51,12 @@ struct ScriptText {
         return ScriptText(rest).strings.first.map { Array($0.utf8) }
     }
 
-    /// The array of numbers that follows a name.
+    /// Returns the array of numbers after a name.
     func byteArray(after name: String) -> [UInt8]? {
         rest(after: name).flatMap { ScriptText($0).byteArrays.first }
     }
 
-    /// The texts in quotes, with their escapes as they are written.
+    /// The quoted strings, with their escape sequences unchanged.
     var strings: [String] {
         var strings: [String] = []
         var rest = text
@@ -74,8 +74,8 @@ struct ScriptText {
         return strings
     }
 
-    /// The array of credentials that the text begins with, each an object with an array of bytes; nil when it begins with none, or
-    /// one of them cannot be read.
+    /// The array of credentials at the beginning of the text, in which each credential is an object with an array of bytes. Nil
+    /// when the text doesn't begin with such an array, or when a credential can't be read.
     var credentials: [[UInt8]]? {
         let list = text.upToClosing
         guard list.hasPrefix("["), list.count(where: { $0 == "[" }) == list.count(where: { $0 == "]" }) else { return nil }
@@ -83,7 +83,7 @@ struct ScriptText {
         return read.count == list.count { $0 == "{" } ? read : nil
     }
 
-    /// The arrays of nothing but numbers that fit in a byte, signed or not: `[1, -2, 255]`.
+    /// The arrays that contain only numbers that fit in a byte, signed or unsigned: `[1, -2, 255]`.
     var byteArrays: [[UInt8]] {
         var arrays: [[UInt8]] = []
         var rest = text
@@ -102,7 +102,7 @@ struct ScriptText {
 }
 
 extension Substring {
-    /// An array, or an object: up to the mark that closes what the text begins with; everything when nothing does.
+    /// The array or object at the beginning of the text, up to its closing bracket; the whole text when no bracket closes it.
     var upToClosing: Substring {
         var depth = 0
         for index in indices {

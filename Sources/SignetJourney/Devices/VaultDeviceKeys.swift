@@ -8,28 +8,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Keys of a device in software: the private halves are sealed in a vault, and in this process's memory while one signs. What protects
-/// them is what protects the vault, a TPM for example, and whoever can open the vault can copy them: say so where a server asks for
-/// hardware.
+/// A store for device keys in software. The private keys are sealed in a vault, and are in this process's memory while they sign.
+/// They have the protection of the vault, for example a TPM, and any process that can open the vault can copy them. Tell this to
+/// the operator of a server that requires hardware keys.
 ///
-/// A key that only the person may use is made only where there is a ``DevicePresence`` that can ask them in that way. Nothing weaker
-/// takes its place.
+/// A key that requires user authentication is created only when a ``DevicePresence`` supports that type of authentication. A
+/// weaker type is never used instead.
 public struct VaultDeviceKeys: DeviceBindingKeys {
-    /// The vault; its calls block, and a keychain has them run where that is allowed.
+    /// The keychain that runs the vault's blocking calls on a thread where blocking is allowed.
     private let keychain: Keychain
     private let presence: (any DevicePresence)?
     private static let record = RecordKey(.item, "signet.device-keys")
 
-    /// The keys in a vault.
+    /// Creates a store for the keys in a vault.
     /// - Parameters:
-    ///   - vault: where they are; a store that does not seal is none.
-    ///   - presence: asks the person; nil where nobody can be asked, so that only keys without protection are made and used.
+    ///   - vault: The vault. Stores that don't seal their records aren't accepted.
+    ///   - presence: The check that asks the user. With nil, only keys without protection are created and used.
     public init(_ vault: Vault, presence: (any DevicePresence)? = nil) {
         keychain = Keychain { () throws(StoreError) in vault }
         self.presence = presence
     }
 
-    /// Makes a key and keeps it; it is durable when this returns.
+    /// Creates and stores a key. The key is durable when this method returns.
     /// - Throws: ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
     public func makeKey(
         for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date
@@ -44,21 +44,21 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         return key
     }
 
-    /// Notes that the server took a key. It is no error when there is none.
+    /// Marks a key as accepted by the server. Does nothing when the key doesn't exist.
     /// - Throws: `StoreError`.
     public func confirm(_ key: DeviceKey) async throws {
         try await change { kept in kept = kept.map { $0.key.id == key.id ? $0.confirmed : $0 } }
     }
 
-    /// Every key there is, the newest last.
+    /// Returns all keys, the newest last.
     /// - Throws: `StoreError`.
     public func keys() async throws -> [DeviceKey] {
         try await kept().map(\.key)
     }
 
-    /// Signs. Asks the person first, where the key is protected.
-    /// - Throws: ``DeviceClientError/clientNotRegistered`` when the key is not there any more, ``DeviceClientError/unsupported``,
-    ///   ``DeviceClientError/abort``; `StoreError`.
+    /// Signs bytes. Asks the user first when the key is protected.
+    /// - Throws: ``DeviceClientError/clientNotRegistered`` when the key doesn't exist any more,
+    ///   ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
     public func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] {
         guard let kept = try await kept().first(where: { $0.key.id == key.id }) else {
             throw DeviceClientError.clientNotRegistered
@@ -68,13 +68,13 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         return Array(try secret.signature(for: bytes).rawRepresentation)
     }
 
-    /// Removes a key. It is no error when there is none.
+    /// Removes a key. Does nothing when the key doesn't exist.
     /// - Throws: `StoreError`.
     public func remove(_ key: DeviceKey) async throws {
         try await change { $0.removeAll { $0.key.id == key.id } }
     }
 
-    /// Changes what is kept; nothing is written where nothing changes.
+    /// Changes the stored keys. Writes nothing when the keys stay the same.
     private func change(_ body: @escaping @Sendable (inout [KeptKey]) -> Void) async throws(StoreError) {
         try await keychain.write { (records) throws(StoreError) in
             let kept = try Self.read(records)
@@ -104,7 +104,7 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     }
 }
 
-/// A key with its private half, as it is sealed.
+/// A key with its private key, in its stored form.
 private struct KeptKey: Sendable {
     let key: DeviceKey
     let scalar: Secret
@@ -127,7 +127,7 @@ private struct KeptKey: Sendable {
             ]))
     }
 
-    /// The keys; nil when one of them is none.
+    /// Reads the keys; nil when one of them is invalid.
     static func keys(in bytes: [UInt8]) -> [KeptKey]? {
         guard let json = try? JSON.value(of: bytes), json["version"] == .integer(1), let entries = json["keys"]?.array else {
             return nil
@@ -141,7 +141,7 @@ private struct KeptKey: Sendable {
         self.scalar = scalar
     }
 
-    /// The same key, which the server took.
+    /// The key, marked as accepted by the server.
     var confirmed: KeptKey {
         KeptKey(
             key: DeviceKey(

@@ -1,29 +1,30 @@
 public import SignetCore
 
-/// What makes passkeys and signs with them. The app brings it: a security key over USB, a phone, the platform's own.
+/// An authenticator that creates passkeys and signs with them. The app supplies it: a USB security key, a phone, or the
+/// platform's authenticator.
 public protocol WebAuthnAuthenticator: Sendable {
-    /// Makes a passkey.
-    /// - Parameter request: for whom, and how.
-    /// - Throws: ``WebAuthnError``; anything else is told the server as `UnknownError`.
+    /// Creates a passkey.
+    /// - Parameter request: The user and the requirements for the passkey.
+    /// - Throws: ``WebAuthnError``; any other error is reported to the server as `UnknownError`.
     func register(_ request: WebAuthnRegistration) async throws -> WebAuthnAttestation
     /// Signs with a passkey.
-    /// - Parameter request: with which, and how.
-    /// - Throws: ``WebAuthnError``; anything else is told the server as `UnknownError`.
+    /// - Parameter request: The allowed passkeys and the requirements for the signature.
+    /// - Throws: ``WebAuthnError``; any other error is reported to the server as `UnknownError`.
     func authenticate(_ request: WebAuthnAuthentication) async throws -> WebAuthnAssertion
 }
 
-/// A passkey that was made.
+/// The result of creating a passkey.
 public struct WebAuthnAttestation: Sendable, Hashable {
-    /// The client data that were signed, as JSON in the bytes that were hashed.
+    /// The signed client data: the JSON bytes that were hashed.
     public var clientDataJSON: [UInt8]
     /// The attestation object, as CBOR.
     public var attestationObject: [UInt8]
-    /// The passkey's id.
+    /// The ID of the passkey.
     public var credentialID: [UInt8]
-    /// What kind of device it is in: `platform` or `cross-platform`; nil when it is not known.
+    /// The kind of authenticator: `platform` or `cross-platform`; nil when it is unknown.
     public var attachment: String?
 
-    /// A passkey as given.
+    /// Creates the result.
     public init(clientDataJSON: [UInt8], attestationObject: [UInt8], credentialID: [UInt8], attachment: String? = nil) {
         self.clientDataJSON = clientDataJSON
         self.attestationObject = attestationObject
@@ -32,22 +33,22 @@ public struct WebAuthnAttestation: Sendable, Hashable {
     }
 }
 
-/// A signature of a passkey.
+/// The signature of a passkey and its data.
 public struct WebAuthnAssertion: Sendable, Hashable {
-    /// The client data that were signed, as JSON in the bytes that were hashed.
+    /// The signed client data: the JSON bytes that were hashed.
     public var clientDataJSON: [UInt8]
-    /// The authenticator data that were signed.
+    /// The signed authenticator data.
     public var authenticatorData: [UInt8]
     /// The signature.
     public var signature: [UInt8]
-    /// The passkey's id.
+    /// The ID of the passkey.
     public var credentialID: [UInt8]
-    /// Whose passkey it is; nil when the device does not say.
+    /// The ID of the user that the passkey belongs to; nil when the authenticator doesn't report it.
     public var userHandle: [UInt8]?
-    /// What kind of device it is in: `platform` or `cross-platform`; nil when it is not known.
+    /// The kind of authenticator: `platform` or `cross-platform`; nil when it is unknown.
     public var attachment: String?
 
-    /// A signature as given.
+    /// Creates a signature with its data.
     public init(
         clientDataJSON: [UInt8], authenticatorData: [UInt8], signature: [UInt8], credentialID: [UInt8],
         userHandle: [UInt8]? = nil, attachment: String? = nil
@@ -61,40 +62,40 @@ public struct WebAuthnAssertion: Sendable, Hashable {
     }
 }
 
-/// Why there is no passkey or no signature, by the names that browsers have for it (WebAuthn section 5, WebIDL section 2.8.1).
+/// The error of a passkey operation, with the name that browsers use (WebAuthn section 5, WebIDL section 2.8.1).
 public struct WebAuthnError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The names.
+    /// The names of the errors.
     public enum Name: String, Sendable, CaseIterable {
-        /// Given up.
+        /// The operation was aborted.
         case abort = "AbortError"
-        /// The device cannot do what is required of it.
+        /// The authenticator can't meet a requirement.
         case constraint = "ConstraintError"
-        /// The data are not what they should be.
+        /// The data is invalid.
         case data = "DataError"
-        /// The data cannot be written.
+        /// The data can't be encoded.
         case encoding = "EncodingError"
-        /// The device holds a passkey already.
+        /// The authenticator already holds a passkey.
         case invalidState = "InvalidStateError"
-        /// The device cannot be reached.
+        /// The authenticator can't be reached.
         case network = "NetworkError"
-        /// The person said no.
+        /// The user declined.
         case notAllowed = "NotAllowedError"
-        /// No key of the kinds that are asked for can be made.
+        /// The authenticator supports none of the requested algorithms.
         case notSupported = "NotSupportedError"
-        /// The domain is not the app's.
+        /// The relying party's domain doesn't belong to the app.
         case security = "SecurityError"
-        /// It took too long.
+        /// The operation timed out.
         case timeout = "TimeoutError"
-        /// Something else.
+        /// Any other error.
         case unknown = "UnknownError"
     }
 
-    /// The name.
+    /// The name of the error.
     public let name: Name
-    /// What is wrong, in words that the server may have.
+    /// The description of the error, which may be sent to the server.
     public let message: String
 
-    /// An error as given.
+    /// Creates an error.
     public init(_ name: Name, _ message: String) {
         self.name = name
         self.message = message
@@ -104,22 +105,23 @@ public struct WebAuthnError: Error, Sendable, Hashable, CustomStringConvertible 
     public var description: String { "\(name.rawValue): \(message)" }
 }
 
-/// What is written into the `HiddenValueCallback` of a step that asks for a passkey (protocol/journey.md section 2.7).
+/// The outcome that is entered into the `HiddenValueCallback` of a step that asks for a passkey (protocol/journey.md section
+/// 2.7).
 public enum WebAuthnOutcome: Sendable, Hashable {
-    /// A passkey was made; the name is what the person calls the device, nil for none.
+    /// A passkey was created. The name is the user's name for the device; nil for none.
     case attestation(WebAuthnAttestation, deviceName: String?)
-    /// A passkey has signed.
+    /// A passkey signed.
     case assertion(WebAuthnAssertion)
-    /// There is nothing here that could.
+    /// This device has no authenticator.
     case unsupported
-    /// There is none.
+    /// The operation failed.
     case failure(WebAuthnError)
 
-    /// The id of the callback.
+    /// The ID of the callback.
     public static let callbackID = "webAuthnOutcome"
 
-    /// As it is written.
-    /// - Parameter json: whether the server takes JSON, ``WebAuthnRegistration/acceptsJSON``.
+    /// Returns the outcome in the form that the server expects.
+    /// - Parameter json: True when the server accepts JSON, ``WebAuthnRegistration/acceptsJSON``.
     public func text(json: Bool = false) -> String {
         switch self {
         case .unsupported: return "unsupported"
@@ -129,7 +131,7 @@ public enum WebAuthnOutcome: Sendable, Hashable {
                 String(decoding: made.clientDataJSON, as: UTF8.self), Self.numbers(made.attestationObject),
                 Base64.encode(made.credentialID, as: .url),
             ]
-            // Two colons would begin another part.
+            // Two colons separate the parts, so the name must not contain them.
             if let name, !name.isEmpty { parts.append(name.replacing("::", with: ":")) }
             return Self.text(parts, made.attachment, json: json)
         case .assertion(let signed):
@@ -149,21 +151,21 @@ public enum WebAuthnOutcome: Sendable, Hashable {
         return JSON.text(of: .object(["authenticatorAttachment": attachment, "legacyData": .string(plain)]))
     }
 
-    /// As JavaScript's `Int8Array` prints itself.
+    /// Returns the bytes as JavaScript's `Int8Array` prints them.
     private static func numbers(_ bytes: [UInt8]) -> String {
         bytes.map { String(Int8(bitPattern: $0)) }.joined(separator: ",")
     }
 }
 
 extension JourneyStep {
-    /// Has a passkey made or used as the step asks for, and enters what came of it: also a failure, which the server is told and the
-    /// journey decides about. When there is no authenticator, the server is told that none is here.
+    /// Creates or uses a passkey as the step requests, and enters the outcome. A failure is reported to the server, and the
+    /// journey decides how to continue. Without an authenticator, the server is told that the device has none.
     /// - Parameters:
-    ///   - authenticator: what makes passkeys and signs with them; nil where there is nothing.
-    ///   - deviceName: what the person calls the device that a passkey is made in.
-    /// - Returns: what was entered.
-    /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step asks for no passkey; `CancellationError` when the task is
-    ///   cancelled, and nothing is entered.
+    ///   - authenticator: The authenticator that creates passkeys and signs with them; nil when the device has none.
+    ///   - deviceName: The user's name for the device in which a passkey is created.
+    /// - Returns: The outcome that was entered.
+    /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step doesn't ask for a passkey; `CancellationError` when the task
+    ///   is canceled, and then nothing is entered.
     @discardableResult
     public mutating func answerWebAuthn(
         with authenticator: (any WebAuthnAuthenticator)?, deviceName: String? = nil

@@ -1,15 +1,16 @@
 public import SignetCore
 
 extension JourneyStep {
-    /// Whether the step asks for a passkey in a form of any server, so that its `PasswordCallback`s are not for the password of an account.
+    /// True when the step asks for a passkey in the form of any server. Its `PasswordCallback`s are then not for the password of
+    /// an account.
     public var asksForPasskey: Bool {
         WebAuthnRequest(self) != nil || webAuthnModuleOptions != nil
             || callbacks(HiddenValueCallback.self).contains { $0.id == WebAuthnOutcome.callbackID }
     }
 
-    /// The WebAuthn options of a step of OpenAM's WebAuthn modules: JSON in a text beside a `PasswordCallback` that takes the credential as
-    /// JSON (protocol/journey.md section 2.7). Nil for all other steps. Signet has no answer to it. An account's password must not
-    /// go into that callback: OpenAM writes its value to the debug log.
+    /// The WebAuthn options of a step of OpenAM's WebAuthn modules; nil for all other steps. OpenAM sends the options as JSON in
+    /// a text, with a `PasswordCallback` for the credential as JSON (protocol/journey.md section 2.7). Signet doesn't support
+    /// these modules. Never enter an account's password into that callback, because OpenAM writes its value to the debug log.
     public var webAuthnModuleOptions: JSONValue? {
         guard callback(PasswordCallback.type) != nil else { return nil }
         return callbacks(TextOutputCallback.self).lazy.compactMap { text in
@@ -19,75 +20,78 @@ extension JourneyStep {
     }
 }
 
-/// What a step asks a passkey for: to make one, or to sign with one (protocol/journey.md section 2.7). Servers have written it in
-/// three ways, and a step may carry two of them; the newest counts.
+/// The request of a step to create a passkey or to sign with one (protocol/journey.md section 2.7). Servers write it in three
+/// forms, and a step may contain two of them. The newest form takes precedence.
 public enum WebAuthnRequest: Sendable, Hashable {
-    /// To make a passkey.
+    /// A request to create a passkey.
     case registration(WebAuthnRegistration)
-    /// To sign with one.
+    /// A request to sign with a passkey.
     case authentication(WebAuthnAuthentication)
 }
 
-/// A passkey is to be made.
+/// A request to create a passkey.
 public struct WebAuthnRegistration: Sendable, Hashable {
-    /// What the passkey signs.
+    /// The challenge that the passkey signs.
     public let challenge: [UInt8]
-    /// For whom the passkey is good: a domain. Nil when the server leaves it to the page, which an app does not have: it says its own.
+    /// The domain of the relying party, for which the passkey is valid. Nil when the server leaves it to the web page. An app has
+    /// no web page and uses its own domain.
     public let relyingPartyID: String?
-    /// The name of the same, to show.
+    /// The name of the relying party, for display.
     public let relyingPartyName: String
-    /// Whose passkey it is going to be.
+    /// The ID of the user that the passkey will belong to.
     public let userID: [UInt8]
-    /// The person's name on the server.
+    /// The user's name on the server.
     public let userName: String
-    /// The person's name, to show.
+    /// The user's name, for display.
     public let displayName: String
-    /// The kinds of keys that the server can check, the first preferred: COSE numbers, -7 for ES256, -257 for RS256.
+    /// The COSE numbers of the key algorithms that the server accepts, the preferred one first: -7 for ES256, -257 for RS256.
     public let algorithms: [Int]
-    /// What the device is to say of itself: `none`, `indirect` or `direct`.
+    /// The attestation that the server requests: `none`, `indirect` or `direct`.
     public let attestation: String
-    /// How the person is to be checked.
+    /// The requirement for user verification.
     public let userVerification: UserVerification
-    /// Whether the passkey must be found without the server's naming it: `required`, `preferred` or `discouraged`; nil for no wish.
+    /// The requirement for a discoverable credential, which the authenticator finds without an ID from the server: `required`,
+    /// `preferred` or `discouraged`; nil when the server states none.
     public let residentKey: String?
-    /// `platform` or `cross-platform`; nil for either.
+    /// The kind of authenticator: `platform` or `cross-platform`; nil for any kind.
     public let attachment: String?
-    /// The passkeys that there are already: a device that holds one makes no second.
+    /// The existing passkeys. An authenticator that holds one of them must not create another one.
     public let excludedCredentials: [[UInt8]]
-    /// How long the person has.
+    /// The time that the user has to respond.
     public let timeout: Duration
-    /// Whether the answer may be JSON, which also says what kind of device it was.
+    /// True when the response may be JSON, which also contains the kind of authenticator.
     public let acceptsJSON: Bool
 }
 
-/// A passkey is to sign.
+/// A request to sign with a passkey.
 public struct WebAuthnAuthentication: Sendable, Hashable {
-    /// What the passkey signs.
+    /// The challenge that the passkey signs.
     public let challenge: [UInt8]
-    /// For whom the passkey is good: a domain. Nil when the server leaves it to the page, which an app does not have: it says its own.
+    /// The domain of the relying party, for which the passkey is valid. Nil when the server leaves it to the web page. An app has
+    /// no web page and uses its own domain.
     public let relyingPartyID: String?
-    /// The passkeys that may sign; empty when any will do.
+    /// The passkeys that may sign; empty when any passkey is acceptable.
     public let allowedCredentials: [[UInt8]]
-    /// How the person is to be checked.
+    /// The requirement for user verification.
     public let userVerification: UserVerification
-    /// How long the person has.
+    /// The time that the user has to respond.
     public let timeout: Duration
-    /// Whether the answer may be JSON, which also says what kind of device it was.
+    /// True when the response may be JSON, which also contains the kind of authenticator.
     public let acceptsJSON: Bool
 }
 
-/// How the person is to be checked.
+/// The requirement for user verification.
 public enum UserVerification: String, Sendable, Hashable, CaseIterable {
-    /// By a finger, a face or a PIN; without it there is no answer.
+    /// The user must be verified by a fingerprint, a face or a PIN. Without verification, the request fails.
     case required
-    /// If the device can.
+    /// The user is verified when the authenticator supports it.
     case preferred
-    /// Touching is enough.
+    /// The presence of the user, for example a touch, is sufficient.
     case discouraged
 }
 
 extension WebAuthnRequest {
-    /// The passkey that a step asks for; nil when it asks for none, or what it asks cannot be read.
+    /// Reads the passkey request of a step; nil when the step contains no request or one that can't be read.
     public init?(_ step: JourneyStep) {
         for data in step.callbacks(MetadataCallback.self).map(\.data) {
             if let request = WebAuthnRequest(metadata: data) {
@@ -160,17 +164,17 @@ extension WebAuthnRegistration {
     }
 }
 
-/// The members of a request, each in its newest form (`_name`) or in the form before, which is a piece of JavaScript.
+/// Readers for the members of a request. Each member has a newer form (`_name`), and an older form that is a piece of JavaScript.
 private enum WebAuthnMembers {
-    /// `example.com`, or `rpId: "example.com",` as in a script.
+    /// Reads the domain, from `example.com` or from the script text `rpId: "example.com",`.
     static func relyingParty(_ data: [String: JSONValue]) -> String? {
         if let plain = data["_relyingPartyId"]?.string, !plain.isEmpty { return plain }
         guard let text = data["relyingPartyId"]?.string, !text.isEmpty else { return nil }
         return text.contains(":") ? ScriptText(text).strings.first : text
     }
 
-    /// The credentials that are listed; nil when one of them cannot be read. A list that lacks one says something else: without
-    /// any, every passkey would do.
+    /// Reads the listed credentials; nil when one of them can't be read. To skip a credential would change the request: an empty
+    /// list allows every passkey.
     static func credentials(_ data: [String: JSONValue], _ names: [String]) -> [[UInt8]]? {
         for name in names {
             guard let listed = data["_\(name)"], listed != .null else { continue }
@@ -203,13 +207,13 @@ private enum WebAuthnMembers {
         value?.string.flatMap { UserVerification(rawValue: $0) } ?? .preferred
     }
 
-    /// Milliseconds, as a text or a number.
+    /// Reads a time in milliseconds, from a string or a number.
     static func timeout(_ value: JSONValue?) -> Duration {
         guard let milliseconds = value?.wholeNumber, milliseconds > 0 else { return .seconds(60) }
         return .milliseconds(milliseconds)
     }
 
-    /// Numbers from -128 to 127; a server that counts from 0 to 255 means the same.
+    /// Reads bytes from numbers between -128 and 127, or between 0 and 255 in other servers.
     static func bytes(_ numbers: [JSONValue]) -> [UInt8]? {
         let bytes = numbers.compactMap {
             $0.wholeNumber.flatMap { (-128...255).contains($0) ? UInt8(truncatingIfNeeded: $0) : nil }
@@ -221,7 +225,7 @@ private enum WebAuthnMembers {
 // MARK: Scripts
 
 extension WebAuthnRequest {
-    /// Reads the script that AM 6.5 sends for browsers, and newer servers where they are told to.
+    /// Reads the script for browsers that AM 6.5 sends, and that newer servers send when they are configured to do so.
     init?(script: String) {
         let text = ScriptText(script)
         guard let challenge = text.byteArray(after: "challenge") else { return nil }

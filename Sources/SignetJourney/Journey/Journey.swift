@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The journeys of one server: start one, answer its steps, and end with a session or an error.
+/// The journeys of one server. Start a journey and answer its steps; it ends with a session or an error.
 ///
 ///     let journeys = Journey(profile, transport: transport)
 ///     var state = try await journeys.start("Login")
@@ -17,28 +17,28 @@ import Foundation
 ///         state = try await journeys.next(step)
 ///     }
 ///
-/// A value without state: the step carries the server's handle, so several walks may go on side by side. ``JourneySession`` keeps the
-/// state of one walk, for a user interface.
+/// This type has no state, because each step contains the server's handle. Several journeys may therefore run at the same time.
+/// ``JourneySession`` keeps the state of one run, for a user interface.
 ///
-/// The journeys of an ``IdentityClient`` know its session and cookies, and what they deliver is kept; these keep nothing, unless a
-/// ``TokenSource`` is given.
+/// The journeys of an ``IdentityClient`` use its session and cookies, and store the session that they deliver. Other journeys
+/// store nothing, unless they have a ``TokenSource``.
 ///
-/// Every method throws ``JourneyError``, `TransportError`, what an interceptor throws, ``ProfileError`` for a profile that was changed
-/// into one that cannot be used, and ``TokenError/Code/storage`` where something is kept. None of them changes a step: after a
-/// failure of the network the same step can be sent again, and the server decides whether it still counts.
+/// Every method throws ``JourneyError``, `TransportError`, the errors of interceptors, ``ProfileError`` for a profile that became
+/// invalid by a change, and ``TokenError/Code/storage`` when a journey stores data. The methods don't change a step. After a
+/// network failure, the same step can be sent again, and the server decides whether it is still valid.
 public struct Journey: Sendable {
-    /// The server.
+    /// The profile of the server.
     public let profile: ServerProfile
     private let pipeline: RequestPipeline
     private let tokens: TokenSource?
 
-    /// Journeys of one server.
+    /// Creates the journeys of one server.
     /// - Parameters:
-    ///   - profile: the server.
-    ///   - transport: what requests go through.
-    ///   - interceptors: see each request before it is sent, in this order; they are told `START_AUTHENTICATE`, `AUTHENTICATE` and
-    ///     `RESUME_AUTHENTICATE`.
-    ///   - tokens: where sessions go that journeys deliver, and where the session and the cookies are that journeys begin with.
+    ///   - profile: The profile of the server.
+    ///   - transport: The transport that sends the requests.
+    ///   - interceptors: The interceptors that see each request before it is sent, in this order. The actions are
+    ///     `START_AUTHENTICATE`, `AUTHENTICATE` and `RESUME_AUTHENTICATE`.
+    ///   - tokens: The token source that stores the sessions of journeys, and that supplies the initial session and the cookies.
     ///   - requestLogger: Called with a summary of each request, without secrets.
     public init(
         _ profile: ServerProfile, transport: any HTTPTransport, interceptors: [any RequestInterceptor] = [],
@@ -51,13 +51,13 @@ public struct Journey: Sendable {
 
     /// Starts a journey.
     /// - Parameters:
-    ///   - name: its name; nil for the profile's authentication service.
-    ///   - options: how it is walked.
+    ///   - name: The name of the journey; nil for the profile's authentication service.
+    ///   - options: The options of the journey.
     public func start(_ name: String? = nil, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
         try await start(.service(name ?? profile.authenticationService), options: options)
     }
 
-    /// Starts what an index stands for: a journey, a module, what a policy asks for, or the realm's default.
+    /// Starts the journey that an index selects: a journey, a module, the advice of a policy, or the realm's default.
     public func start(_ index: AuthenticationIndex, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
         try await post(query: index.query + options.query, body: Self.nothing, for: .startAuthenticate(index), options)
     }
@@ -67,10 +67,10 @@ public struct Journey: Sendable {
         try await start(.service(profile.registrationService), options: options)
     }
 
-    /// Goes on with a journey that was suspended, at the link that its e-mail has.
+    /// Continues a suspended journey with the link from its email.
     /// - Parameters:
-    ///   - link: the link; it names the journey by `suspendedId`.
-    ///   - options: how the journey is walked from there on.
+    ///   - link: The link, which identifies the journey by `suspendedId`.
+    ///   - options: The options for the rest of the journey.
     /// - Throws: ``JourneyError/Code/invalidResumeURI``; ``JourneyError/Code/suspensionExpired``.
     public func resume(_ link: String, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
         guard let id = FormCoding.query(of: link)["suspendedId"], !id.isEmpty else {
@@ -80,11 +80,12 @@ public struct Journey: Sendable {
             query: [("suspendedId", id)] + options.query, body: Self.nothing, for: .resumeAuthenticate, options)
     }
 
-    /// Sends a step whose callbacks have been filled in. A step that only waits is sent back as it is.
+    /// Sends a step whose callbacks have been filled in. Send a step that only waits unchanged.
     /// - Parameters:
-    ///   - step: the step.
-    ///   - index: what was started, for interceptors; the server knows it from the step.
-    ///   - options: those that the journey was started with.
+    ///   - step: The step.
+    ///   - index: The index with which the journey was started. Interceptors receive it; the server identifies the journey by the
+    ///     step.
+    ///   - options: The options with which the journey was started.
     public func next(
         _ step: JourneyStep, of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
@@ -92,12 +93,12 @@ public struct Journey: Sendable {
             query: options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), for: .authenticate(index), options)
     }
 
-    /// Goes on with a step that had sent the person elsewhere (``RedirectCallback``), when they come back.
+    /// Continues a step that redirected the user to another site (``RedirectCallback``), when the user returns.
     /// - Parameters:
-    ///   - step: the step that has the callback.
-    ///   - address: the address they came back to. What the other side put into its query is handed to the server.
-    ///   - index: what was started, for interceptors.
-    ///   - options: those that the journey was started with.
+    ///   - step: The step that contains the callback.
+    ///   - address: The address to which the user returned. The query parameters of the other site are sent to the server.
+    ///   - index: The index with which the journey was started, for interceptors.
+    ///   - options: The options with which the journey was started.
     public func next(
         _ step: JourneyStep, returnedTo address: String, of index: AuthenticationIndex = .standard,
         options: JourneyOptions = JourneyOptions()
@@ -109,14 +110,14 @@ public struct Journey: Sendable {
             options)
     }
 
-    /// Waits as long as a step asks for, and sends it.
+    /// Waits for the time that a step requests, and sends the step.
     /// - Parameters:
-    ///   - step: the step; one that asks for no wait is sent at once.
-    ///   - longest: more than this is not waited, whatever the server says.
-    ///   - clock: what to wait by.
-    ///   - index: what was started, for interceptors.
-    ///   - options: those that the journey was started with.
-    /// - Throws: also `CancellationError`, when the task is cancelled: somebody pressed the other button.
+    ///   - step: The step. A step that requests no wait is sent immediately.
+    ///   - longest: The maximum time to wait, even when the server requests more.
+    ///   - clock: The clock for the wait.
+    ///   - index: The index with which the journey was started, for interceptors.
+    ///   - options: The options with which the journey was started.
+    /// - Throws: Also `CancellationError` when the task is canceled, for example because the user pressed another button.
     public func waitAndGoOn(
         _ step: JourneyStep, longest: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
         of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
@@ -129,7 +130,7 @@ public struct Journey: Sendable {
 
     private static let nothing = Array("{}".utf8)
 
-    /// What may come back with a person from elsewhere (protocol/journey.md section 1.4).
+    /// The query parameters that another site may add to the return address (protocol/journey.md section 1.4).
     private static let carriedBack = [
         "code", "error", "errorCode", "errorMessage", "form_post_entry", "nonce", "RelayState", "responsekey", "scope", "state",
         "suspendedId",
@@ -171,8 +172,9 @@ public struct Journey: Sendable {
 }
 
 extension JourneyStep {
-    /// The step as it goes back (protocol/journey.md section 2.1). A `TextOutputCallback` that carries a script (type 4) stays
-    /// behind: it is for browsers, and AM does not read it back. OpenAM counts the callbacks and wants every one.
+    /// Returns the step in the form in which it is sent back (protocol/journey.md section 2.1). For AM, this omits a
+    /// `TextOutputCallback` that contains a script (type 4), because it is for browsers and AM doesn't read it. OpenAM counts the
+    /// callbacks and requires all of them.
     func echoed(to dialect: ServerProfile.Dialect) -> JourneyStep {
         guard dialect == .accessManager, callbacks.contains(where: \.isScript) else { return self }
         var step = self

@@ -1,50 +1,51 @@
 public import SignetCore
 import SignetNetwork
 
-/// Why a step of a journey did not succeed (protocol/journey.md section 2.5).
+/// The error of a step of a journey (protocol/journey.md section 2.5).
 public struct JourneyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened.
+    /// The kind of error.
     public enum Code: String, Sendable, CaseIterable {
-        /// The server said no: a wrong password, a denied push, a code that was used.
+        /// The server rejected the login, for example because of a wrong password, a denied push notification, or a code that was
+        /// already used.
         case loginFailed
-        /// The journey took longer than the server waits; start again.
+        /// The journey took longer than the server allows. Start it again.
         case timedOut
-        /// The link that a journey was to go on with has expired, or was used.
+        /// The link to a suspended journey has expired or was already used.
         case suspensionExpired
-        /// What was entered keeps not every rule; ``JourneyError/failedPolicies`` says which.
+        /// A value violates policy requirements; see ``JourneyError/failedPolicies``.
         case policyFailed
-        /// The server refused the request itself.
+        /// The server rejected the request.
         case refused
-        /// The server has a failure of its own, or too much to do; the same step may succeed later.
+        /// The server failed or is overloaded. The same step may succeed later.
         case serverFailed
-        /// The server answered with what no AM answers.
+        /// The response isn't a valid response of AM, for example an HTML page or a redirect.
         case serverMisbehaved
-        /// The step is not the one that the server waits for: another was answered meanwhile. Nothing was sent.
+        /// The step isn't the current one, because another step was answered in the meantime. Nothing was sent.
         case staleStep
-        /// The step before is still on its way. Nothing was sent.
+        /// The previous step is still being sent. Nothing was sent.
         case busy
-        /// The address to go on with has no `suspendedId`. Nothing was sent.
+        /// The address has no `suspendedId`. Nothing was sent.
         case invalidResumeURI
-        /// The session token or the service has a character that cannot be sent. Nothing was sent.
+        /// The session token is empty or contains a character that can't be sent. Nothing was sent.
         case invalidRequest
     }
 
-    /// What happened.
+    /// The kind of error.
     public let code: Code
-    /// The HTTP status; nil when the server was not asked.
+    /// The HTTP status; nil when no request was sent.
     public let status: Int?
-    /// The server's own words, or ours where it has none.
+    /// The server's message, or Signet's own when the server sends none.
     public let message: String
-    /// The server's word for the status, for example `Unauthorized`.
+    /// The server's name for the status, for example `Unauthorized`.
     public let reason: String?
-    /// What else the server says: `errorCode`, `failureUrl` and what a script of a journey puts there.
+    /// Additional data from the server: `errorCode`, `failureUrl`, and the data that a script of the journey adds.
     public let detail: JSONValue?
-    /// The rules that were not kept, by property.
+    /// The violated policy requirements, by property.
     public let failedPolicies: [PolicyFailure]
-    /// How long the server asks to wait before the next request, if it does.
+    /// The time that the server asks the client to wait before the next request; nil when the server doesn't state one.
     public let retryAfter: Duration?
-    /// Whether the same step may succeed later without anybody doing anything: the server has a failure of its own, or what came is
-    /// nothing of the server's, such as the page of a network that wants a login.
+    /// True when the same step may succeed later without a change: the server failed, or the response isn't from the server, for
+    /// example the login page of a captive portal.
     public let isRetryable: Bool
 
     /// The message and the status.
@@ -61,7 +62,7 @@ public struct JourneyError: Error, Sendable, Hashable, CustomStringConvertible {
         self.isRetryable = isRetryable
     }
 
-    /// The meaning of an answer that is no success.
+    /// Creates the error for an unsuccessful response.
     init(_ response: HTTPResponse) {
         let body = (try? JSON.value(of: response.body)) ?? .null
         let isReadable = body.object != nil
@@ -77,7 +78,7 @@ public struct JourneyError: Error, Sendable, Hashable, CustomStringConvertible {
             switch response.status {
             case 300..<400: "the server sends to another address; is this one right?"
             case _ where !isReadable: "the answer is not JSON; is this an AM?"
-            // The name of a Java class says nothing to anybody.
+            // Drops the name of the Java class, which has no meaning for the user.
             case _ where code == .suspensionExpired: String(message.dropFirst(Self.suspension.count)).trimmingWhitespace()
             case _ where message.isEmpty: reason ?? "the server said no"
             default: message
@@ -91,7 +92,7 @@ public struct JourneyError: Error, Sendable, Hashable, CustomStringConvertible {
         case 429, 500...: return .serverFailed
         case _ where !isReadable: return .serverMisbehaved
         case 300..<400: return .serverMisbehaved
-        // AM says it in the detail; OpenAM with the status alone.
+        // AM reports the timeout in the detail, OpenAM only by the status.
         case 408: return .timedOut
         case _ where body["detail"]?["errorCode"]?.string == "110": return .timedOut
         case 401 where message.hasPrefix(suspension): return .suspensionExpired

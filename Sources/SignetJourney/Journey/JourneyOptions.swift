@@ -1,37 +1,37 @@
 public import SignetCore
 public import SignetNetwork
 
-/// How a journey is walked. The same options go with every step of it.
+/// The options of a journey. The same options are sent with each of its steps.
 public struct JourneyOptions: Sendable, Hashable {
-    /// Runs the journey though the session that is handed in would satisfy it (`ForceAuth`).
+    /// True to run the journey even when the given session already satisfies it (`ForceAuth`).
     public var forceAuthentication = false
-    /// Asks for no session at the end (`noSession`); one that there is stays untouched.
+    /// True to request no session at the end (`noSession`). An existing session stays unchanged.
     public var withoutSession = false
-    /// A session that there is already: the journey raises it, or ends with it at once. It travels in a header that is called as
-    /// the cookie is.
+    /// An existing session. The journey upgrades it, or ends immediately with it. It is sent in a header that has the name of the
+    /// session cookie.
     public var session: Secret?
-    /// How long to wait for an answer to one request; nil as the profile says.
+    /// The timeout of one request; nil for the profile's timeout.
     public var timeout: Duration?
 
-    /// The defaults, with what `configure` changes.
+    /// Creates the default options and changes them with `configure`.
     public init(_ configure: (inout Self) -> Void = { _ in }) {
         configure(&self)
     }
 
-    /// What a request's address says of them; nothing where nothing is asked for.
+    /// The query parameters for the options; empty for the default options.
     var query: [(name: String, value: String)] {
         (withoutSession ? [("noSession", "true")] : []) + (forceAuthentication ? [("ForceAuth", "true")] : [])
     }
 }
 
-/// What is to be authenticated against, as AM's `authIndexType` and `authIndexValue` say it.
+/// The target of an authentication, as in AM's `authIndexType` and `authIndexValue`.
 public struct AuthenticationIndex: Sendable, Hashable {
-    /// The type, for example `service`; nil leaves the choice to the server.
+    /// The type, for example `service`; nil when the server selects the journey.
     public let type: String?
     /// The value, for example the name of a journey.
     public let value: String
 
-    /// An index of any type.
+    /// Creates an index of any type.
     public init(type: String, value: String) {
         self.type = type
         self.value = value
@@ -42,16 +42,16 @@ public struct AuthenticationIndex: Sendable, Hashable {
         value = ""
     }
 
-    /// What the realm has as its default.
+    /// The default of the realm.
     public static let standard = AuthenticationIndex(standard: ())
 
-    /// A journey, or a chain, by its name.
+    /// Returns the index of a journey or chain.
     public static func service(_ name: String) -> AuthenticationIndex { AuthenticationIndex(type: "service", value: name) }
 
-    /// A module of OpenAM.
+    /// Returns the index of a module of OpenAM.
     public static func module(_ name: String) -> AuthenticationIndex { AuthenticationIndex(type: "module", value: name) }
 
-    /// What a policy asks for before it lets somebody in.
+    /// Returns the index for the advice of a policy, which the user must satisfy to get access.
     public static func advice(_ advice: PolicyAdvice) -> AuthenticationIndex {
         AuthenticationIndex(type: "composite_advice", value: advice.xml)
     }
@@ -60,21 +60,21 @@ public struct AuthenticationIndex: Sendable, Hashable {
         type.map { [("authIndexType", $0), ("authIndexValue", value)] } ?? []
     }
 
-    /// As interceptors of the existing SDKs are told.
+    /// The payload for interceptors, in the format of the ForgeRock SDKs.
     var payload: [String: String] { type.map { ["tree": value, "type": $0] } ?? [:] }
 }
 
 extension RequestAction {
-    /// A journey begins; the payload names it.
+    /// Returns the action for the start of a journey. The payload names the journey.
     public static func startAuthenticate(_ index: AuthenticationIndex) -> RequestAction {
         RequestAction(name: "START_AUTHENTICATE", payload: index.payload)
     }
 
-    /// A step is answered; the payload names the journey.
+    /// Returns the action for the answer to a step. The payload names the journey.
     public static func authenticate(_ index: AuthenticationIndex) -> RequestAction {
         RequestAction(name: "AUTHENTICATE", payload: index.payload)
     }
 
-    /// A journey goes on that was suspended.
+    /// The action for the continuation of a suspended journey.
     public static let resumeAuthenticate = RequestAction(name: "RESUME_AUTHENTICATE")
 }

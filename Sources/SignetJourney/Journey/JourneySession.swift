@@ -1,26 +1,27 @@
 public import SignetCore
 
-/// One walk through a journey, with its state: for a user interface, which shows where the walk stands and sends what the person
-/// enters.
+/// One run of a journey with its state, for a user interface that shows the state and sends the user's input.
 ///
-/// An answer to another step than the one that is shown is refused, and so is a second one while the first is on its way: neither is
-/// sent. After a failure the step stands as before, so that it can be sent again, unless the server has ended the journey.
+/// This actor rejects an answer to any step other than the current one, and a second answer while the first one is being sent. It
+/// doesn't send such answers. After a failure, the step stays current and can be sent again, unless the server has ended the
+/// journey.
 public actor JourneySession {
-    /// Where a walk stands.
+    /// The state of a run.
     public enum State: Sendable {
-        /// Nothing was started yet.
+        /// No journey was started.
         case idle
-        /// The server is being asked.
+        /// A request to the server is in progress.
         case asking
-        /// The server asks, tells, or wants to be asked again later.
+        /// The server requests input, shows a message, or asks the client to wait.
         case step(JourneyStep)
-        /// A step could not be sent; it can be sent again. The error is a `TransportError`, a ``JourneyError``, or an interceptor's.
+        /// A step failed and can be sent again. The error is a `TransportError`, a ``JourneyError``, or the error of an
+        /// interceptor.
         case stalled(JourneyStep, any Error)
-        /// The person is logged in.
+        /// The user is logged in.
         case loggedIn(SSOToken)
-        /// The journey came to its good end without a new session.
+        /// The journey succeeded without a new session.
         case passed(JourneyCompletion)
-        /// The journey is over, or did not begin.
+        /// The journey has failed, or didn't start.
         case failed(any Error)
     }
 
@@ -31,16 +32,16 @@ public actor JourneySession {
     private var listeners: [Int: AsyncStream<State>.Continuation] = [:]
     private var listenerCount = 0
 
-    /// Where the walk stands.
+    /// The current state of the run.
     public private(set) var state = State.idle {
         didSet { for listener in listeners.values { listener.yield(state) } }
     }
 
-    /// A walk that has not begun.
+    /// Creates a run without starting it.
     /// - Parameters:
-    ///   - journeys: the server's journeys.
-    ///   - options: how the journey is walked.
-    ///   - clock: what waits are measured by.
+    ///   - journeys: The journeys of the server.
+    ///   - options: The options of the journey.
+    ///   - clock: The clock for waits.
     public init(
         _ journeys: Journey, options: JourneyOptions = JourneyOptions(), clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -49,7 +50,8 @@ public actor JourneySession {
         self.clock = clock
     }
 
-    /// Where the walk stands, now and whenever that changes; as many may listen as like. A listener that is slow misses nothing.
+    /// Returns a stream of the current state and all later states. Any number of listeners is allowed. A slow listener misses no
+    /// state.
     public func states() -> AsyncStream<State> {
         let (stream, listener) = AsyncStream<State>.makeStream()
         listenerCount += 1
@@ -66,9 +68,10 @@ public actor JourneySession {
 
     deinit { for listener in listeners.values { listener.finish() } }
 
-    /// Begins, or begins anew: what stood before is forgotten.
-    /// - Returns: where the walk stands then.
-    /// - Throws: ``JourneyError/Code/busy`` while the server is being asked; otherwise as ``Journey/start(_:options:)-(AuthenticationIndex,_)``.
+    /// Starts or restarts the run. The previous state is discarded.
+    /// - Returns: The new state.
+    /// - Throws: ``JourneyError/Code/busy`` while a request is in progress; the errors of
+    ///   ``Journey/start(_:options:)-(AuthenticationIndex,_)``.
     @discardableResult
     public func start(_ index: AuthenticationIndex) async throws -> State {
         try claim()
@@ -76,13 +79,13 @@ public actor JourneySession {
         return try await ask(for: nil) { try await $0.start(index, options: $1) }
     }
 
-    /// Begins with the journey called `name`, or the profile's authentication service.
+    /// Starts the journey with the given name; nil for the profile's authentication service.
     @discardableResult
     public func start(_ name: String? = nil) async throws -> State {
         try await start(.service(name ?? journeys.profile.authenticationService))
     }
 
-    /// Goes on with a journey that was suspended, at the link that its e-mail has.
+    /// Continues a suspended journey with the link from its email.
     @discardableResult
     public func resume(_ link: String) async throws -> State {
         try claim()
@@ -90,16 +93,15 @@ public actor JourneySession {
         return try await ask(for: nil) { try await $0.resume(link, options: $1) }
     }
 
-    /// Sends the step that the walk stands at, filled in.
-    /// - Throws: ``JourneyError/Code/staleStep``, ``JourneyError/Code/busy``; otherwise as ``Journey/next(_:of:options:)``.
+    /// Sends the current step, after it was filled in.
+    /// - Throws: ``JourneyError/Code/staleStep``, ``JourneyError/Code/busy``; the errors of ``Journey/next(_:of:options:)``.
     @discardableResult
     public func next(_ step: JourneyStep) async throws -> State {
         try check(step)
         return try await ask(for: step) { [index] in try await $0.next(step, of: index, options: $1) }
     }
 
-    /// Sends the step that the walk stands at when the person has come back from elsewhere; see
-    /// ``Journey/next(_:returnedTo:of:options:)``.
+    /// Sends the current step when the user has returned from another site; see ``Journey/next(_:returnedTo:of:options:)``.
     @discardableResult
     public func next(_ step: JourneyStep, returnedTo address: String) async throws -> State {
         try check(step)
@@ -108,11 +110,12 @@ public actor JourneySession {
         }
     }
 
-    /// Waits as long as the step says and sends it, again and again, until the server asks for something else. While it waits the walk
-    /// stands at the step, so that another answer to it can be sent: then this returns with where the walk stands. After a failure it
-    /// may be called again, and goes on as before.
-    /// - Parameter longest: more than this is not waited at once, whatever the server says.
-    /// - Throws: as ``next(_:)``; also `CancellationError`, when the task is cancelled; the walk stands at the step then.
+    /// Waits for the time that the step requests and sends the step, until the server sends a step that requests no wait. During
+    /// the wait, the step stays current, so another answer to it can be sent; this method then returns the new state. It may be
+    /// called again after a failure, and then continues.
+    /// - Parameter longest: The maximum time of each wait, even when the server requests more.
+    /// - Throws: The errors of ``next(_:)``; `CancellationError` when the task is canceled during a wait, and then the step stays
+    ///   current.
     @discardableResult
     public func wait(longest: Duration = .seconds(60)) async throws -> State {
         while let step = state.open, let milliseconds = step.waitMilliseconds {
@@ -152,7 +155,8 @@ public actor JourneySession {
         return state
     }
 
-    /// Whether the server has said that the journey is over. After anything else the same step may still count.
+    /// Returns true when the error means that the server has ended the journey. After other errors, the same step may still be
+    /// valid.
     private static func isEnd(_ error: any Error) -> Bool {
         guard let error = error as? JourneyError else { return false }
         return switch error.code {
@@ -163,7 +167,7 @@ public actor JourneySession {
 }
 
 extension JourneySession.State {
-    /// The step that can be sent; nil when there is none.
+    /// The step that can be sent; nil when the state has none.
     fileprivate var open: JourneyStep? {
         switch self {
         case .step(let step), .stalled(let step, _): step

@@ -1,26 +1,27 @@
 public import SignetCore
 
-/// Where a journey stands after an answer of the server.
+/// The state of a journey after a response of the server.
 public enum JourneyState: Sendable, Hashable {
-    /// The server asks, tells, or wants to be asked again later.
+    /// The server requests input, shows a message, or asks the client to wait.
     case step(JourneyStep)
-    /// The person is logged in.
+    /// The user is logged in.
     case loggedIn(SSOToken)
-    /// The journey came to its good end without a new session: none was asked for, or the journey makes none. A session that there
-    /// was before is untouched.
+    /// The journey succeeded without a new session, because none was requested or the journey creates none. An existing session
+    /// stays unchanged.
     case passed(JourneyCompletion)
 }
 
-/// The end of a journey that makes no session.
+/// The result of a journey that creates no session.
 public struct JourneyCompletion: Sendable, Hashable {
-    /// Where the server would send a browser.
+    /// The address to which the server would redirect a browser.
     public let successURL: String?
-    /// The realm, with a slash in front.
+    /// The realm, with a leading slash.
     public let realm: String?
 }
 
 extension JourneyState {
-    /// What a successful answer means (protocol/journey.md section 2.3): a step, a session, or the end without one.
+    /// Reads a successful response (protocol/journey.md section 2.3): a step, a session, or the end of a journey without a
+    /// session.
     /// - Throws: ``JourneyError/Code/serverMisbehaved``.
     init(_ body: [UInt8], status: Int) throws(JourneyError) {
         guard let json = try? JSON.value(of: body), let members = json.object else {

@@ -1,38 +1,38 @@
 public import SignetCore
 public import SignetNetwork
 
-/// What a policy asks for before it lets somebody at a resource: a transaction to confirm, a journey to walk
-/// (protocol/journey.md sections 1.4 and 5.7).
+/// The advice of a policy: the additional authentication that it requires before it allows access to a resource, which is a
+/// transaction to confirm or a journey to complete (protocol/journey.md sections 1.4 and 5.7).
 ///
 ///     let response = try await transport.send(request)
 ///     if let advice = PolicyAdvice(response) {
 ///         let state = try await journeys.start(.advice(advice), options: options)
-///         // walk it, then repeat the request once, to advice.address(confirming: request.url)
+///         // complete the journey, then repeat the request once, to advice.address(confirming: request.url)
 ///     }
 public struct PolicyAdvice: Sendable, Hashable {
-    /// One thing that is asked for.
+    /// One requirement of the advice.
     public struct Attribute: Sendable, Hashable {
-        /// What kind, for example `TransactionConditionAdvice`.
+        /// The kind of requirement, for example `TransactionConditionAdvice`.
         public let name: String
-        /// Which, for example a transaction's id, or `/alpha:StepUp`.
+        /// The values, for example the ID of a transaction, or `/alpha:StepUp`.
         public let values: [String]
 
-        /// A thing as given.
+        /// Creates a requirement.
         public init(name: String, values: [String]) {
             self.name = name
             self.values = values
         }
     }
 
-    /// Everything that is asked for; not empty.
+    /// The requirements of the advice; not empty.
     public let attributes: [Attribute]
 
-    /// A transaction must be confirmed.
+    /// The kind of requirement for a transaction that must be confirmed.
     public static let transaction = "TransactionConditionAdvice"
-    /// A journey must be walked.
+    /// The kind of requirement for a journey that must be completed.
     public static let service = "AuthenticateToServiceConditionAdvice"
 
-    /// One thing that is asked for.
+    /// Creates advice with one requirement.
     public init(_ name: String, _ value: String) {
         attributes = [Attribute(name: name, values: [value])]
     }
@@ -43,18 +43,18 @@ public struct PolicyAdvice: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    /// The transaction that is to be confirmed, if it is one.
+    /// The ID of the transaction that must be confirmed; nil for other advice.
     public var transactionID: String? { attributes.first { $0.name == Self.transaction }?.values.first }
 
-    /// The address to repeat a request at once the journey is walked: with the transaction's id as `_txid` behind the parameters
-    /// that are there; as it is for advice of any other kind.
+    /// Returns the address for repeating a request after the journey is completed. For a transaction, this adds its ID as `_txid`
+    /// after the existing query parameters. For other advice, the address stays unchanged.
     public func address(confirming address: String) -> String {
         transactionID.map { FormCoding.address(address, adding: [("_txid", $0)]) } ?? address
     }
 
-    // MARK: What it looks like
+    // MARK: Formats
 
-    /// As the authenticate endpoint takes it.
+    /// The advice in the XML form that the authenticate endpoint accepts.
     public var xml: String {
         let pairs = attributes.map { attribute in
             let values = attribute.values.map { "<Value>\(Self.escaped($0))</Value>" }.joined()
@@ -63,8 +63,8 @@ public struct PolicyAdvice: Sendable, Hashable {
         return "<Advices>\(pairs.joined())</Advices>"
     }
 
-    /// The advice in a response that refuses a request: in the address it redirects to, in its challenge, or in its body. Nil when
-    /// it has none.
+    /// Reads the advice from a response that denies a request: from the address of its redirect, from its challenge, or from its
+    /// body. Nil when the response contains no advice.
     public init?(_ response: HTTPResponse) {
         let challenge = response.headers.all("WWW-Authenticate").lazy.compactMap { PolicyAdvice(challenge: $0) }.first
         let found: PolicyAdvice? =
@@ -78,7 +78,8 @@ public struct PolicyAdvice: Sendable, Hashable {
         self = advice
     }
 
-    /// The advice in the address of a log-in page: `authIndexType=composite_advice`, with the advice as XML, plain or in base64url.
+    /// Reads the advice from the address of a login page: `authIndexType=composite_advice`, with the advice as XML, plain or
+    /// base64url-encoded.
     public init?(redirect address: String) {
         let parameters = FormCoding.query(of: address)
         guard parameters["authIndexType"] == "composite_advice", let value = parameters["authIndexValue"] else { return nil }
@@ -87,7 +88,7 @@ public struct PolicyAdvice: Sendable, Hashable {
         self = advice
     }
 
-    /// The advice in a `WWW-Authenticate` field: `SSOADVICE realm="/",advices="<base64 of JSON>"`.
+    /// Reads the advice from a `WWW-Authenticate` field: `SSOADVICE realm="/",advices="<base64 of JSON>"`.
     public init?(challenge: String) {
         guard challenge.trimmingWhitespace().lowercased().hasPrefix("ssoadvice"),
             let start = challenge.firstRange(of: "advices=\"")?.upperBound,
@@ -97,8 +98,8 @@ public struct PolicyAdvice: Sendable, Hashable {
         self = advice
     }
 
-    /// The advice in the answer of a policy evaluation: an object with `advices`, or an array of such objects, of which the first
-    /// that has any counts.
+    /// Reads the advice from the response of a policy evaluation: an object with `advices`, or the first such object of an array
+    /// that contains advice.
     public init?(evaluation: JSONValue) {
         let results = evaluation.array ?? [evaluation]
         guard let advice = results.lazy.compactMap({ $0["advices"].flatMap { PolicyAdvice(advices: $0) } }).first else {
@@ -115,8 +116,8 @@ public struct PolicyAdvice: Sendable, Hashable {
             })
     }
 
-    /// Reads what ``xml`` writes, with white space and attributes as another server may write them. It is no reader of XML at
-    /// large: what it does not know is no advice.
+    /// Reads the format of ``xml``, including the white space and the XML attributes that other servers may add. This isn't a
+    /// general XML parser. Nil when the text contains no advice in this format.
     public init?(xml: String) {
         var attributes: [Attribute] = []
         for pair in xml.pieces(between: "<AttributeValuePair>", "</AttributeValuePair>") {
@@ -139,7 +140,7 @@ public struct PolicyAdvice: Sendable, Hashable {
 }
 
 extension StringProtocol where SubSequence == Substring {
-    /// What stands between two marks, each time they occur.
+    /// Returns the texts between each pair of the two markers.
     fileprivate func pieces(between start: String, _ end: String) -> [Substring] {
         var pieces: [Substring] = []
         var rest = self[startIndex...]

@@ -2,16 +2,18 @@ public import SignetCore
 public import SignetNetwork
 
 extension ServerProfile {
-    /// The profile with the addresses that the OpenID provider gives of itself (OpenID Connect Discovery 1.0). An override of the
-    /// profile goes before what is discovered; authenticate and session are not the provider's to say and stay as they are.
+    /// Returns the profile with the addresses from the OpenID provider's discovery document (OpenID Connect Discovery 1.0). An
+    /// override of the profile takes precedence over a discovered address. The addresses of authenticate and session aren't part
+    /// of the document and stay unchanged.
     ///
-    /// Of the two addresses for logging out that Ping's providers have, `end_session_endpoint` is taken; the other is
-    /// ``providerEndSession``. Where a profile is used without this, only what is missing is asked for, when it is needed.
+    /// The providers of Ping have two logout addresses. This method uses `end_session_endpoint`; the other address is
+    /// ``providerEndSession``. A profile that is used without this method requests the document when it needs a missing address.
     /// - Parameters:
-    ///   - url: where the document is; nil asks ``ServerEndpoint/discovery``.
-    ///   - transport: what the request goes through.
-    ///   - interceptors: see the request before it is sent; they are told `WELL_KNOWN`.
-    /// - Throws: ``ProfileError`` with a key such as `discovery.token_endpoint`, which says whether to try again; `TransportError`.
+    ///   - url: The address of the document; nil for ``ServerEndpoint/discovery``.
+    ///   - transport: The transport that sends the request.
+    ///   - interceptors: The interceptors that see the request before it is sent. The action is `WELL_KNOWN`.
+    /// - Throws: ``ProfileError`` with a key such as `discovery.token_endpoint`, which also states whether a retry may succeed;
+    ///   `TransportError`.
     public func discovering(
         at url: String? = nil, over transport: any HTTPTransport, interceptors: [any RequestInterceptor] = []
     ) async throws -> ServerProfile {
@@ -19,15 +21,16 @@ extension ServerProfile {
         return try completed(by: await described(at: url, RequestPipeline(transport, interceptors: interceptors)))
     }
 
-    /// A profile of which only the discovery document's address is known. The issuer of an AM says where the server is and which
-    /// realm it speaks for: `https://am.example.com/am/oauth2/realms/root/realms/alpha`.
+    /// Returns a profile that is created from a discovery document alone. The issuer of an AM contains the server's address and
+    /// the realm: `https://am.example.com/am/oauth2/realms/root/realms/alpha`.
     /// - Parameters:
-    ///   - url: The address of the server.
-    ///   - transport: How servers are reached.
-    ///   - policy: Which addresses are acceptable.
-    ///   - configure: changes what has a default. It is called twice: its pins and timeout hold for the document too.
-    /// - Throws: ``ProfileError``; its key is `url` when the issuer is not that of an AM: give the server's address then, and use
-    ///   ``discovering(at:over:interceptors:)``. `TransportError`.
+    ///   - url: The address of the discovery document.
+    ///   - transport: The transport that sends the request.
+    ///   - policy: The policy that decides which addresses are allowed.
+    ///   - configure: A closure that changes the properties with defaults. It is called twice, because its pins and timeout also
+    ///     apply to the request for the document.
+    /// - Throws: ``ProfileError``. Its key is `url` when the issuer isn't that of an AM; in that case, create a profile with the
+    ///   server's address and use ``discovering(at:over:interceptors:)``. `TransportError`.
     public static func discovered(
         at url: String, over transport: any HTTPTransport, policy: EndpointPolicy = .secure,
         configure: (inout Self) -> Void = { _ in }
@@ -62,13 +65,14 @@ extension ServerProfile {
     }
 }
 
-/// What an OpenID provider says of itself (OpenID Connect Discovery 1.0): the one reading of it, for profiles and for tokens.
+/// The discovery document of an OpenID provider (OpenID Connect Discovery 1.0). Profiles and tokens both use this type to read
+/// it.
 struct ProviderDescription: Sendable, Hashable {
     let issuer: String
     let addresses: [ServerEndpoint: String]
-    /// Where Ping's own session ends without a browser.
+    /// The address at which a session of a Ping provider ends without a browser.
     let providerEndSession: String?
-    /// Whether it says who it is in each answer of its authorization endpoint (RFC 9207).
+    /// True when the provider sends its issuer in each authorization response (RFC 9207).
     let namesIssuer: Bool
 
     private static let required: [(ServerEndpoint, String)] = [
@@ -79,8 +83,8 @@ struct ProviderDescription: Sendable, Hashable {
         (.jwks, "jwks_uri"), (.deviceCode, "device_authorization_endpoint"),
     ]
 
-    /// Asks for it.
-    /// - Throws: ``ProfileError``, `TransportError`, what an interceptor throws.
+    /// Requests and reads the document.
+    /// - Throws: ``ProfileError``, `TransportError`, the errors of interceptors.
     init(
         at url: String, _ pipeline: RequestPipeline, timeout: Duration, pins: Set<PublicKeyPin>, policy: EndpointPolicy,
         clock: any WallClock = SystemWallClock()
@@ -99,8 +103,8 @@ struct ProviderDescription: Sendable, Hashable {
 
     private init(_ members: [String: JSONValue], from url: String, policy: EndpointPolicy) throws(ProfileError) {
         guard let named = try Self.address(members, "issuer", policy) else { throw ProfileError("discovery.issuer", .missing) }
-        // The standard wants the issuer to be the document's own address without its end. AM's differ in the path, so what is
-        // compared is who is speaking.
+        // The specification requires the issuer to be the document's address without its suffix. The paths of AM differ, so only
+        // the origins are compared.
         guard let issuer = try? Endpoint(unchecked: named), let source = try? Endpoint(unchecked: url),
             issuer.hasSameOrigin(as: source)
         else {
@@ -135,7 +139,7 @@ struct ProviderDescription: Sendable, Hashable {
 }
 
 extension String {
-    /// Where `text` is, looked for behind the first `mark`.
+    /// Returns the range of `text` after the first `mark`.
     fileprivate func range(of text: String, after mark: String) -> Range<String.Index>? {
         guard let start = firstRange(of: mark)?.upperBound else { return nil }
         return self[start...].firstRange(of: text)

@@ -1,46 +1,46 @@
 public import SignetCore
 
-/// Why a profile cannot be used: the setting, and what is wrong with its value. The value itself is not repeated, unless it is a
-/// name that cannot be a secret.
+/// The error for a profile that can't be used: the setting, and the fault of its value. It contains the value only when the value
+/// is a name that can't be a secret.
 public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with a value.
+    /// The fault of a value.
     public enum Fault: Sendable, Hashable {
-        /// It is not there, and nothing can be done without it.
+        /// A required setting is missing.
         case missing
-        /// There is nothing in it.
+        /// The value is empty.
         case empty
-        /// There is no such setting; perhaps the name is misspelt.
+        /// The setting is unknown. Its name may be misspelled.
         case unknown
-        /// It is of another kind than it should be; what it should be, in words.
+        /// The value has the wrong type. The text describes the expected type.
         case type(expected: String)
-        /// It is of the right kind and cannot be; why not, in words.
+        /// The value has the right type but isn't allowed. The text states the reason.
         case value(String)
-        /// It is no address that a password may be sent to.
+        /// The address is invalid, or may not receive a password.
         case address(EndpointError)
-        /// The document as a whole cannot be read; why not, in words.
+        /// The document can't be read. The text states the reason.
         case unreadable(String)
-        /// The server did not give the document.
+        /// The server didn't return the discovery document.
         case refused(OAuthError)
     }
 
-    /// The setting, as it is written in a document: `url`, `endpoints.authorize`. Empty for the document itself.
+    /// The name of the setting as in a document: `url`, `endpoints.authorize`. Empty for the document itself.
     public let key: String
-    /// What is wrong.
+    /// The kind of error.
     public let fault: Fault
-    /// Where it stands, for a document with lines that somebody wrote; nil for others.
+    /// The position of the setting in a text document; nil for other sources.
     public let place: SourcePosition?
 
-    /// Whether the same may succeed later without anybody doing anything: only where a server was asked.
+    /// True when the same call may succeed later without a change. Only the errors of a server can be retryable.
     public var isRetryable: Bool {
         if case .refused(let error) = fault { error.isRetryable } else { false }
     }
 
-    /// How long the server asks to wait before it is asked again, if it does.
+    /// The time that the server asks the client to wait before the next request; nil when the server doesn't state one.
     public var retryAfter: Duration? {
         if case .refused(let error) = fault { error.retryAfter } else { nil }
     }
 
-    /// Both, in words.
+    /// The description of the key and the fault.
     public var description: String {
         let words =
             switch fault {

@@ -1,7 +1,7 @@
 public import SignetCore
 import SignetNetwork
 
-/// The settings of a profile by name: what can stand in a document and in the environment.
+/// The names of the settings in a document and in the environment.
 enum ProfileSetting: String, CaseIterable {
     case url
     case realm
@@ -22,7 +22,7 @@ enum ProfileSetting: String, CaseIterable {
     case clientSignOutRedirectURI = "client.signOutRedirectUri"
     case clientParameters = "client.parameters"
 
-    /// In an environment: `cookieName` is `COOKIE_NAME`.
+    /// Returns the name for the environment: `COOKIE_NAME` for `cookieName`.
     static func variable(_ key: String) -> String {
         var name = ""
         for character in key {
@@ -37,13 +37,13 @@ enum ProfileSetting: String, CaseIterable {
     }
 }
 
-/// Settings as somebody wrote them: by the keys of a document, `url` or `endpoints.authorize`.
+/// Settings from a document or the environment, by the keys of a document: `url` or `endpoints.authorize`.
 struct ProfileSettings {
     private let value: (_ key: String) -> JSONValue?
 
     init(_ value: @escaping (_ key: String) -> JSONValue?) { self.value = value }
 
-    /// A profile of these settings.
+    /// Returns the profile with these settings.
     func profile(policy: EndpointPolicy) throws(ProfileError) -> ServerProfile {
         guard let url = try text(.url) else { throw ProfileError("url", .missing) }
         var endpoints: EndpointOverrides = [:]
@@ -66,7 +66,7 @@ struct ProfileSettings {
         return profile
     }
 
-    /// The client; nil when nothing of it is named.
+    /// Returns the client; nil when no setting of the client is present.
     private func client() throws(ProfileError) -> OAuthClient? {
         let (id, redirectURI, scopes) = (try text(.clientID), try text(.clientRedirectURI), try list(.clientScopes))
         let (signOut, parameters) = (try text(.clientSignOutRedirectURI), try texts(.clientParameters))
@@ -96,7 +96,7 @@ struct ProfileSettings {
         }
     }
 
-    /// An object of texts; or, where there are only texts, one that is written as a query is.
+    /// Reads an object of strings. A string value is read as a URL query, for sources that support only strings.
     private func texts(_ setting: ProfileSetting) throws(ProfileError) -> [String: String]? {
         switch value(setting.rawValue) {
         case nil, .null?: return nil
@@ -106,7 +106,7 @@ struct ProfileSettings {
         case .string(let query)?:
             let pairs = query.split(separator: "&", omittingEmptySubsequences: false)
             let texts = FormCoding.decode(query)
-            // Each pair has a name of its own, and an equals sign.
+            // Each pair must have a unique name and an equals sign.
             if texts.count == pairs.count, pairs.allSatisfy({ $0.contains("=") && $0.first != "=" }) { return texts }
         default: break
         }
@@ -135,7 +135,7 @@ struct ProfileSettings {
         return choice
     }
 
-    /// Seconds, as a number or as a text that spells one.
+    /// Reads a number of seconds, from a number or a string.
     private func duration(_ setting: ProfileSetting) throws(ProfileError) -> Duration? {
         let seconds: Double?
         switch value(setting.rawValue) {
@@ -151,7 +151,7 @@ struct ProfileSettings {
         return .seconds(seconds)
     }
 
-    /// An array of texts, or one text with spaces or commas between.
+    /// Reads an array of strings, or one string with spaces or commas as separators.
     private func list(_ setting: ProfileSetting) throws(ProfileError) -> [String]? {
         switch value(setting.rawValue) {
         case nil, .null?: return nil
@@ -167,12 +167,12 @@ struct ProfileSettings {
 }
 
 extension ServerProfile {
-    /// A profile from a JSON document, for example
+    /// Creates a profile from a JSON document, for example
     ///
     ///     {"url": "https://am.example.com/am", "realm": "alpha", "timeout": 30, "endpoints": {"authorize": "custom/authorize"}}
     ///
-    /// The members are named as the properties are; `timeout` and `refreshThreshold` are seconds, `pins` is an array or a text. A
-    /// member that there is not is refused, so that a misspelt one does not go unnoticed.
+    /// The members have the names of the properties. `timeout` and `refreshThreshold` are in seconds. `pins` is an array or a
+    /// string. An unknown member is an error, so that misspelled names are reported.
     /// - Throws: ``ProfileError``.
     public init(json bytes: some Sequence<UInt8>, policy: EndpointPolicy = .secure) throws(ProfileError) {
         let document: JSONValue
@@ -184,14 +184,15 @@ extension ServerProfile {
         try self.init(document: document, policy: policy)
     }
 
-    /// A profile from a document that is read already, from YAML or out of another document; see ``init(json:policy:)``.
+    /// Creates a profile from a document that is already parsed, for example from YAML or from a part of another document; see
+    /// ``init(json:policy:)``.
     /// - Throws: ``ProfileError``.
     public init(document: JSONValue, policy: EndpointPolicy = .secure) throws(ProfileError) {
         guard let members = document.object else { throw ProfileError("", .unreadable("is no object")) }
         for name in members.keys.sorted() where name != "endpoints" && name != "client" {
             guard ProfileSetting(rawValue: name) != nil, !name.contains(".") else { throw ProfileError(name, .unknown) }
         }
-        // The keys of what is inside another object have its name in front.
+        // The key of a nested member has the name of its object as a prefix.
         var inner: [String: JSONValue] = [:]
         for group in ["client", "endpoints"] {
             let value = members[group] ?? .null
@@ -208,15 +209,16 @@ extension ServerProfile {
         }.profile(policy: policy)
     }
 
-    /// A profile from environment variables: `SIGNET_URL`, `SIGNET_REALM`, `SIGNET_COOKIE_NAME`, `SIGNET_TIMEOUT`, `SIGNET_PINS`,
-    /// `SIGNET_ENDPOINTS_AUTHORIZE`, `SIGNET_CLIENT_ID` and so on, each the name of a property in upper case. Lists have spaces or
-    /// commas between, `SIGNET_CLIENT_PARAMETERS` is written as a query: `acr_values=push&prompt=login`. A variable that is empty is
-    /// not set; one that there is not may be another program's, and is passed over.
+    /// Creates a profile from environment variables: `SIGNET_URL`, `SIGNET_REALM`, `SIGNET_COOKIE_NAME`, `SIGNET_TIMEOUT`,
+    /// `SIGNET_PINS`, `SIGNET_ENDPOINTS_AUTHORIZE`, `SIGNET_CLIENT_ID` and so on. Each variable has the name of a property in
+    /// upper case. Lists have spaces or commas as separators. `SIGNET_CLIENT_PARAMETERS` is a URL query:
+    /// `acr_values=push&prompt=login`. An empty variable counts as unset. Unknown variables are ignored, because they may belong
+    /// to another program.
     /// - Parameters:
-    ///   - environment: the variables by name.
-    ///   - prefix: what they begin with.
-    ///   - policy: which addresses a password may be sent to.
-    /// - Throws: ``ProfileError``, whose key is that of the document, `cookieName` for `SIGNET_COOKIE_NAME`.
+    ///   - environment: The variables by name.
+    ///   - prefix: The prefix of the variable names.
+    ///   - policy: The policy that decides which addresses may receive a password.
+    /// - Throws: ``ProfileError``, whose key is that of a document: `cookieName` for `SIGNET_COOKIE_NAME`.
     public init(
         environment: [String: String], prefix: String = "SIGNET_", policy: EndpointPolicy = .secure
     ) throws(ProfileError) {

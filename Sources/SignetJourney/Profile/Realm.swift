@@ -1,17 +1,17 @@
 import SignetCore
 
-/// A realm of a server, however a person or an SDK writes it.
+/// A realm of a server, in any notation that users and SDKs write.
 ///
-/// `alpha`, `/alpha`, `root/alpha`, `root/realms/alpha` and `realms/root/realms/alpha` are one realm; `""`, `/` and `root` are the
-/// top one. Upper and lower case are kept. Prints as AM does: `/`, `/alpha`, `/alpha/beta`.
+/// `alpha`, `/alpha`, `root/alpha`, `root/realms/alpha` and `realms/root/realms/alpha` are the same realm. `""`, `/` and `root`
+/// are the top-level realm. Names are case-sensitive. The description has AM's notation: `/`, `/alpha`, `/alpha/beta`.
 public struct Realm: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// The names on the way down from the top realm, which itself has none.
+    /// The names on the path from the top-level realm, which itself has no name.
     public let names: [String]
 
-    /// The top realm.
+    /// The top-level realm.
     public static let root = Realm("")
 
-    /// Reads a realm in any of the forms.
+    /// Creates a realm from any notation.
     public init(_ text: String) {
         var parts = text.split(separator: "/").map { $0.trimmingWhitespace() }.filter { !$0.isEmpty }
         if Self.isMarked(parts[...]) { parts = Self.unmarked(parts[...]) }
@@ -19,12 +19,13 @@ public struct Realm: Sendable, Hashable, CustomStringConvertible, ExpressibleByS
         names = Self.isMarked(parts[...]) ? Self.unmarked(parts[...]) : parts
     }
 
-    /// Reads a realm in any of the forms.
+    /// Creates a realm from any notation.
     public init(stringLiteral text: String) {
         self.init(text)
     }
 
-    /// Whether every name has `realms` in front, as in a path. A realm that is called `realms` itself is written `root/realms`.
+    /// Returns true when `realms` precedes every name, as in the path of an address. A realm that is itself named `realms` must
+    /// be written `root/realms`.
     private static func isMarked(_ parts: ArraySlice<String>) -> Bool {
         !parts.isEmpty && parts.count.isMultiple(of: 2)
             && stride(from: parts.startIndex, to: parts.endIndex, by: 2).allSatisfy { parts[$0] == "realms" }
@@ -34,11 +35,11 @@ public struct Realm: Sendable, Hashable, CustomStringConvertible, ExpressibleByS
         stride(from: parts.startIndex + 1, to: parts.endIndex, by: 2).map { parts[$0] }
     }
 
-    /// With a slash in front of every name.
+    /// The names, each with a leading slash; `/` for the top-level realm.
     public var description: String { names.isEmpty ? "/" : names.map { "/\($0)" }.joined() }
 
-    /// The part of an address that names the realm, in one of the forms that servers take. There is no slash at either end; it may
-    /// be empty.
+    /// Returns the part of an address that names the realm, in one of the forms that servers accept. It has no slash at either
+    /// end, and may be empty.
     public func path(_ form: PathForm = .full) -> String {
         let names = names.map { $0.percentEncoded() }
         return switch form {
@@ -48,13 +49,13 @@ public struct Realm: Sendable, Hashable, CustomStringConvertible, ExpressibleByS
         }
     }
 
-    /// How an address names a realm (protocol/journey.md section 1.2).
+    /// The form of a realm in an address (protocol/journey.md section 1.2).
     public enum PathForm: String, Sendable, CaseIterable {
-        /// `realms/root/realms/alpha`: every server's form, for any depth. The default.
+        /// `realms/root/realms/alpha`: The form that all servers accept, for any depth. The default.
         case full
-        /// `realms/alpha`: the first name is one that the server knows without its parent, as Advanced Identity Cloud does.
+        /// `realms/alpha`: The server knows the first name without its parent, as in Advanced Identity Cloud.
         case alias
-        /// `alpha`: the form before there was `realms`, which discovery documents of Advanced Identity Cloud still show.
+        /// `alpha`: The older form without `realms`, which discovery documents of Advanced Identity Cloud still contain.
         case legacy
     }
 }

@@ -1,31 +1,31 @@
 import SignetCore
 
-/// What a client asks a server for, each under an address of its own (protocol/journey.md section 1.1).
+/// The endpoints of a server. Each of them has its own address (protocol/journey.md section 1.1).
 public enum ServerEndpoint: String, Sendable, CaseIterable {
-    /// Journeys are walked here.
+    /// The endpoint that runs journeys.
     case authenticate
-    /// Sessions are looked at and ended here.
+    /// The endpoint that inspects and ends sessions.
     case session
-    /// OAuth 2.0 authorization.
+    /// The authorization endpoint of OAuth 2.0.
     case authorize
-    /// OAuth 2.0 tokens.
+    /// The token endpoint of OAuth 2.0.
     case token
-    /// OAuth 2.0 tokens are revoked here.
+    /// The revocation endpoint of OAuth 2.0.
     case revoke
-    /// The claims of who is logged in.
+    /// The endpoint with the claims about the user.
     case userInfo
-    /// A log-out by id token.
+    /// The logout endpoint, which identifies the session by an ID token.
     case endSession
-    /// The keys that id tokens are signed with.
+    /// The endpoint with the keys that sign ID tokens.
     case jwks
-    /// Codes for devices without a browser (RFC 8628).
+    /// The endpoint with the codes for devices without a browser (RFC 8628).
     case deviceCode
-    /// What the server says of itself as an OpenID provider.
+    /// The endpoint with the OpenID discovery document of the server.
     case discovery
-    /// The devices and settings of users are below this one.
+    /// The endpoint under which the devices and settings of users are found.
     case users
 
-    /// The address below the server's, for a realm that is written as `realm`.
+    /// Returns the address relative to the server's address, for the realm path `realm`.
     func path(realm: String) -> String {
         let realm = realm.isEmpty ? "" : "/\(realm)"
         return switch self {
@@ -44,32 +44,32 @@ public enum ServerEndpoint: String, Sendable, CaseIterable {
     }
 }
 
-/// Addresses that differ from the usual ones. The rule is that of links (RFC 3986 section 5.2), with the server's address read as
-/// a directory:
+/// Addresses that replace the default addresses. They are resolved like links (RFC 3986 section 5.2), with the server's address
+/// as a directory:
 ///
-/// | written | is | with the server `https://am.example.com/am` |
+/// | override | meaning | with the server `https://am.example.com/am` |
 /// | --- | --- | --- |
 /// | `https://login.example.com/x` | absolute | `https://login.example.com/x` |
-/// | `/x` | from the server's root | `https://am.example.com/x` |
-/// | `x`, `custom/x` | below the server's address | `https://am.example.com/am/x` |
+/// | `/x` | relative to the server's root | `https://am.example.com/x` |
+/// | `x`, `custom/x` | relative to the server's address | `https://am.example.com/am/x` |
 ///
-/// This is the JavaScript SDK's rule. The mobile SDKs put what begins with a slash below the server's address; `FROptions` of the
-/// FRAuth module does so too.
+/// The JavaScript SDK resolves addresses in this way. The mobile SDKs append an address with a leading slash to the server's
+/// address, and so does `FROptions` of the FRAuth module.
 public struct EndpointOverrides: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     private(set) var texts: [ServerEndpoint: String]
 
-    /// The overrides as listed; the last of several for one endpoint counts.
+    /// Creates the overrides. For duplicate endpoints, the last one takes precedence.
     public init(dictionaryLiteral elements: (ServerEndpoint, String)...) {
         texts = Dictionary(elements, uniquingKeysWith: { $1 })
     }
 
-    /// The override as written; nil leaves the usual address.
+    /// The override as it was written; nil for the default address.
     public subscript(endpoint: ServerEndpoint) -> String? {
         get { texts[endpoint] }
         set { texts[endpoint] = newValue }
     }
 
-    /// The addresses, each checked.
+    /// Returns the resolved and checked addresses.
     /// - Throws: ``ProfileError`` that names the endpoint.
     func addresses(below base: Endpoint, policy: EndpointPolicy) throws(ProfileError) -> [ServerEndpoint: String] {
         var addresses: [ServerEndpoint: String] = [:]
@@ -92,7 +92,8 @@ public struct EndpointOverrides: Sendable, Hashable, ExpressibleByDictionaryLite
     }
 
     private static func resolve(_ text: String, below base: Endpoint) -> String {
-        // What has a scheme is absolute; one that is no web address is refused as such, and not taken for a path.
+        // A text with a scheme is absolute. With a scheme other than http or https, it is then rejected as an address and isn't
+        // read as a path.
         let scheme = text.prefix { $0 != ":" && $0 != "/" && $0 != "?" }
         if scheme.count < text.count, text.dropFirst(scheme.count).hasPrefix(":") { return text }
         if text.hasPrefix("//") { return "\(base.scheme):\(text)" }
@@ -101,13 +102,13 @@ public struct EndpointOverrides: Sendable, Hashable, ExpressibleByDictionaryLite
 }
 
 extension Endpoint {
-    /// Scheme, host and, if it is not the usual one, port.
+    /// The scheme, the host, and the port when it isn't the scheme's default.
     package var origin: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return "\(scheme)://\(name)" + (port == (scheme == "https" ? 443 : 80) ? "" : ":\(port)")
     }
 
-    /// The address in one way of writing it: the origin, and the path as it is.
+    /// The normalized address: the origin, and the path without trailing slashes.
     package var place: String {
         let behind = url.drop { $0 != ":" }.dropFirst(3)
         let path = behind.drop { $0 != "/" && $0 != "?" }

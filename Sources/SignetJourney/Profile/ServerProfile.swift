@@ -1,8 +1,8 @@
 public import SignetCore
 public import SignetNetwork
 
-/// Which server, which realm on it, and how to talk to it: one value that configures journeys, sessions and tokens alike. Several
-/// profiles, of several servers, live side by side.
+/// The address, realm and settings of a server, which configure journeys, sessions and tokens. An app may use several profiles of
+/// several servers at the same time.
 ///
 ///     let profile = try ServerProfile(url: "https://am.example.com/am", realm: "alpha") {
 ///         $0.cookieName = "46b42b4229cd7a3"
@@ -10,73 +10,76 @@ public import SignetNetwork
 ///     }
 ///     let app = try IdentityClient(profile, account: "com.example.app")
 ///
-/// A profile can also be read from JSON (``init(json:policy:)``), with the module SignetYAML from YAML, from the environment
-/// (``init(environment:prefix:policy:)``), and completed by what an OpenID provider says of itself (``discovering(at:over:interceptors:)``).
+/// A profile can also be read from JSON (``init(json:policy:)``), from YAML with the module SignetYAML, and from the environment
+/// (``init(environment:prefix:policy:)``). The discovery document of an OpenID provider can complete it
+/// (``discovering(at:over:interceptors:)``).
 public struct ServerProfile: Sendable, Hashable {
-    /// The server's address up to its deployment path, without a slash at the end: `https://am.example.com/am`.
+    /// The server's address up to its deployment path, without a trailing slash: `https://am.example.com/am`.
     public let url: Endpoint
     /// The realm.
     public let realm: Realm
-    /// How addresses name the realm.
+    /// The form of the realm in addresses.
     public let realmForm: Realm.PathForm
-    /// Which addresses may be used; every override has passed it.
+    /// The policy that decides which addresses are allowed. Every override satisfies it.
     public let policy: EndpointPolicy
 
-    /// The name of the cookie, and of the header, that carries the session token.
+    /// The name of the cookie, and of the header, that contains the session token.
     public var cookieName = "iPlanetDirectoryPro"
-    /// How long to wait for an answer to one request.
+    /// The timeout of one request.
     public var timeout: Duration = .seconds(30)
-    /// How long before its end a token is renewed. The iOS SDK has 60 seconds too.
+    /// The time before its expiration at which a token is renewed. The iOS SDK also uses 60 seconds.
     public var refreshThreshold: Duration = .seconds(60)
-    /// The keys of which the server must have one; none for every key that a trusted authority vouches for. Nothing is sent through
-    /// a transport that cannot look at keys.
+    /// The pins of the server's public keys. The server must present one of these keys. When the set is empty, any certificate of
+    /// a trusted authority is accepted. With a transport that can't check keys, requests with pins fail and nothing is sent.
     public var pins: Set<PublicKeyPin> = []
-    /// The app, as the server's OAuth 2.0 part knows it; nil for an app that wants sessions and no tokens.
+    /// The OAuth 2.0 client of the app; nil for an app that uses sessions without tokens.
     public var client: OAuthClient?
-    /// Whether the cookies that the server sets are kept and sent back. The session travels in a header of its own either way.
+    /// True to store the server's cookies and send them back. The session is sent in a header in both cases.
     public var keepsCookies = true
-    /// The journey that logs in, where none is named.
+    /// The default journey for login.
     public var authenticationService = "Login"
-    /// The journey that registers somebody new.
+    /// The default journey for the registration of a new user.
     public var registrationService = "Registration"
-    /// Which server it is, where servers of one protocol differ.
+    /// The variant of the protocol that the server implements.
     public var dialect: Dialect = .accessManager
-    /// What `X-Requested-With` says. AM refuses a browser's requests without it, and scripts in journeys may look at it; the
-    /// ForgeRock SDKs say `forgerock-sdk`, Ping's say `ping-sdk`.
+    /// The value of `X-Requested-With`. AM rejects requests from browsers without it, and scripts in journeys may read it. The
+    /// ForgeRock SDKs send `forgerock-sdk`, the Ping SDKs `ping-sdk`.
     public var requestedWith = "signet"
-    /// Who issues tokens; nil before discovery, which asks for it when it is needed. A provider that calls itself otherwise is
-    /// refused.
+    /// The issuer of tokens; nil before discovery, which is done when the issuer is needed. A provider with another issuer is
+    /// rejected.
     public var issuer: String?
 
-    /// Where Ping's own session ends without a browser (`ping_end_idp_session_endpoint`), as discovery found it; nil before, and for
-    /// other providers.
+    /// The address at which a session of a Ping provider ends without a browser (`ping_end_idp_session_endpoint`); nil before
+    /// discovery and for other providers.
     public var providerEndSession: String? { discovered?.providerEndSession }
 
     /// The overrides as they were given.
     public let endpoints: EndpointOverrides
     private let overrides: [ServerEndpoint: String]
-    /// The realm as addresses have it, written once.
+    /// The realm path for addresses, which is computed once.
     private let realmPath: String
-    /// What discovery found. An override goes before it.
+    /// The result of discovery. An override takes precedence over it.
     var discovered: ProviderDescription?
 
-    /// Servers that speak the protocol and differ in what they bear (protocol/journey.md section 8).
+    /// The variants of the protocol, which differ in the requests that servers accept (protocol/journey.md section 8).
     public enum Dialect: String, Sendable, CaseIterable {
         /// ForgeRock and Ping AM, Advanced Identity Cloud, and SignetServer.
         case accessManager
-        /// The open-source OpenAM: every callback must come back, sessions have version 2.0, the session travels as a cookie.
+        /// The open-source OpenAM. It requires every callback to be sent back, uses version 2.0 of the sessions resource, and
+        /// reads the session from a cookie.
         case openAM
     }
 
-    /// A profile.
+    /// Creates a profile.
     /// - Parameters:
-    ///   - url: the server's address up to its deployment path; a slash at the end is dropped.
-    ///   - realm: the realm, in any form.
-    ///   - realmForm: how addresses name it.
-    ///   - endpoints: addresses that differ from the usual ones.
-    ///   - policy: which addresses a password may be sent to.
-    ///   - configure: changes what has a default.
-    /// - Throws: ``ProfileError`` that names the setting: `url`, `endpoints.authorize`, `cookieName`, `timeout`, `pins` and so on.
+    ///   - url: The server's address up to its deployment path. A trailing slash is removed.
+    ///   - realm: The realm, in any notation.
+    ///   - realmForm: The form of the realm in addresses.
+    ///   - endpoints: The addresses that replace the default addresses.
+    ///   - policy: The policy that decides which addresses may receive a password.
+    ///   - configure: A closure that changes the properties with defaults.
+    /// - Throws: ``ProfileError`` that names the setting: `url`, `endpoints.authorize`, `cookieName`, `timeout`, `pins` and so
+    ///   on.
     public init(
         url: String, realm: Realm = .root, realmForm: Realm.PathForm = .full, endpoints: EndpointOverrides = [:],
         policy: EndpointPolicy = .secure, configure: (inout Self) -> Void = { _ in }
@@ -99,18 +102,19 @@ public struct ServerProfile: Sendable, Hashable {
         try validate()
     }
 
-    /// Where to ask for something: the override if there is one, what discovery found, or the usual address.
+    /// Returns the address of an endpoint: the override, the discovered address, or the default address, in this order of
+    /// precedence.
     public func address(of endpoint: ServerEndpoint) -> String {
         knownAddress(of: endpoint) ?? "\(url.url)/\(endpoint.path(realm: realmPath))"
     }
 
-    /// The same, nil for one that is neither overridden nor discovered.
+    /// Returns the override or the discovered address of an endpoint; nil when it has neither.
     func knownAddress(of endpoint: ServerEndpoint) -> String? {
-        // OpenAM says that it revokes where it does not (protocol/journey.md section 8.4).
+        // OpenAM advertises a revocation endpoint that doesn't work (protocol/journey.md section 8.4).
         overrides[endpoint] ?? (dialect == .openAM && endpoint == .revoke ? nil : discovered?.addresses[endpoint])
     }
 
-    /// What the types cannot promise.
+    /// Checks the constraints that the types don't express.
     func validate() throws(ProfileError) {
         guard !cookieName.isEmpty else { throw ProfileError("cookieName", .empty) }
         guard cookieName.utf8.allSatisfy(Self.isTokenCharacter) else {
@@ -134,7 +138,7 @@ public struct ServerProfile: Sendable, Hashable {
         }
     }
 
-    /// `tchar` of RFC 9110.
+    /// Returns true for a `tchar` of RFC 9110.
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):

@@ -1,27 +1,27 @@
 public import SignetCore
 public import SignetNetwork
 
-/// A login in the person's own browser (RFC 8252), for a program with a desktop: the server's page asks what it has to ask, and
-/// the answer comes back to a port of this machine that is open for this one login.
+/// A login in the user's own browser (RFC 8252), for desktop programs. The server's page interacts with the user. The response
+/// returns to a port of this machine that is open only for this login.
 ///
 ///     let login = BrowserLogin(tokens)
 ///     let token = try await login.logIn()
 ///
-/// The client's redirect address must be one of the loopback: `http://127.0.0.1/callback` for any port, as RFC 8252 section 7.3
-/// asks of servers, or `http://127.0.0.1:8400/callback` for one that wants to know it.
+/// The redirect URI of the client must be a loopback address: `http://127.0.0.1/callback` for any port, which RFC 8252 section
+/// 7.3 requires servers to accept, or `http://127.0.0.1:8400/callback` for a server that requires a fixed port.
 public struct BrowserLogin: Sendable {
-    /// How an address is opened.
+    /// A function that opens an address in a browser.
     public typealias Opener = @Sendable (_ address: String) async throws -> Void
 
     private let tokens: TokenSource
     private let open: Opener
     private let patience: Duration
 
-    /// Logins for a source of tokens.
+    /// Creates a login for a token source.
     /// - Parameters:
-    ///   - tokens: Who keeps what the login gives.
-    ///   - patience: How long the person has.
-    ///   - open: Opens the address; the system's own way (`xdg-open`) unless the app has a better one.
+    ///   - tokens: The token source that stores the tokens of the login.
+    ///   - patience: The timeout for the user.
+    ///   - open: A function that opens the address. The default is the system's own (`xdg-open`).
     public init(
         _ tokens: TokenSource, patience: Duration = .seconds(300),
         open: @escaping Opener = { try await SystemBrowser.open($0) }
@@ -31,15 +31,15 @@ public struct BrowserLogin: Sendable {
         self.open = open
     }
 
-    /// Opens the browser, waits for the answer, and stores the tokens.
-    /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is cancelled or the time is up,
-    ///   ``TokenError/Code/notConfigured`` when the client's redirect address is none of the loopback or its port is taken.
+    /// Opens the browser, waits for the response, and stores the tokens.
+    /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is canceled or the login times out,
+    ///   ``TokenError/Code/notConfigured`` when the client's redirect URI isn't a loopback address or its port is in use.
     public func logIn() async throws(TokenError) -> AccessToken {
         try await logIn(returningTo: nil)
     }
 
-    /// The same for a redirect address of the app's own scheme (RFC 8252 section 7.1), whose answer the app leaves at `desk`; nil for
-    /// one of the loopback.
+    /// Logs in with a redirect URI of the app's own scheme (RFC 8252 section 7.1). The app passes the response to `receiver`. With
+    /// nil, the redirect URI is a loopback address.
     package func logIn(returningTo receiver: RedirectReceiver?) async throws(TokenError) -> AccessToken {
         do {
             let (issuer, isNamed) = try await tokens.server.issuer()
@@ -60,12 +60,12 @@ public struct BrowserLogin: Sendable {
         }
     }
 
-    /// The query that the browser brings back, and the address that it brings it to.
+    /// Returns the query of the response from the browser, and the redirect URI that received it.
     private func answer(
         to attempt: AuthorizationAttempt, at receiver: RedirectReceiver?
     ) async throws -> (query: String, redirectURI: String) {
         let server = tokens.server
-        // What does not carry our state is not about this login, and does not end it.
+        // A query without the state of this login doesn't belong to it and doesn't end it.
         let isOurs: @Sendable (String) -> Bool = { query in
             FormCoding.decode(query)["state"].map { ConstantTime.areEqual($0, attempt.state) } ?? false
         }
@@ -78,7 +78,7 @@ public struct BrowserLogin: Sendable {
         }
         let listener = try await LoopbackListener.listening(at: wanted)
         let redirectURI = listener.redirectURI
-        // The address is made in there, because the port is closed whatever fails in there.
+        // The closure creates the address, because the port is closed when the closure fails.
         let query = try await listener.answer(within: patience, accepting: isOurs) {
             try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI))
         }

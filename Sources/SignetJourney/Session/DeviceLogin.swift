@@ -6,44 +6,44 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A login that the person finishes on another device (RFC 8628): for a machine without a browser.
+/// A login that the user completes on another device (RFC 8628), for a machine without a browser.
 ///
 ///     let login = DeviceLogin(tokens)
 ///     let invitation = try await login.begin()
 ///     show("Open \(invitation.verificationURI) and enter \(invitation.userCode)")
 ///     let token = try await login.finish(invitation)
 public struct DeviceLogin: Sendable {
-    /// How a wait is made; throws when it is given up.
+    /// A function that waits. It throws when the wait is canceled.
     public typealias Sleep = @Sendable (Duration) async throws -> Void
 
     private let tokens: TokenSource
     private let sleep: Sleep
 
-    /// Logins for a source of tokens, whose server must have a device authorization endpoint.
+    /// Creates a login for a token source, whose server must have a device authorization endpoint.
     /// - Parameters:
-    ///   - tokens: Who keeps what the login gives.
-    ///   - sleep: How the waits between two questions are made; a test brings its own.
+    ///   - tokens: The token source that stores the tokens of the login.
+    ///   - sleep: A function that waits between two requests. Tests supply their own.
     public init(_ tokens: TokenSource, sleep: @escaping Sleep = { try await Task.sleep(for: $0) }) {
         self.tokens = tokens
         self.sleep = sleep
     }
 
-    /// What the person is shown, and what the server knows the login by.
+    /// The data that the app shows to the user, and the device code that identifies the login to the server.
     public struct Invitation: Sendable, Hashable {
-        /// What the person types in on the other device.
+        /// The code that the user enters on the other device.
         public let userCode: String
-        /// Where.
+        /// The address that the user opens on the other device.
         public let verificationURI: String
-        /// The same with the code in it, to be shown as a QR code; nil when the server offers none.
+        /// The address including the code, for a QR code; nil when the server doesn't supply it.
         public let completeURI: String?
-        /// When it is too late.
+        /// The time at which the code expires.
         public let end: Date
         let deviceCode: Secret
         let interval: Duration?
     }
 
-    /// Asks the server for a code to show.
-    /// - Throws: ``TokenError``; ``TokenError/Code/notConfigured`` when the server offers no such login.
+    /// Requests a code to show to the user.
+    /// - Throws: ``TokenError``; ``TokenError/Code/notConfigured`` when the server doesn't support this login.
     public func begin() async throws(TokenError) -> Invitation {
         do {
             let members = try await tokens.server.deviceAuthorization()
@@ -62,9 +62,10 @@ public struct DeviceLogin: Sendable {
         }
     }
 
-    /// Waits until the person has finished, and stores the tokens. Failures of the network on the way are waited out.
-    /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is cancelled; ``TokenError/Code/refused`` with
-    ///   `access_denied` when the person said no, with `expired_token` when it took too long.
+    /// Waits until the user has completed the login, and stores the tokens. After a network failure that may pass, the wait
+    /// continues.
+    /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is canceled; ``TokenError/Code/refused`` with
+    ///   `access_denied` when the user declined, with `expired_token` when the code has expired.
     public func finish(_ invitation: Invitation) async throws(TokenError) -> AccessToken {
         var polling = DevicePolling(interval: invitation.interval)
         while true {
@@ -84,7 +85,7 @@ public struct DeviceLogin: Sendable {
                 polling.nextAfterSilence()
                 continue
             }
-            // The code is used up: whatever fails from here on, asking again would get nothing.
+            // The code is now used up. A retry after a failure would return nothing.
             do { return try await tokens.adopt(try await tokens.server.taken(answer)) } catch { throw TokenError(error) }
         }
     }

@@ -3,20 +3,20 @@ public import SignetCore
 public import SignetNetwork
 public import SignetStorage
 
-/// One app at one server: its journeys, its session, its tokens, all of one profile, through one transport, over one store. An app
-/// makes it once and keeps it; an app with two servers makes two.
+/// The connection of one app to one server: the journeys, the session and the tokens of one profile, with one transport and one
+/// store. An app creates one client for each server and keeps it.
 ///
 ///     let app = try IdentityClient(profile, account: "com.example.app")
 ///     var state = try await app.journeys.start("Login")
-///     …                                           // answer the steps; the session at the end is kept
+///     …                                           // answer the steps; the session at the end is stored
 ///     let token = try await app.tokens.token()    // ask whenever one is needed
 ///     let report = await app.logOut()
 ///
-/// A session that a journey delivers is stored, and what it means for the one before it is done (``TokenSource/adopt(_:)``). The
-/// next journey begins with the stored session, so that the server can raise it, or end the journey at once;
-/// ``JourneyOptions/forceAuthentication`` has the journey walked all the same.
+/// The session of a journey is stored and replaces the previous session (``TokenSource/adopt(_:)``). The next journey begins with
+/// the stored session, so the server can upgrade it or end the journey immediately. Set ``JourneyOptions/forceAuthentication`` to
+/// run the journey in any case.
 public struct IdentityClient: Sendable {
-    /// The server and the app, as they were when this was made.
+    /// The profile of the server and the app at the time of creation.
     public let profile: ServerProfile
     /// The journeys of the server.
     public let journeys: Journey
@@ -25,13 +25,13 @@ public struct IdentityClient: Sendable {
     private let transport: any HTTPTransport
     private let clock: any WallClock
 
-    /// An app at a server, with a store of the app's own.
+    /// Creates a client with a store of the app.
     /// - Parameters:
-    ///   - profile: the server, and the app as the server knows it.
-    ///   - store: where session, tokens and cookies are kept. Two servers, or two apps, need two.
-    ///   - transport: what requests go through; nil for connections of its own.
-    ///   - interceptors: see each request before it is sent, in this order.
-    ///   - clock: the time by which tokens and cookies end.
+    ///   - profile: The profile of the server and the OAuth 2.0 client.
+    ///   - store: The store for the session, the tokens and the cookies. Two servers, or two apps, need separate stores.
+    ///   - transport: The transport that sends the requests; nil for a new one.
+    ///   - interceptors: The interceptors that see each request before it is sent, in this order.
+    ///   - clock: The clock for the expiration of tokens and cookies.
     ///   - requestLogger: Called with a summary of each request, without secrets.
     /// - Throws: ``ProfileError``.
     public init(
@@ -49,17 +49,17 @@ public struct IdentityClient: Sendable {
             profile, transport: transport, interceptors: interceptors, keeping: tokens, requestLogger: requestLogger)
     }
 
-    /// An app at a server, with its part of the user's vault; see ``SessionStore/keychain(account:for:in:lockFile:)``.
+    /// Creates a client with a store in the user's vault; see ``SessionStore/keychain(account:for:in:lockFile:)``.
     /// - Parameters:
-    ///   - profile: The server and the client.
-    ///   - account: a name of the app's own, for example `com.example.app`. The server, the realm and the client make the rest of
-    ///     the place, so that another profile finds another session.
-    ///   - keychain: the vault.
-    ///   - transport: How servers are reached.
-    ///   - interceptors: Who sees each request before it is sent.
-    ///   - clock: What time it is.
+    ///   - profile: The profile of the server and the OAuth 2.0 client.
+    ///   - account: A name of the app, for example `com.example.app`. The server, the realm and the client ID complete the name
+    ///     of the store, so each profile has its own session.
+    ///   - keychain: The user's vault.
+    ///   - transport: The transport that sends the requests; nil for a new one.
+    ///   - interceptors: The interceptors that see each request before it is sent, in this order.
+    ///   - clock: The clock for the expiration of tokens and cookies.
     ///   - requestLogger: Called with a summary of each request, without secrets.
-    /// - Throws: ``ProfileError``; `StoreError` when the place is not known or not safe.
+    /// - Throws: ``ProfileError``; `StoreError` when the directory for the lock file is unknown or unsafe.
     public init(
         _ profile: ServerProfile, account: String, keychain: Keychain = .standard, transport: (any HTTPTransport)? = nil,
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
@@ -70,29 +70,29 @@ public struct IdentityClient: Sendable {
             interceptors: interceptors, clock: clock, requestLogger: requestLogger)
     }
 
-    /// What is stored, for who must not wait for a server.
+    /// A reader of the stored items, for callers that must not wait for a server.
     public var reader: TokenReader { TokenReader(tokens.store, clock: clock) }
 
-    /// A walk through a journey, for a user interface.
+    /// Creates a run of a journey, for a user interface.
     public func walk(options: JourneyOptions = JourneyOptions()) -> JourneySession { JourneySession(journeys, options: options) }
 
-    /// A login in the person's own browser.
-    /// - Parameter patience: how long the person has.
+    /// Creates a login in the user's own browser.
+    /// - Parameter patience: The timeout for the user.
     public func browserLogin(patience: Duration = .seconds(300)) -> BrowserLogin { BrowserLogin(tokens, patience: patience) }
 
-    /// A login that the person finishes on another device.
+    /// Creates a login that the user completes on another device.
     public func deviceLogin() -> DeviceLogin { DeviceLogin(tokens) }
 
-    /// The app's own requests with the access token, to these servers and to no others.
+    /// Returns a transport that sends the app's own requests with the access token, only to the given servers.
     /// - Parameters:
-    ///   - origins: scheme, host and port of each. One that is the profile's own server must have a key of the profile's pins.
-    ///   - pins: the keys of which the others must have one; none for what each request insists on.
+    ///   - origins: The scheme, host and port of each server. The profile's own server must present a key of the profile's pins.
+    ///   - pins: The pins of the other servers; empty when only the pins of each request apply.
     public func authorized(for origins: [Endpoint], pins: Set<PublicKeyPin> = []) -> AuthorizedTransport {
         authorized(for: origins, pins: pins) {}
     }
 
-    /// The same.
-    /// - Parameter settle: what comes before each request; where it throws, no token is asked for.
+    /// Returns a transport that runs `settle` before each request.
+    /// - Parameter settle: The function to run. When it throws, no token is requested.
     package func authorized(
         for origins: [Endpoint], pins: Set<PublicKeyPin>, after settle: @escaping @Sendable () async throws -> Void
     ) -> AuthorizedTransport {
@@ -103,29 +103,29 @@ public struct IdentityClient: Sendable {
         return AuthorizedTransport(transport, tokens: tokens, origins: origins, after: settle)
     }
 
-    /// What the server says about the person.
+    /// Requests the claims about the user.
     /// - Throws: ``TokenError``.
     public func userInfo() async throws(TokenError) -> UserInfo { try await tokens.userInfo() }
 
-    /// Logs out, here in any case and at the server as well as that goes; see ``TokenSource/logOut(endsOpenIDSession:)``.
+    /// Logs out on this machine in all cases, and at the server when possible; see ``TokenSource/logOut(endsOpenIDSession:)``.
     public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
         await tokens.logOut(endsOpenIDSession: endsOpenIDSession)
     }
 }
 
 extension SessionStore {
-    /// What is kept in the user's vault for one app at one server: the same place for every profile that names the same server,
-    /// realm and client, however it writes them, and another one for any other.
+    /// Creates a store in the user's vault for one app and one server. Profiles with the same server, realm and client ID use the
+    /// same store, even when they write the address or the realm differently. All other profiles use other stores.
     /// - Parameters:
-    ///   - account: A name of the app's own.
-    ///   - profile: The server and the client.
-    ///   - keychain: The vault.
-    ///   - lockFile: As for ``keychain(account:in:lockFile:)``.
-    /// - Throws: `StoreError` when the place for the lock file is not known or not safe.
+    ///   - account: A name of the app.
+    ///   - profile: The profile of the server and the OAuth 2.0 client.
+    ///   - keychain: The user's vault.
+    ///   - lockFile: The lock file, as for ``keychain(account:in:lockFile:)``.
+    /// - Throws: `StoreError` when the directory for the lock file is unknown or unsafe.
     public static func keychain(
         account: String, for profile: ServerProfile, in keychain: Keychain = .standard, lockFile: String? = nil
     ) throws(StoreError) -> SessionStore {
-        // A tuple, written so that no two are written alike.
+        // The values are encoded as an array, so that different values have different encodings.
         let place: [String] = [profile.url.place, profile.realm.description, profile.client?.clientID ?? ""]
         let digest = SHA256.hash(data: JSON.encode(.array(place.map { .string($0) })))
         let name = Hexadecimal.text(of: Array(digest).prefix(16))

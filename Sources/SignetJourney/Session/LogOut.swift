@@ -1,75 +1,76 @@
 public import SignetCore
 import SignetStorage
 
-/// How a log-out went, step by step. Whatever it says of the server, nothing is stored on this machine any more, unless
-/// ``local`` says so.
+/// The result of a logout, step by step. Regardless of the results at the server, all items are removed from this machine, unless
+/// ``local`` reports a failure.
 public struct LogOutReport: Sendable, Hashable {
-    /// What became of a step.
+    /// The outcome of a step.
     public enum Outcome: Sendable, Hashable {
-        /// It was done.
+        /// The step was done.
         case done
-        /// There was nothing to do.
+        /// The step wasn't needed.
         case notNeeded
-        /// The server wants a person to confirm it, at this address, which carries the id_token; see ``address``.
+        /// The server requires a confirmation by the user at this address, which contains the ID token; see ``address``.
         case needsBrowser(Secret)
-        /// It could not be done.
+        /// The step failed.
         case failed(TokenError)
 
-        /// Whether nothing of it is left.
+        /// True when the step was done or wasn't needed.
         public var isOver: Bool { self == .done || self == .notNeeded }
 
-        /// Where a person has to confirm it; nil when nobody has to. It carries the id_token: open it, and show it to nobody.
+        /// The address at which the user must confirm the step; nil when no confirmation is needed. It contains the ID token:
+        /// open it, and don't show or log it.
         public var address: String? { if case .needsBrowser(let address) = self { address.text } else { nil } }
     }
 
-    /// What was stored on this machine.
+    /// The outcome for the items stored on this machine.
     public internal(set) var local: Outcome
-    /// The access token and the refresh token at the server.
+    /// The outcome for the access token and the refresh token at the server.
     public internal(set) var tokens: Outcome = .notNeeded
-    /// The session at the server.
+    /// The outcome for the session at the server.
     public internal(set) var session: Outcome = .notNeeded
-    /// The session that the id_token names.
+    /// The outcome for the session that the ID token identifies.
     public internal(set) var openIDSession: Outcome = .notNeeded
 
-    /// The report of a log-out where there was nothing to do.
+    /// The report of a logout that had nothing to do.
     package static var nothing: LogOutReport { LogOutReport(local: .notNeeded) }
 
-    /// Whether everything is gone, here and at the server.
+    /// True when the logout is complete on this machine and at the server.
     public var isComplete: Bool { local.isOver && tokens.isOver && session.isOver && openIDSession.isOver }
 }
 
 extension TokenSource {
-    /// Logs out: removes what is stored here, then revokes the tokens and ends the session at the server.
+    /// Logs out: removes the stored items, then revokes the tokens and ends the session at the server.
     ///
-    /// What is stored goes first and goes in any case: without a network, this machine is logged out all the same, and the report
-    /// says what still lives at the server until it ends by itself. Nothing is kept to try that again.
-    /// - Parameter endsOpenIDSession: Whether the session that the id_token names is ended too where there was a session of a
-    ///   journey. Where there was none, it always is.
+    /// The items are removed first and in all cases. Without a network, this machine is therefore logged out too, and the report
+    /// states which items stay valid at the server until they expire. The requests to the server aren't retried later.
+    /// - Parameter endsOpenIDSession: True to also end the session that the ID token identifies when the stored session came from
+    ///   a journey. Without a stored session, it is always ended.
     public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
         await end(await takeOut(), endsOpenIDSession: endsOpenIDSession)
     }
 
-    /// What was stored on this machine, and is so no more. What could not be read was there, for all that is known.
+    /// The items that were removed from this machine. An item that couldn't be read is assumed to have existed.
     package struct Leaving: Sendable {
         fileprivate let token: Result<AccessToken?, TokenError>
         fileprivate let session: Result<SSOToken?, TokenError>
         fileprivate let cookies: CookieJar
-        /// How the removal went.
+        /// The outcome of the removal.
         fileprivate var local = LogOutReport.Outcome.done
 
-        /// Whether nothing of it is stored any more.
+        /// True when none of the items is stored any more.
         package var isGone: Bool { local.isOver }
 
         fileprivate var hadSession: Bool { if case .success(_?) = session { true } else { false } }
     }
 
-    /// The first half of a log-out: takes out everything that is stored. Each of the three is removed even where another one
-    /// cannot be.
+    /// Performs the first half of a logout: removes all stored items. The token, the session and the cookies are removed
+    /// independently, so a failure for one of them doesn't stop the others.
     package func takeOut() async -> Leaving {
         do throws(TokenError) {
             return try await alone { () async throws(TokenError) in await takeOutNow() }
         } catch {
-            // Another process holds the turn and does not let go. Logged out is logged out.
+            // Another process didn't release the lock in time. The logout must remove the items anyway.
             return await takeOutNow()
         }
     }
@@ -78,7 +79,7 @@ extension TokenSource {
         var leaving = Leaving(
             token: await reading { () async throws(StoreError) in try await store.token() },
             session: await reading { () async throws(StoreError) in try await store.session() },
-            // They only help the request to the machine that knows the session.
+            // The cookies only help to route the request to the server that holds the session, so an error is ignored.
             cookies: (try? await store.cookies()) ?? CookieJar())
         do throws(StoreError) { try await store.removeToken() } catch { leaving.local = .failed(TokenError(error)) }
         do throws(StoreError) { try await store.removeSession() } catch { leaving.local = .failed(TokenError(error)) }
@@ -91,7 +92,7 @@ extension TokenSource {
         do throws(StoreError) { return .success(try await body()) } catch { return .failure(TokenError(error)) }
     }
 
-    /// The report where nobody can be told, because it is not known which server it was.
+    /// Returns the report for a logout that can't contact the server because its settings aren't known any more.
     package static func untold(_ leaving: Leaving) -> LogOutReport {
         let why = LogOutReport.Outcome.failed(
             TokenError(.notConfigured, .other("the settings that it was got with are not known any more")))
@@ -100,11 +101,11 @@ extension TokenSource {
             session: leaving.session == .success(nil) ? .notNeeded : why)
     }
 
-    /// The second half: tells the server.
+    /// Performs the second half of a logout: the requests to the server.
     package func end(_ leaving: Leaving, endsOpenIDSession: Bool) async -> LogOutReport {
         async let tokens = outcome(of: leaving.token) { try await $0.revoke($1) }
         async let ended = outcome(of: leaving.session) { try await $0.logOut($1, cookies: leaving.cookies) }
-        // A server that ends the session of an id_token may remove its tokens too: not both at once.
+        // A server that ends the session of an ID token may also remove its tokens, so the requests must not run in parallel.
         let revoked = await tokens
         var openID = LogOutReport.Outcome.notNeeded
         if endsOpenIDSession || !leaving.hadSession {
@@ -117,7 +118,7 @@ extension TokenSource {
         return await LogOutReport(local: leaving.local, tokens: revoked, session: ended, openIDSession: openID)
     }
 
-    /// What could not be read could not be ended, and may live on at the server.
+    /// Ends a stored item at the server. An item that couldn't be read fails, and may stay valid at the server.
     func outcome<Value: Sendable>(
         of found: Result<Value?, TokenError>, _ end: @Sendable (OAuthServer, Value) async throws -> Void
     ) async -> LogOutReport.Outcome {

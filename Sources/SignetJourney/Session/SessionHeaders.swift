@@ -7,8 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How a request says whose session it belongs to, for journeys and for tokens alike: in a header that is called as the cookie
-/// is, and as a cookie beside those of the jar.
+/// The header fields that send the session with a request, for journeys and tokens. The session is sent in a header with the name
+/// of its cookie, and as a cookie together with the stored cookies.
 struct SessionHeaders {
     let cookieName: String
     let keepsCookies: Bool
@@ -22,15 +22,15 @@ struct SessionHeaders {
         (cookieName, keepsCookies, dialect) = (endpoints.cookieName, endpoints.keepsCookies, endpoints.dialect)
     }
 
-    /// The header fields.
+    /// Returns the header fields.
     /// - Parameters:
-    ///   - session: the session; nil for a request without one.
-    ///   - cookies: what is kept; nil where no cookies are.
+    ///   - session: The session; nil for a request without one.
+    ///   - cookies: The stored cookies; nil when no cookies are stored.
     func headers(_ session: Secret?, for url: String, _ cookies: CookieJar?, now: Date) -> HTTPHeaders {
         var headers: HTTPHeaders = [:]
         if let session { headers.append(cookieName, session.text) }
         var pairs: [String] = []
-        // The session's cookie is sent whether or not the jar has it: OpenAM reads nothing else.
+        // The session cookie is sent even when the jar doesn't contain it, because OpenAM reads the session only from the cookie.
         if let session, dialect == .openAM || keepsCookies && cookies != nil { pairs.append("\(cookieName)=\(session.text)") }
         if keepsCookies, let cookies {
             let kept = cookies.cookies(for: url, now: now).filter { session == nil || $0.name != cookieName }

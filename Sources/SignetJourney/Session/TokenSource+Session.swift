@@ -4,20 +4,21 @@ import SignetStorage
 import Synchronization
 
 extension TokenSource {
-    /// The session that is stored; nil when there is none. Nobody is asked whether it still holds.
+    /// Returns the stored session; nil when none is stored. The server isn't asked whether the session is still valid.
     /// - Throws: ``TokenError/Code/storage``.
     public func session() async throws(TokenError) -> SSOToken? {
         do throws(StoreError) { return try await store.session() } catch { throw TokenError(error) }
     }
 
-    /// Takes the session that a journey delivered, and does what that means for the one before it (protocol/journey.md section
-    /// 3.2): the new one is stored, tokens that came from another one are removed and revoked, and that one is ended at the server. The
-    /// same session again changes nothing else. An empty one, of a journey that ends without a session, changes nothing at all.
+    /// Stores the session of a journey and replaces the previous one (protocol/journey.md section 3.2). The stored tokens are
+    /// removed and revoked, and the previous session is ended at the server. When the previous session has the same value, its
+    /// tokens stay and nothing is ended. An empty session, from a journey that ends without a session, changes nothing.
     ///
-    /// The new session is stored whether or not the old one could be ended at the server.
-    /// - Returns: How the old session and the old tokens were ended at the server. ``replaced`` keeps it.
-    /// - Throws: ``TokenError/Code/storage``. Where the new session cannot be stored, the old one and its tokens stay as they were; where
-    ///   only the old tokens cannot be removed, the new session is stored, and nobody gets those tokens any more.
+    /// The new session is stored even when the previous one couldn't be ended at the server.
+    /// - Returns: The report about the previous session and its tokens at the server. ``replaced`` keeps it.
+    /// - Throws: ``TokenError/Code/storage``. When the new session can't be stored, the previous one and its tokens stay
+    ///   unchanged. When only the previous tokens can't be removed, the new session is stored and those tokens aren't used any
+    ///   more.
     @discardableResult
     public func adopt(_ delivered: SSOToken) async throws(TokenError) -> LogOutReport {
         let (leftovers, failure) = try await alone { () async throws(TokenError) -> (Leftovers, TokenError?) in
@@ -28,7 +29,8 @@ extension TokenSource {
                 switch step {
                 case .store: try await storing { () async throws(StoreError) in try await store.save(delivered) }
                 case .revokeTokens:
-                    // The session before is replaced already, and has to be ended whatever becomes of its tokens.
+                    // The new session has already replaced the previous one, which must be ended even when its tokens can't be
+                    // removed.
                     do throws(TokenError) {
                         try await storing { () async throws(StoreError) in try await store.removeToken() }
                         leftovers.token = token
@@ -45,17 +47,17 @@ extension TokenSource {
         return report
     }
 
-    /// How the session and the tokens that the last login of this source replaced were ended at the server; nil when it replaced none.
-    /// Where it is not complete, they are good at the server until they end by themselves.
+    /// The report about the session and the tokens that the last login of this source replaced; nil when it replaced none. When
+    /// the report is incomplete, they stay valid at the server until they expire.
     public var replaced: LogOutReport? { replacement.withLock { $0 } }
 
-    /// The cookies that are stored; nil when none are kept.
+    /// Returns the stored cookies; nil when cookies aren't stored for this server.
     func cookies() async throws(TokenError) -> CookieJar? {
         guard server.keepsCookies else { return nil }
         do throws(StoreError) { return try await store.cookies() } catch { throw TokenError(error) }
     }
 
-    /// Stores the cookies that a journey's answer sets.
+    /// Stores the cookies that the response of a journey sets.
     func take(_ response: HTTPResponse, to request: HTTPRequest) async throws(TokenError) {
         guard server.keepsCookies, response.headers["Set-Cookie"] != nil else { return }
         try await alone { () async throws(TokenError) in
@@ -73,8 +75,8 @@ extension TokenSource {
         var token: AccessToken?
     }
 
-    /// Ends at the server what is no longer stored here. The cookies that these answers set are not taken: they would remove
-    /// the new session's.
+    /// Ends the removed items at the server. The cookies of the responses are ignored, because they would remove the cookie of
+    /// the new session.
     private func end(_ leftovers: Leftovers) async -> LogOutReport {
         guard leftovers.session != nil || leftovers.token != nil else {
             replacement.withLock { $0 = nil }
@@ -87,11 +89,12 @@ extension TokenSource {
         return report
     }
 
-    /// Takes tokens from a login in a browser or on another device. Those before them are revoked; ``replaced`` says how that went.
+    /// Stores the tokens from a login in a browser or on another device. The previous tokens are revoked, and ``replaced``
+    /// reports the outcome.
     func adopt(_ token: AccessToken) async throws(TokenError) -> AccessToken {
         let (token, old) = try await alone { () async throws(TokenError) in
             let (old, session) = try await kept()
-            // They live as long as the session beside which they were made.
+            // The tokens belong to the session that is stored at the same time, and are removed with it.
             let token = token.belonging(to: session.map(SessionIdentity.init))
             try await storing { () async throws(StoreError) in try await store.save(token) }
             forget()
@@ -101,7 +104,8 @@ extension TokenSource {
         return token
     }
 
-    /// What the server says about the person (OpenID Connect Core section 5.3). A token that it does not take is renewed once.
+    /// Requests the claims about the user (OpenID Connect Core section 5.3). When the server rejects the token, it is renewed
+    /// once.
     /// - Throws: ``TokenError``.
     public func userInfo() async throws(TokenError) -> UserInfo {
         var token = try await token()
@@ -114,7 +118,7 @@ extension TokenSource {
             let claims = try TokenResponse.members(
                 status: response.status, body: response.body, retryAfter: response.retryAfter(now: server.clock.now))
             let info = UserInfo(claims: claims)
-            // Section 5.3.2: claims about somebody else are not used.
+            // OpenID Connect Core section 5.3.2: Claims about a different subject must not be used.
             if let subject = token.idToken.flatMap(SignedClaims.subject), info.subject != subject { throw IDTokenError(.subject) }
             return info
         } catch {
@@ -122,8 +126,8 @@ extension TokenSource {
         }
     }
 
-    /// Revokes the access token and the refresh token, and removes them; the session stays.
-    /// - Throws: ``TokenError``. What was stored is removed whether or not the server could be told.
+    /// Revokes and removes the access token and the refresh token. The session stays.
+    /// - Throws: ``TokenError``. The stored tokens are removed even when the request to the server fails.
     public func revoke() async throws(TokenError) {
         let token = try await alone { () async throws(TokenError) in
             let (token, _) = try await kept()
@@ -136,23 +140,23 @@ extension TokenSource {
     }
 }
 
-/// What a server says about a person.
+/// The claims of a server about a user.
 public struct UserInfo: Sendable, Hashable {
-    /// Every claim as it came.
+    /// All claims as the server sent them.
     public let claims: [String: JSONValue]
-    /// Who it is, at this server and for ever.
+    /// The permanent ID of the user on this server.
     public var subject: String? { text("sub") }
-    /// The name to show.
+    /// The full name, for display.
     public var name: String? { text("name") }
     /// The given names.
     public var givenName: String? { text("given_name") }
     /// The family names.
     public var familyName: String? { text("family_name") }
-    /// The name that the person wants to be called by at this service.
+    /// The name by which the user wants to be called in this service.
     public var preferredUsername: String? { text("preferred_username") }
-    /// The address for e-mail.
+    /// The email address.
     public var email: String? { text("email") }
-    /// Whether that address was seen to be the person's.
+    /// True when the server has verified that the email address belongs to the user; nil when the server doesn't state it.
     public var isEmailVerified: Bool? { claims["email_verified"]?.bool ?? text("email_verified").map { $0 == "true" } }
     /// The telephone number.
     public var phoneNumber: String? { text("phone_number") }

@@ -1,14 +1,14 @@
 import SignetCore
 
 extension AccessToken {
-    /// The same token without its id_token.
+    /// A copy of the token without its ID token.
     var withoutIDToken: AccessToken {
         var token = self
         token.idToken = nil
         return token
     }
 
-    /// The same token as one of a session.
+    /// Returns a copy of the token that belongs to the given session.
     func belonging(to session: SessionIdentity?) -> AccessToken {
         var token = self
         token.session = session

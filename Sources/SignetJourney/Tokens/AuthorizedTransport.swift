@@ -1,7 +1,7 @@
 public import SignetCore
 public import SignetNetwork
 
-/// Sends an app's own requests with its access token, and renews the token once when a server does not take it.
+/// Sends an app's own requests with its access token, and renews the token once when a server rejects it.
 ///
 ///     let api = AuthorizedTransport(transport, tokens: tokens, origins: [try Endpoint("https://api.example.com")])
 ///     let response = try await api.send(HTTPRequest("GET", "https://api.example.com/orders"))
@@ -11,17 +11,17 @@ public struct AuthorizedTransport: Sendable {
     private let origins: [Origin]
     private let settle: @Sendable () async throws -> Void
 
-    /// A server that the token is meant for.
+    /// A server that may receive the token.
     struct Origin: Sendable {
         let address: Endpoint
-        /// The keys of which it must have one; none for what the request itself insists on.
+        /// The pins of the server, which must present one of these keys. Empty when only the pins of the request apply.
         let pins: Set<PublicKeyPin>
 
-        /// The keys of which both the server's and the request's own must have one.
+        /// Returns the pins that apply to a request: the common pins of the server and the request when both have pins.
         func demanded(by request: HTTPRequest) throws(TransportError) -> Set<PublicKeyPin> {
             if pins.isEmpty || request.pins.isEmpty { return pins.union(request.pins) }
             let common = pins.intersection(request.pins)
-            // No pins would be no demand at all.
+            // An empty set would accept any key.
             guard !common.isEmpty else {
                 throw TransportError(
                     .invalidRequest, host: address.host, "the request insists on other keys than this server must have")
@@ -30,13 +30,12 @@ public struct AuthorizedTransport: Sendable {
         }
     }
 
-    /// A helper for the servers that the token is meant for.
+    /// Creates a transport for the servers that may receive the token.
     /// - Parameters:
-    ///   - transport: How servers are reached.
-    ///   - tokens: Where the token comes from.
-    ///   - origins: Scheme, host and port of each. The token goes nowhere else.
-    ///   - pins: The keys of which each of them must have one; a request may insist on some of them. None for what the request
-    ///     insists on.
+    ///   - transport: The transport that sends the requests.
+    ///   - tokens: The source of the token.
+    ///   - origins: The scheme, host and port of each server. The token is sent only to these servers.
+    ///   - pins: The pins of each server. A request may restrict them further. Empty when only the pins of the request apply.
     public init(
         _ transport: any HTTPTransport, tokens: TokenSource, origins: [Endpoint], pins: Set<PublicKeyPin> = []
     ) {
@@ -53,11 +52,11 @@ public struct AuthorizedTransport: Sendable {
         self.settle = settle
     }
 
-    /// Sends a request with the token. After a 401 the token is renewed and the request sent once more; the second answer is
-    /// the answer, whatever it is.
-    /// - Throws: ``TokenError`` when there is no token to be had, or its renewal fails for a reason that is not the server's;
-    ///   `TransportError`, with `TransportError.Code.invalidRequest` for a server that the token is not meant for, and
-    ///   `TransportError.Code.cannotPin` where it must have a key that nobody would look at.
+    /// Sends a request with the token. After a response with status 401, the token is renewed and the request is sent once more.
+    /// The second response is returned in all cases.
+    /// - Throws: ``TokenError`` when no token is available, or when its renewal fails for a reason that doesn't come from the
+    ///   server; `TransportError`, with `TransportError.Code.invalidRequest` for a server that may not receive the token, and
+    ///   `TransportError.Code.cannotPin` when the server has pins and the transport can't check keys.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard let target = try? Endpoint(unchecked: request.url),
             let origin = origins.first(where: { $0.address.hasSameOrigin(as: target) })
@@ -76,7 +75,7 @@ public struct AuthorizedTransport: Sendable {
         do throws(TokenError) {
             renewed = try await tokens.renewed(insteadOf: token)
         } catch {
-            // Nothing better can be sent. The server's own answer says more than ours would.
+            // The response of the server is more informative than the error of the renewal.
             guard [.refused, .loginRequired, .interactionRequired, .unreachable].contains(error.code) else { throw error }
             return response
         }

@@ -1,17 +1,19 @@
-/// The app, as an OAuth 2.0 server knows it: a public client, without a secret of its own.
+/// The app as an OAuth 2.0 client: a public client, without a client secret.
 public struct OAuthClient: Sendable, Hashable {
-    /// Its name at the server.
+    /// The client ID on the server.
     public let clientID: String
-    /// Where the server sends answers to. Nothing needs to listen there unless a browser is to come.
+    /// The redirect URI, which receives authorization responses. A listener at this address is needed only for a login in a
+    /// browser.
     public let redirectURI: String
-    /// What is asked for.
+    /// The scopes to request.
     public let scopes: [String]
-    /// Where a browser goes after it has logged out.
+    /// The address to which the server redirects the browser after logout.
     public let signOutRedirectURI: String?
-    /// More parameters of the authorization request, for example `acr_values`. What protects the request cannot be replaced.
+    /// Additional parameters of the authorization request, for example `acr_values`. They can't replace the parameters that
+    /// protect the request.
     public let authorizationParameters: [String: String]
 
-    /// A client as given.
+    /// Creates a client.
     public init(
         clientID: String, redirectURI: String, scopes: [String], signOutRedirectURI: String? = nil,
         authorizationParameters: [String: String] = [:]
@@ -23,7 +25,7 @@ public struct OAuthClient: Sendable, Hashable {
         self.authorizationParameters = authorizationParameters
     }
 
-    /// The scopes as requests carry them.
+    /// The scopes in the form that requests contain.
     package var scope: String { scopes.joined(separator: " ") }
 
     package var extraParameters: [(name: String, value: String)] {

@@ -1,49 +1,51 @@
 public import SignetCore
 public import SignetNetwork
 
-/// The addresses of an OAuth 2.0 server, and how it is to be spoken to: made of a ``ServerProfile``, or as given for a provider that
-/// is no AM.
+/// The endpoints of an OAuth 2.0 server and the settings for requests to it. They come from a ``ServerProfile``, or are given
+/// directly for a provider that isn't AM.
 ///
-/// An address that is nil is not there: what needs it says so, or, where ``discovery`` is known, asks the server for it.
+/// When an endpoint is nil, an operation that needs it requests the address from ``discovery``, or fails when that address is nil
+/// too.
 public struct OAuthEndpoints: Sendable, Hashable {
-    /// Where codes come from.
+    /// The authorization endpoint, which issues codes.
     public var authorize: String?
-    /// Where codes and refresh tokens are exchanged.
+    /// The token endpoint, which exchanges codes and refresh tokens.
     public var token: String?
-    /// Where tokens are revoked (RFC 7009).
+    /// The revocation endpoint (RFC 7009).
     public var revoke: String?
-    /// Where the claims about the person are.
+    /// The endpoint with the claims about the user.
     public var userInfo: String?
-    /// Where a session is ended by its id_token.
+    /// The endpoint that ends the session of an ID token.
     public var endSession: String?
-    /// AM's sessions: `_action=logout` and `_action=getSessionInfo`.
+    /// AM's sessions resource: `_action=logout` and `_action=getSessionInfo`.
     public var session: String?
-    /// Where logins on another device begin (RFC 8628).
+    /// The device authorization endpoint (RFC 8628).
     public var deviceAuthorization: String?
-    /// Where the server's keys are.
+    /// The address of the server's keys.
     public var jwks: String?
-    /// Who the server says it is.
+    /// The issuer.
     public var issuer: String?
-    /// Where the server describes itself.
+    /// The address of the discovery document.
     public var discovery: String?
-    /// Whether the server promises to say who it is in each answer of the authorization endpoint (RFC 9207).
+    /// True when the server sends its issuer in each authorization response (RFC 9207).
     public var namesIssuer: Bool
-    /// The cookie, and the header, that carries the session.
+    /// The name of the cookie, and of the header, that contains the session.
     public var cookieName: String
-    /// Whether the cookies that the server sets are kept and sent back.
+    /// True to store the server's cookies and send them back.
     public var keepsCookies = true
-    /// Which server it is, where servers of one protocol differ.
+    /// The variant of the protocol that the server implements.
     public var dialect = ServerProfile.Dialect.accessManager
-    /// The keys of which the server must have one; none for whoever its certificate is valid for.
+    /// The pins of the server's public keys. The server must present one of these keys. When the set is empty, any valid
+    /// certificate for the server is accepted.
     public var pins: Set<PublicKeyPin>
-    /// How long a request may take.
+    /// The timeout of one request.
     public var timeout: Duration
-    /// Which of these addresses may be plain `http`.
+    /// The policy that decides which of these addresses may use plain `http`.
     public var policy: EndpointPolicy { didSet { checked = [] } }
-    /// Those that were checked with the profile; what is put in their place is checked when it is used.
+    /// The addresses that were checked with the profile. A replaced address is checked when it is used.
     private(set) var checked: Set<String> = []
 
-    /// Addresses as given.
+    /// Creates endpoints from addresses.
     public init(
         authorize: String? = nil, token: String? = nil, revoke: String? = nil, userInfo: String? = nil,
         endSession: String? = nil, session: String? = nil, deviceAuthorization: String? = nil, jwks: String? = nil,
@@ -68,8 +70,9 @@ public struct OAuthEndpoints: Sendable, Hashable {
         self.policy = policy
     }
 
-    /// The addresses of a profile: its overrides, what its discovery found, and the usual ones of an AM. A profile that names an
-    /// address for ``ServerEndpoint/discovery`` and was not discovered yet has the server asked there in place of the usual ones.
+    /// Creates the endpoints of a profile: its overrides, the discovered addresses, and the default addresses of AM. When the
+    /// profile has an override for ``ServerEndpoint/discovery`` and wasn't discovered yet, the addresses are requested from there
+    /// and the default addresses aren't used.
     public init(_ profile: ServerProfile) {
         let isToBeDiscovered = profile.discovered == nil && profile.endpoints[.discovery] != nil
         func address(_ endpoint: ServerEndpoint) -> String? {
@@ -77,7 +80,7 @@ public struct OAuthEndpoints: Sendable, Hashable {
         }
         self.init(
             authorize: address(.authorize), token: address(.token),
-            // OpenAM's own word for this one does not hold.
+            // OpenAM advertises a revocation endpoint that doesn't work.
             revoke: profile.dialect == .openAM ? profile.address(of: .revoke) : address(.revoke),
             userInfo: address(.userInfo), endSession: address(.endSession), session: profile.address(of: .session),
             deviceAuthorization: address(.deviceCode), jwks: address(.jwks), issuer: profile.issuer,
@@ -91,7 +94,7 @@ public struct OAuthEndpoints: Sendable, Hashable {
         checked = Set([authorize, token, revoke, userInfo, endSession, session, deviceAuthorization, jwks].compactMap(\.self))
     }
 
-    /// The same addresses, and those of the server's own description for what is missing.
+    /// Returns the endpoints, with the missing addresses filled in from the discovery document.
     func completed(by found: ProviderDescription, for client: OAuthClient?) -> OAuthEndpoints {
         var all = self
         func fill(_ address: WritableKeyPath<OAuthEndpoints, String?>, _ found: String?) {
@@ -111,8 +114,8 @@ public struct OAuthEndpoints: Sendable, Hashable {
 }
 
 extension ProviderDescription {
-    /// Where a session ends by its id_token. Ping's address of its own needs no browser, so it goes first where the client has
-    /// no page for one to come back to (protocol/journey.md section 5.4).
+    /// Returns the address that ends the session of an ID token. Ping's own address needs no browser, so it takes precedence when
+    /// the client has no sign-out redirect URI (protocol/journey.md section 5.4).
     fileprivate func endSession(for client: OAuthClient?) -> String? {
         (client?.signOutRedirectURI == nil ? providerEndSession : nil) ?? addresses[.endSession]
     }

@@ -2,8 +2,8 @@ import SignetCore
 import SignetNetwork
 
 extension OAuthServer {
-    /// Ends the session that an id_token names (OpenID Connect RP-Initiated Logout). Gives the address at which a person has to
-    /// confirm it, if the server asks for that.
+    /// Ends the session that an ID token identifies (OpenID Connect RP-Initiated Logout).
+    /// - Returns: The address at which the user must confirm the logout; nil when the session has ended.
     func endSession(_ idToken: Secret) async throws -> String? {
         let url = try await endSessionAddress(idToken)
         let response = try await send("GET", url, headers: ["Accept": "application/json"], for: .endSession).response
@@ -14,11 +14,11 @@ extension OAuthServer {
             else { return url }
             return nil
         }
-        // A page may say that all is over, or ask whether it shall be: it is a person's to read.
+        // A page may confirm the logout or ask for a confirmation, so the user must read it.
         return response.isForPeople ? url : nil
     }
 
-    /// The address that ends the session that an id_token names, for a browser too.
+    /// Returns the address that ends the session of an ID token, which may also be opened in a browser.
     func endSessionAddress(_ idToken: Secret) async throws -> String {
         let client = try client
         var fields: [(name: String, value: String)] = [("client_id", client.clientID), ("id_token_hint", idToken.text)]
@@ -28,9 +28,9 @@ extension OAuthServer {
 }
 
 extension HTTPResponse {
-    /// Whether its content is a page, in whose place a network of its own, as a hotel's, may have put it.
+    /// True when the content is a page, which may come from a captive portal and not from the server.
     var isPage: Bool { body.first { $0 > 0x20 } == UInt8(ascii: "<") }
 
-    /// Whether its content is for people: it is there, and no JSON.
+    /// True when the content is for the user: not empty, and not JSON.
     fileprivate var isForPeople: Bool { !body.isEmpty && (try? JSON.value(of: body)) == nil }
 }

@@ -2,35 +2,35 @@ import SignetCore
 import SignetNetwork
 import Synchronization
 
-/// AM's sessions resource.
+/// The requests to AM's sessions resource.
 extension OAuthServer {
-    /// The versions that are asked for (protocol/journey.md section 1.7).
+    /// The versions of the sessions resource (protocol/journey.md section 1.7).
     enum SessionsVersion: String {
-        /// AM's.
+        /// The version of AM.
         case newest = "3.1"
-        /// OpenAM's, which answers 404 to newer ones.
+        /// The version of OpenAM, which responds with 404 to newer ones.
         case openAM = "2.0"
     }
 
-    /// Ends AM's session.
+    /// Ends a session of AM.
     func logOut(_ session: SSOToken, cookies: CookieJar) async throws {
         let response = try await ask(session, "logout", cookies, for: .logout)
-        // A session that is over already answers 401, and is as over as it can be.
+        // A session that has already ended returns 401, and then nothing is left to do.
         if response.status == 401, isSessionGone(response) { return }
         try mustBeDone(response)
     }
 
-    /// What the server says of a session.
+    /// The server's answer about the state of a session.
     enum SessionAnswer {
-        /// In so many words, that it is over.
+        /// The server states explicitly that the session has ended.
         case over
-        /// That it is not.
+        /// The session is valid.
         case alive
-        /// Nothing, and why; nil where there is nobody to ask.
+        /// The state is unknown. The error states the reason; it is nil when the server has no sessions endpoint.
         case unknown((any Error)?)
     }
 
-    /// Whether a session is over.
+    /// Asks the server for the state of a session.
     func state(of session: SSOToken, cookies: CookieJar) async -> SessionAnswer {
         guard known.session != nil else { return .unknown(nil) }
         do {
@@ -43,12 +43,14 @@ extension OAuthServer {
         }
     }
 
-    /// `{"code":401,"reason":"Unauthorized",…}`: AM's own refusal, and not that of something in front of it.
+    /// Returns true for AM's own error `{"code":401,"reason":"Unauthorized",…}`. The error of a proxy in front of AM has another
+    /// form.
     private func isSessionGone(_ response: HTTPResponse) -> Bool {
         (try? JSON.value(of: response.body))?["code"]?.wholeNumber == 401
     }
 
-    /// Asks the sessions resource, with version 2.0 where the server answers 404 to 3.1; a version that was understood is used from then on.
+    /// Sends a request to the sessions resource. Uses version 2.0 when the server responds with 404 to 3.1, and keeps using it
+    /// when that succeeds.
     private func ask(
         _ session: SSOToken, _ action: String, _ cookies: CookieJar, for purpose: RequestAction
     ) async throws -> HTTPResponse {

@@ -8,14 +8,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The requests that an OAuth 2.0 server understands, one a method. It stores nothing but what the server says of itself.
+/// The requests to an OAuth 2.0 server, one per method. It stores only the metadata and the keys of the server.
 final class OAuthServer: Sendable {
     let clock: any WallClock
     private let registration: OAuthClient?
     let given: OAuthEndpoints
     private let pipeline: RequestPipeline
     private let learned = Mutex(Learned())
-    /// The version of the sessions resource that the server has understood; nil before.
+    /// The version of the sessions resource that the server supports; nil when it is unknown.
     let sessionsVersion = Mutex<SessionsVersion?>(nil)
 
     private struct Learned {
@@ -30,7 +30,7 @@ final class OAuthServer: Sendable {
         self.clock = clock
     }
 
-    /// The app, as the server knows it.
+    /// The OAuth 2.0 client of the app.
     var client: OAuthClient {
         get throws(OAuthError) {
             guard let registration else {
@@ -42,12 +42,12 @@ final class OAuthServer: Sendable {
 
     var keepsCookies: Bool { given.keepsCookies }
 
-    /// What the app said of the server, without asking anybody.
+    /// The endpoints that are known without a request: the discovered ones, or the ones that the app gave.
     var known: OAuthEndpoints { learned.withLock { $0.endpoints } ?? given }
 
-    // MARK: What the server says of itself
+    // MARK: Server metadata
 
-    /// The address at `path`, from the server's own description if the app did not give it.
+    /// Returns the address at `path`, from the discovery document when the app didn't give it.
     func address(_ path: KeyPath<OAuthEndpoints, String?>, _ name: String) async throws -> String {
         let address: String
         if let url = known[keyPath: path] {
@@ -60,9 +60,9 @@ final class OAuthServer: Sendable {
         return try checked(address)
     }
 
-    /// An address that a secret may be sent to.
+    /// Returns an address after checking that it may receive a secret.
     func checked(_ address: String) throws(OAuthError) -> String {
-        // To read an address takes longer than to build the rest of a request.
+        // Parsing an address takes longer than building the rest of a request.
         if given.checked.contains(address) { return address }
         do {
             return try Endpoint(address, policy: given.policy).url
@@ -71,7 +71,7 @@ final class OAuthServer: Sendable {
         }
     }
 
-    /// All that is known, with the server's own description, which is asked for once.
+    /// Returns all endpoints, including those of the discovery document, which is requested once.
     private func described() async throws -> OAuthEndpoints {
         if let endpoints = learned.withLock({ $0.endpoints }) { return endpoints }
         guard let url = given.discovery else { return given }
@@ -88,14 +88,14 @@ final class OAuthServer: Sendable {
         return endpoints
     }
 
-    /// Who the server is; nil when neither the app nor the server says.
+    /// Returns the issuer, and whether the server sends it in authorization responses. The issuer is nil when neither the app nor
+    /// the server states it.
     func issuer() async throws -> (name: String?, isNamed: Bool) {
         let endpoints = known.issuer == nil ? try await described() : known
         return (endpoints.issuer, endpoints.namesIssuer)
     }
 
-    /// The server's keys, among which is one of this name, if there is one: they are asked for once, and again for a name
-    /// that is new.
+    /// Returns the server's keys. Requests them when they are unknown, and again when they don't contain a key with this ID.
     func keys(for identifier: String?) async throws -> ServerKeys {
         if let keys = learned.withLock({ $0.keys }), keys.hasKey(identifier) { return keys }
         let url = try await address(\.jwks, "keys to check an id_token with")
@@ -105,11 +105,11 @@ final class OAuthServer: Sendable {
         return keys
     }
 
-    /// Whether an id_token could be checked without asking.
+    /// True when the keys of the server are known, so that an ID token can be checked without a request.
     var hasKeys: Bool { learned.withLock { $0.keys != nil } }
 
-    /// Has what an id_token is checked with, before anything is sent that works only once: what came for it could not be taken
-    /// without.
+    /// Fetches the keys and the issuer for the check of an ID token. This happens before a request that works only once, because
+    /// without them its response couldn't be used.
     private func prepareToCheck() async throws {
         if !hasKeys { _ = try await keys(for: nil) }
         _ = try await issuer()
@@ -117,7 +117,7 @@ final class OAuthServer: Sendable {
 
     // MARK: Codes and tokens
 
-    /// A code from the authorization endpoint, given for a session (protocol/journey.md section 4.2), and the cookies after it.
+    /// Requests an authorization code for a session (protocol/journey.md section 4.2). Returns the code and the updated cookies.
     func code(
         for session: SSOToken, _ attempt: AuthorizationAttempt, cookies: CookieJar
     ) async throws -> (code: Secret, cookies: CookieJar) {
@@ -138,7 +138,7 @@ final class OAuthServer: Sendable {
         return (code, cookies)
     }
 
-    /// The address at which a browser asks for a code.
+    /// Returns the address at which a browser requests an authorization code.
     func authorizationAddress(_ attempt: AuthorizationAttempt, redirectURI: String) async throws -> String {
         FormCoding.address(
             try await address(\.authorize, "authorization endpoint"),
@@ -152,7 +152,7 @@ final class OAuthServer: Sendable {
             clientID: client.clientID, redirectURI: redirectURI, scopes: client.scopes, extra: client.extraParameters)
     }
 
-    /// The tokens for a code, checked.
+    /// Exchanges an authorization code for tokens and checks them.
     func exchange(
         _ code: Secret, _ attempt: AuthorizationAttempt, redirectURI: String? = nil
     ) async throws -> AccessToken {
@@ -167,13 +167,14 @@ final class OAuthServer: Sendable {
         return try await taken(answer, nonce: attempt.nonce)
     }
 
-    /// The tokens for a refresh token. The id_token, if one came, is checked against the one before it.
+    /// Exchanges a refresh token for tokens. Checks a new ID token against the previous one.
     func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
-        // Asked for first: once the answer is there, nothing should stand between it and the storage.
+        // The keys are fetched first, so that nothing delays the storage of the response.
         if token.idToken != nil {
             do { try await prepareToCheck() } catch let error where TokenError(error).isRetryable {}
         }
-        // The scope stays what was granted: to name one could only narrow it (RFC 6749 section 6).
+        // The request contains no scope. The granted scope stays, and a scope in the request could only narrow it (RFC 6749
+        // section 6).
         let answer = try await tokens(
             [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", try client.clientID)],
             scope: "", for: .refreshToken)
@@ -181,17 +182,17 @@ final class OAuthServer: Sendable {
             try await check(answer, nonce: nil, subject: token.idToken.flatMap(SignedClaims.subject))
             return answer.token
         } catch let error where TokenError(error).isRetryable {
-            // The keys cannot be had now. The access token is good all the same; the id_token that is kept is the old one.
+            // The keys aren't available now. The access token is valid without them, and the previous ID token is kept.
             return answer.token.withoutIDToken
         } catch let error as IDTokenError {
             throw error
         } catch {
-            // Not the error itself: it would say that nothing was used up.
+            // The original error isn't thrown, because it would mean that the refresh token wasn't used up.
             throw IDTokenError(.keys)
         }
     }
 
-    /// What comes for the code of another device (RFC 8628 section 3.4), to be ``taken(_:nonce:)``.
+    /// Exchanges the code of a device login (RFC 8628 section 3.4). Pass the result to ``taken(_:nonce:)``.
     func exchange(deviceCode: Secret) async throws -> TokenAnswer {
         let client = try client
         if client.scopes.contains("openid") { try await prepareToCheck() }
@@ -202,7 +203,7 @@ final class OAuthServer: Sendable {
             ], scope: client.scope, for: .exchangeToken)
     }
 
-    /// The tokens of a new grant, checked. Those that do not hold are nobody's any more: they are revoked, as well as that goes.
+    /// Returns the tokens of a new grant after checking them. When the check fails, they are revoked if possible.
     func taken(_ answer: TokenAnswer, nonce: String? = nil) async throws -> AccessToken {
         do {
             try await check(answer, nonce: nonce, requiresIDToken: true)
@@ -213,21 +214,22 @@ final class OAuthServer: Sendable {
         return answer.token
     }
 
-    /// Begins a login on another device (RFC 8628 section 3.1).
+    /// Starts a login on another device (RFC 8628 section 3.1).
     func deviceAuthorization() async throws -> [String: JSONValue] {
         let url = try await address(\.deviceAuthorization, "device authorization endpoint")
         return try members(
             try await post([("client_id", try client.clientID), ("scope", try client.scope)], to: url, for: .deviceAuthorization))
     }
 
-    /// What a token endpoint gave, before its id_token is looked at.
+    /// The response of a token endpoint, before its ID token is checked.
     struct TokenAnswer: Sendable {
         let token: AccessToken
-        /// The server's time, or ours.
+        /// The time of the server, or of this machine when the response contains none.
         let now: Date
     }
 
-    /// - Parameter scope: What is given if the answer does not say.
+    /// Requests tokens from the token endpoint.
+    /// - Parameter scope: The scope to assume when the response doesn't contain one.
     private func tokens(
         _ fields: [(name: String, value: String)], scope: String, for action: RequestAction
     ) async throws -> TokenAnswer {
@@ -240,8 +242,8 @@ final class OAuthServer: Sendable {
         return TokenAnswer(token: token, now: response.date ?? now)
     }
 
-    /// What an id_token says, once one of the server's keys is known to have signed it. Keys that were asked for long ago may have
-    /// been replaced under their old name: they are asked for once more.
+    /// Verifies the signature of an ID token and returns its claims. When the verification with known keys fails, the keys are
+    /// requested once more, because the server may have replaced a key and kept its ID.
     private func verified(_ idToken: Secret) async throws -> SignedClaims {
         let header = try SignedClaims.header(of: idToken)
         let wereKnown = hasKeys
@@ -253,8 +255,9 @@ final class OAuthServer: Sendable {
         }
     }
 
-    /// Checks an id_token (OpenID Connect Core sections 3.1.3.7 and 12.2).
-    /// - Parameter requiresIDToken: Whether there has to be one if it was granted: with a new grant, not after a refresh.
+    /// Checks an ID token (OpenID Connect Core sections 3.1.3.7 and 12.2).
+    /// - Parameter requiresIDToken: True when a granted scope `openid` requires an ID token: for a new grant, and not after a
+    ///   refresh.
     private func check(
         _ answer: TokenAnswer, nonce: String?, subject: String? = nil, requiresIDToken: Bool = false
     ) async throws {
@@ -275,10 +278,10 @@ final class OAuthServer: Sendable {
     }
 }
 
-// MARK: What needs a token or a session
+// MARK: Requests with a token or a session
 
 extension OAuthServer {
-    /// The claims about the person whose token it is.
+    /// Requests the claims about the user that the token belongs to.
     func userInfo(_ token: AccessToken) async throws -> HTTPResponse {
         let url = try await address(\.userInfo, "userinfo endpoint")
         return try await send(
@@ -288,7 +291,8 @@ extension OAuthServer {
         ).response
     }
 
-    /// Revokes the refresh token, which takes the access token with it, or the access token where there is no other (RFC 7009).
+    /// Revokes the refresh token, which also revokes the access token. Without a refresh token, revokes the access token (RFC
+    /// 7009).
     func revoke(_ token: AccessToken) async throws {
         let url = try await address(\.revoke, "revocation endpoint")
         let fields = [
@@ -298,14 +302,14 @@ extension OAuthServer {
         ]
         var response = try await post(fields, to: url, for: .revokeToken)
         if response.status == 401 {
-            // Some servers let a public client revoke only with the token itself as its credential.
+            // Some servers let a public client revoke a token only with that token as the credential.
             response = try await post(fields, to: url, headers: ["Authorization": token.authorization], for: .revokeToken)
         }
         try mustBeDone(response)
     }
 
-    /// Answers whose content says nothing: whatever a server writes there, it is no page, which a network that wants a login puts
-    /// in the answer's place.
+    /// Throws when a response without significant content isn't a success. Any content is accepted except a page, which may come
+    /// from a captive portal.
     func mustBeDone(_ response: HTTPResponse) throws(OAuthError) {
         let retryAfter = response.retryAfter(now: clock.now)
         if let error = TokenResponse.error(status: response.status, body: response.body, retryAfter: retryAfter) { throw error }

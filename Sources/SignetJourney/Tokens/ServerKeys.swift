@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The keys with which a server signs, as its JWKS lists them. A key that is not understood does not hide the others.
+/// The signature keys of a server from its JWKS. Keys that can't be read are skipped.
 struct ServerKeys: Sendable {
     fileprivate struct Key: Sendable {
         let jwk: JWK
@@ -19,12 +19,12 @@ struct ServerKeys: Sendable {
 
     private let keys: [Key]
 
-    /// The keys of a JWKS document.
+    /// Reads the keys of a JWKS document.
     init(_ document: [String: JSONValue]) {
         keys = (document["keys"]?.array ?? []).compactMap { entry in
             guard let kind = entry["kty"]?.string, ["RSA", "EC", "OKP"].contains(kind), entry["use"]?.string ?? "sig" == "sig"
             else { return nil }
-            // The library wants a name for each key, and must not be shown what it does not know.
+            // The library requires an ID for each key, and may reject members that it doesn't know.
             var members = (entry.object ?? [:]).filter { ["kty", "n", "e", "x", "y", "crv"].contains($0.key) }
             members["kid"] = .string("key")
             guard let jwk = try? JSON.decode(JWK.self, from: JSON.encode(JSONValue.object(members))) else { return nil }
@@ -32,19 +32,19 @@ struct ServerKeys: Sendable {
         }
     }
 
-    /// Whether one of them could have made a signature under this name.
+    /// Returns true when one of the keys may have created a signature with this key ID.
     func hasKey(_ identifier: String?) -> Bool {
         identifier == nil ? !keys.isEmpty : keys.contains { $0.identifier == identifier || $0.identifier == nil }
     }
 
-    /// The header and the claims of a token that one of the keys has signed.
+    /// Verifies a token with the keys, and returns its algorithm and claims.
     /// - Throws: `IDTokenError`.
     func verified(_ token: Secret) async throws(IDTokenError) -> SignedClaims {
         let header = try SignedClaims.header(of: token)
         for key in keys where key.fits(header) {
             let collection = JWTKeyCollection()
             guard (try? await collection.add(jwk: key.jwk)) != nil else { continue }
-            // The library would look for a key by the token's own name for it.
+            // The collection contains only this key, because the library would select a key by the ID in the token.
             if let payload = try? await collection.verify(token.text, as: AnyPayload.self) {
                 return SignedClaims(algorithm: header.algorithm, claims: payload.claims)
             }
@@ -60,7 +60,7 @@ struct ServerKeys: Sendable {
         }
 
         func encode(to encoder: any Encoder) throws { try claims.encode(to: encoder) }
-        /// The claims are checked by our own rules, once the signature is.
+        /// Does nothing. Signet checks the claims with its own rules after the signature is verified.
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 }
@@ -77,7 +77,7 @@ extension ServerKeys.Key {
     }
 }
 
-/// What a signed token says.
+/// The algorithm and the claims of a signed token.
 struct SignedClaims: Sendable {
     let algorithm: String
     let claims: [String: JSONValue]
@@ -87,7 +87,7 @@ struct SignedClaims: Sendable {
         let keyIdentifier: String?
     }
 
-    /// The header, whose algorithm is one that everybody can verify.
+    /// Returns the header of a token, which must use one of the accepted asymmetric algorithms.
     static func header(of token: Secret) throws(IDTokenError) -> Header {
         guard let header = part(0, of: token) else { throw IDTokenError(.form) }
         guard let algorithm = header["alg"]?.string, IDTokenRules.algorithms.contains(algorithm), header["crit"] == nil else {
@@ -96,10 +96,10 @@ struct SignedClaims: Sendable {
         return Header(algorithm: algorithm, keyIdentifier: header["kid"]?.string)
     }
 
-    /// The claims of a token that was verified when it came.
+    /// Returns the claims of a token that was verified when it was received.
     static func claims(of token: Secret) -> [String: JSONValue]? { part(1, of: token) }
 
-    /// Whom such a token names.
+    /// Returns the subject of a token that was verified when it was received.
     static func subject(of token: Secret) -> String? { claims(of: token)?["sub"]?.string }
 
     private static func part(_ index: Int, of token: Secret) -> [String: JSONValue]? {

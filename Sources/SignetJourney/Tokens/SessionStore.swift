@@ -3,27 +3,28 @@ public import SignetCore
 public import SignetStorage
 import Synchronization
 
-/// Where the tokens, the session and the cookies of one server are kept.
+/// A store for the tokens, the session and the cookies of one server.
 ///
-/// Each of the three is in a `Storage` of its own, so that an app can put any of them elsewhere: a store of its own for the
-/// tokens is a class with three methods. What several processes share needs a lock file too, so that they take turns.
+/// Each of the three has its own `Storage`, so an app can replace each of them, for example with its own class with three
+/// methods. When several processes share the data, they also need a lock file for exclusive access.
 public actor SessionStore {
     private let tokenStorage: any Storage<AccessToken>
     private let sessionStorage: any Storage<SSOToken>
     private let cookieStorage: any Storage<CookieJar>
     nonisolated let fileLock: FileLock?
     nonisolated let taskLock = AsyncLock()
-    /// Counts the changes where there is no lock file to do it.
+    /// The number of changes when the store has no lock file that counts them.
     private nonisolated let changes = Atomic<Int64>(0)
 
-    /// What is kept in storages of the app's own, which nobody else is to use from now on.
+    /// Creates a store with storages of the app. The app must not use them elsewhere afterwards.
     /// - Parameters:
-    ///   - tokens: Where the tokens are kept.
-    ///   - session: Where the session is kept.
-    ///   - cookies: Where the cookies are kept.
-    ///   - lockFile: A file by which processes that use the same places take turns, at a path that is the same for all
-    ///     of them, in a directory that is only this user's. It is made if it is not there. Nil when no other process uses them.
-    /// - Throws: `StoreError` when the lock file cannot be had.
+    ///   - tokens: The storage for the tokens.
+    ///   - session: The storage for the session.
+    ///   - cookies: The storage for the cookies.
+    ///   - lockFile: The path of a lock file for exclusive access by processes that share the storages. All of them must use the
+    ///     same path, in a directory that only this user can access. A missing file is created. Nil when no other process uses
+    ///     the storages.
+    /// - Throws: `StoreError` when the lock file can't be opened.
     public init(
         tokens: sending any Storage<AccessToken>, session: sending any Storage<SSOToken>,
         cookies: sending any Storage<CookieJar>, lockFile: String? = nil
@@ -34,18 +35,19 @@ public actor SessionStore {
         fileLock = if let lockFile { try FileLock(path: lockFile) } else { nil }
     }
 
-    /// What is gone with the process.
+    /// Creates a store in memory, which is lost when the process ends.
     public static func memory() throws(StoreError) -> SessionStore {
         try SessionStore(
             tokens: Held<AccessToken>(), session: Held<SSOToken>(), cookies: Held<CookieJar>())
     }
 
-    /// What is kept in the user's vault, sealed by whatever keeps its key.
+    /// Creates a store in the user's vault. The vault's key protector holds the key that seals the data.
     /// - Parameters:
-    ///   - account: A name of the app's own, for example `com.example.app`: two of one name are one.
-    ///   - keychain: The vault.
-    ///   - lockFile: As above; nil for one beside the user's vault, by which all processes that use this account take turns.
-    /// - Throws: `StoreError` when the place for the lock file is not known or not safe.
+    ///   - account: A name of the app, for example `com.example.app`. Stores with the same name share their data.
+    ///   - keychain: The user's vault.
+    ///   - lockFile: The path of the lock file, as for the initializer; nil for a file beside the user's vault that all processes
+    ///     with this account use.
+    /// - Throws: `StoreError` when the directory for the lock file is unknown or unsafe.
     public static func keychain(
         account: String, in keychain: Keychain = .standard, lockFile: String? = nil
     ) throws(StoreError) -> SessionStore {
@@ -57,14 +59,15 @@ public actor SessionStore {
             lockFile: place)
     }
 
-    /// Beside the user's vault, under a name that any account can have.
+    /// Returns the path of a lock file beside the user's vault. The file name is a hash of the account, so the account may
+    /// contain any character.
     package static func lockFile(for account: String) throws(StoreError) -> String {
         let digest = Hexadecimal.text(of: Array(SHA256.hash(data: Array(account.utf8))).prefix(8))
         return try VaultDirectory.usual().path + "/session-\(digest).lock"
     }
 }
 
-/// An item as it is: what never leaves the process is written in no form, and its secrets stay `Secret`.
+/// A storage in memory. It keeps the item without encoding it, so its secrets stay in `Secret` values.
 private final class Held<T: Codable & Sendable>: Storage {
     private var item: T?
 
@@ -73,10 +76,10 @@ private final class Held<T: Codable & Sendable>: Storage {
     func delete() { item = nil }
 }
 
-// MARK: What is kept
+// MARK: Stored items
 
 extension SessionStore {
-    /// The access token as it is stored; nil when there is none.
+    /// Returns the stored access token, even when it has expired; nil when none is stored.
     package func token() async throws(StoreError) -> AccessToken? {
         try await Self.guarding("read the tokens") { try await tokenStorage.get() }
     }
@@ -93,7 +96,7 @@ extension SessionStore {
         try await Self.guarding("remove the tokens") { try await tokenStorage.delete() }
     }
 
-    /// The session as it is stored; nil when there is none.
+    /// Returns the stored session; nil when none is stored.
     package func session() async throws(StoreError) -> SSOToken? {
         try await Self.guarding("read the session") { try await sessionStorage.get() }
     }
@@ -110,7 +113,7 @@ extension SessionStore {
         try await Self.guarding("remove the session") { try await sessionStorage.delete() }
     }
 
-    /// The cookies; an empty jar when none are stored.
+    /// Returns the cookies; an empty jar when none are stored.
     package func cookies() async throws(StoreError) -> CookieJar {
         try await Self.guarding("read the cookies") { try await cookieStorage.get() } ?? CookieJar()
     }
@@ -125,14 +128,15 @@ extension SessionStore {
         try await Self.guarding("remove the cookies") { try await cookieStorage.delete() }
     }
 
-    /// The number of changes to what is stored, as far as it can be known without reading it; only ever compared with itself.
+    /// A number that changes with the stored token and session, as far as this is known without reading them. Compare it only
+    /// with an earlier value of the same store.
     package nonisolated var generation: Int64 { fileLock?.generation ?? changes.load(ordering: .acquiring) }
 
     private func incrementGeneration() {
         if let fileLock { fileLock.incrementGeneration() } else { changes.add(1, ordering: .releasing) }
     }
 
-    /// Runs `body` while no other task or process that uses this store does. Other processes are waited for until `timeout`.
+    /// Runs `body` while no other task or process uses this store. Waits for other processes up to `timeout`.
     nonisolated func withLock<Value>(
         timeout: Duration = .seconds(120), _ body: () async -> Value
     ) async throws(StoreError) -> Value {
@@ -142,7 +146,8 @@ extension SessionStore {
         return await body()
     }
 
-    /// An app's storage may throw anything, and quote what it was given.
+    /// Runs an operation of a storage and converts its errors. An app's storage may throw any error, and the error may contain
+    /// the data, so only its type is reported.
     private static func guarding<Value>(
         _ operation: String, _ body: () async throws -> Value
     ) async throws(StoreError) -> Value {

@@ -2,56 +2,56 @@ public import SignetCore
 public import SignetNetwork
 public import SignetStorage
 
-/// Why there is no token, or why something about the session could not be done.
+/// The error of a token request or a session operation.
 public struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What that means for the app.
+    /// The meaning of the error for the app.
     public enum Code: String, Sendable, CaseIterable {
-        /// Nothing that is stored gets a token any more: the person has to log in.
+        /// The stored items can't provide a token any more. The user must log in.
         case loginRequired
-        /// The server wants something of the person before it gives a token: a consent, for example, or a stronger login. The session
-        /// lives, or the server did not ask for another; what is stored was kept. A login in a browser (``BrowserLogin``) shows the
-        /// person what is wanted; another journey does not.
+        /// The server requires an interaction with the user before it issues a token, for example a consent or a stronger login.
+        /// The session is valid, or the server didn't request a new one. The stored items were kept. A login in a browser
+        /// (``BrowserLogin``) lets the user interact with the server; another journey doesn't help.
         case interactionRequired
-        /// The server refused; what is stored was kept. See ``TokenError/cause``.
+        /// The server rejected the request. The stored items were kept. See ``TokenError/cause``.
         case refused
-        /// What the server signed does not hold; it was not taken.
+        /// The check of the ID token failed, and the tokens weren't accepted.
         case idTokenRefused
-        /// No answer came, or none of the server's; what is stored was kept. Ask again later.
+        /// No response arrived, or the response didn't come from the server. The stored items were kept. Try again later.
         case unreachable
-        /// What is stored cannot be read or written.
+        /// The stored items can't be read or written.
         case storage
-        /// The address that is needed is not known.
+        /// A required setting is missing or invalid, for example the address of an endpoint.
         case notConfigured
-        /// The caller, or the person, gave up.
+        /// The caller or the user canceled the operation.
         case cancelled
     }
 
-    /// What it comes from.
+    /// The cause of the error.
     public enum Cause: Sendable, Hashable {
-        /// The server's word.
+        /// The error of the server.
         case server(OAuthError)
-        /// The network.
+        /// The error of the network.
         case network(TransportError)
-        /// The id_token.
+        /// The error in the ID token.
         case idToken(IDTokenError)
-        /// The storage.
+        /// The error of the storage.
         case storage(StoreError)
-        /// Something else, in words.
+        /// Any other cause, as text.
         case other(String)
     }
 
-    /// What that means for the app.
+    /// The meaning of the error for the app.
     public let code: Code
-    /// What it comes from; nil when the code says it all.
+    /// The cause of the error; nil when the code contains all information.
     public let cause: Cause?
 
-    /// An error as given.
+    /// Creates an error.
     public init(_ code: Code, _ cause: Cause? = nil) {
         self.code = code
         self.cause = cause
     }
 
-    /// Whether the same call may succeed later without anybody doing anything.
+    /// True when the same call may succeed later without a change.
     public var isRetryable: Bool {
         switch (code, cause) {
         case (.loginRequired, _), (.interactionRequired, _): false
@@ -62,12 +62,12 @@ public struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// How long the server asks to wait before the next attempt, if it does.
+    /// The time that the server asks the client to wait before the next attempt; nil when the server doesn't state one.
     public var retryAfter: Duration? {
         if case .server(let error) = cause { error.retryAfter } else { nil }
     }
 
-    /// The code, and what it comes from.
+    /// The code and the cause.
     public var description: String {
         let cause: String? =
             switch cause {
@@ -83,7 +83,7 @@ public struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TokenError {
-    /// What an error of any of the parts below means; the storage's and an interceptor's may be of any type.
+    /// Converts an error of any lower layer. The errors of a storage or an interceptor may have any type.
     init(_ error: any Error) {
         switch error {
         case let error as TokenError: self = error
@@ -94,7 +94,7 @@ extension TokenError {
         case let error as SystemBrowser.CannotOpen: self.init(.notConfigured, .other(error.description))
         case let error as ProfileError: self.init(.notConfigured, .other(error.description))
         case is CancellationError: self.init(.cancelled)
-        // It may quote what it failed on.
+        // The error may contain the data on which it failed, so only its type is reported.
         default: self.init(.refused, .other("an error of the app: \(type(of: error))"))
         }
     }

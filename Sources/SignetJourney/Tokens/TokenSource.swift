@@ -9,24 +9,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Access tokens that stay alive: ask for one whenever you need it, and never keep it.
+/// A source of valid access tokens. Ask it for a token whenever you need one, and don't keep the token.
 ///
 ///     let tokens = try TokenSource(profile, store: store, transport: transport)
 ///     let token = try await tokens.token()
 ///     request.headers.set("Authorization", token.authorization)
 ///
-/// What holds, whoever asks, from however many tasks and processes at once:
-/// - A token that is good is answered from memory, without waiting for anything.
-/// - One that ends within the threshold is renewed, by **one** request, whose outcome goes to everybody who asked. It is stored
-///   before anybody gets it. One that lives shorter than twice the threshold is renewed when half of its life is over.
-/// - Where there is no refresh token, or the server ended it, the session (`SSOToken`) gets new tokens; where there is no
-///   session either, ``TokenError/Code/loginRequired`` says that a person has to log in. Where the session lives and the server
-///   wants something of the person all the same, ``TokenError/Code/interactionRequired`` does.
-/// - Tokens that came from another session than the one that is stored, or from one that is stored no more, are removed and revoked.
-/// - Only the server's own word, an `invalid_grant` from its token endpoint or its denial that the session exists, ends
-///   anything. No failure of the network does, no 5xx and no page of HTML.
+/// These rules apply to any number of concurrent callers in any number of tasks and processes:
+/// - A valid token is returned from memory, without waiting.
+/// - A token that expires within the threshold is renewed by **one** request, whose result all callers receive. It is stored
+///   before it is returned. A token whose lifetime is shorter than twice the threshold is renewed after half of its lifetime.
+/// - Without a refresh token, or when the server has revoked it, the session (`SSOToken`) provides new tokens. Without a session,
+///   ``TokenError/Code/loginRequired`` means that the user must log in. When the session is valid and the server still requires
+///   an interaction with the user, the error is ``TokenError/Code/interactionRequired``.
+/// - Tokens that came from another session than the stored one, or from a session that isn't stored any more, are removed and
+///   revoked.
+/// - A grant or a session counts as ended only after an explicit answer of the server: an `invalid_grant` from its token
+///   endpoint, or its statement that the session doesn't exist. Network failures, 5xx responses and HTML pages end nothing.
 public final class TokenSource: Sendable {
-    /// Where tokens, session and cookies are kept.
+    /// The store for the tokens, the session and the cookies.
     public let store: SessionStore
     let server: OAuthServer
     let threshold: Duration
@@ -36,24 +37,24 @@ public final class TokenSource: Sendable {
     /// The report of ``replaced``.
     let replacement = Mutex<LogOutReport?>(nil)
 
-    /// How long a token that is about to end is used on after its renewal failed, before that is tried again.
+    /// The time for which a token that expires soon is used after a failed renewal, before the next attempt.
     private static let pause = Duration.seconds(5)
 
     private struct Memory {
         var token: AccessToken?
-        /// Until when it is answered from here.
+        /// The time until which the token is returned from memory.
         var until = Date.distantPast
-        /// The store's count when it was read.
+        /// The store's `generation` when the token was read.
         var count: Int64 = 0
     }
 
-    /// A source for the client and the server of a profile. Without a client it keeps a session, and gets no tokens.
+    /// Creates a source for the client and the server of a profile. Without a client, it stores a session and provides no tokens.
     /// - Parameters:
-    ///   - profile: The server and the client.
-    ///   - store: Where the tokens and the session are kept.
-    ///   - transport: How servers are reached.
-    ///   - interceptors: See each request, and may add to it.
-    ///   - clock: The time by which tokens end.
+    ///   - profile: The profile of the server and the OAuth 2.0 client.
+    ///   - store: The store for the tokens and the session.
+    ///   - transport: The transport that sends the requests.
+    ///   - interceptors: The interceptors that see each request and may change it.
+    ///   - clock: The clock for the expiration of tokens.
     ///   - requestLogger: Called with a summary of each request, without secrets.
     /// - Throws: ``ProfileError``.
     public convenience init(
@@ -69,15 +70,15 @@ public final class TokenSource: Sendable {
             clock: clock)
     }
 
-    /// A source for one client of a server that is no AM.
+    /// Creates a source for one client of a server that isn't AM.
     /// - Parameters:
-    ///   - endpoints: The server's addresses.
+    ///   - endpoints: The endpoints of the server.
     ///   - client: The OAuth 2.0 client.
-    ///   - store: Where the tokens and the session are kept.
-    ///   - transport: How servers are reached.
-    ///   - threshold: How long before its end a token is renewed; 60 seconds, as the iOS SDK has it.
-    ///   - interceptors: See each request, and may add to it.
-    ///   - clock: The time by which tokens end.
+    ///   - store: The store for the tokens and the session.
+    ///   - transport: The transport that sends the requests.
+    ///   - threshold: The time before its expiration at which a token is renewed. The default is 60 seconds, as in the iOS SDK.
+    ///   - interceptors: The interceptors that see each request and may change it.
+    ///   - clock: The clock for the expiration of tokens.
     ///   - requestLogger: Called with a summary of each request, without secrets.
     public convenience init(
         _ endpoints: OAuthEndpoints, client: OAuthClient, store: SessionStore, transport: any HTTPTransport,
@@ -100,17 +101,19 @@ public final class TokenSource: Sendable {
         server = OAuthServer(endpoints, client: client, pipeline: pipeline, clock: clock)
     }
 
-    /// A token that is good for the threshold at least, unless the server's live shorter than twice that.
+    /// Returns a token that is valid for at least the threshold, unless the server issues tokens whose lifetime is shorter than
+    /// twice the threshold.
     ///
-    /// If a renewal fails for a reason that may pass, a token that has not ended yet is answered all the same.
-    /// - Throws: ``TokenError``. What was stored is as it was, unless its ``TokenError/Code/loginRequired`` says otherwise. Where tokens
-    ///   of another session could not be revoked, why: they are removed, and the next call does not come upon them any more.
+    /// When a renewal fails for a temporary reason, a token that hasn't expired yet is returned.
+    /// - Throws: ``TokenError``. The stored items stay unchanged, except when ``TokenError/Code/loginRequired`` reports that they
+    ///   were removed. When the tokens of another session can't be revoked, the error states the reason; these tokens are
+    ///   removed, so the next call doesn't find them any more.
     public func token() async throws(TokenError) -> AccessToken {
         if let token = remembered() { return token }
         return try await sharedRenewal(nil)
     }
 
-    /// A new token, whether or not the stored one has ended.
+    /// Returns a new token, even when the stored one hasn't expired.
     /// - Throws: ``TokenError``.
     public func refresh() async throws(TokenError) -> AccessToken {
         let old: AccessToken?
@@ -118,13 +121,13 @@ public final class TokenSource: Sendable {
         return try await renewed(insteadOf: old)
     }
 
-    /// Another token than `refused`, which a server did not take: the one that is stored, if that is another one already,
-    /// else a new one.
+    /// Returns another token than `refused`, which a server rejected: the stored token when it is already a different one, or
+    /// else a new token.
     /// - Throws: ``TokenError``.
     public func renewed(insteadOf refused: AccessToken?) async throws(TokenError) -> AccessToken {
         if let token = remembered(), token.value != refused?.value, refused != nil { return token }
         let token = try await sharedRenewal(refused)
-        // The renewal that was running may have begun before the token was refused.
+        // A renewal that was already running may have started before the token was rejected.
         return token.value == refused?.value ? try await sharedRenewal(refused) : token
     }
 
@@ -140,13 +143,13 @@ public final class TokenSource: Sendable {
         return memory.withLock { $0.count == count && now <= $0.until ? $0.token : nil }
     }
 
-    /// Keeps a token in memory for as long as it need not be looked at.
+    /// Keeps a token in memory until `end`, or until the token is due for renewal.
     private func remember(_ token: AccessToken, count: Int64, until end: Date? = nil) {
         let until = end ?? token.expiresAt.map { $0 - TokenRules.lead(threshold, of: token).seconds } ?? .distantFuture
         memory.withLock { $0 = Memory(token: token, until: until, count: count) }
     }
 
-    /// Forgets what is in memory.
+    /// Removes the token from memory.
     func forget() {
         memory.withLock { $0 = Memory() }
     }
@@ -159,7 +162,7 @@ public final class TokenSource: Sendable {
             while true {
                 switch try await alone({ () async throws(TokenError) in try await self.renew(refused) }) {
                 case .token(let token): return .success(token)
-                // Without the lock, so that other callers need not wait for it.
+                // The lock isn't held here, so that other callers don't wait for the request.
                 case .orphan(let token): try await revoke(orphan: token)
                 }
             }
@@ -168,7 +171,7 @@ public final class TokenSource: Sendable {
         }
     }
 
-    /// The stored token, if it is good as it is.
+    /// Returns the stored token when it needs no renewal.
     private func stored() async throws(TokenError) -> AccessToken? {
         let count = store.generation
         let (token, session) = try await kept()
@@ -180,7 +183,7 @@ public final class TokenSource: Sendable {
         return token
     }
 
-    /// Runs `body` alone among tasks and processes.
+    /// Runs `body` with exclusive access among tasks and processes.
     func alone<Value>(_ body: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
         let outcome: Result<Value, TokenError>
         do throws(StoreError) {
@@ -203,11 +206,11 @@ public final class TokenSource: Sendable {
 
     private enum Renewal {
         case token(AccessToken)
-        /// A token of another session, which is removed and not revoked yet.
+        /// A token of another session, which is removed and not yet revoked.
         case orphan(AccessToken)
     }
 
-    /// Does what the rules say about what is stored, as it is now that nobody else changes it.
+    /// Applies the token rules to the stored items. The caller holds the lock, so they can't change in the meantime.
     private func renew(_ refused: AccessToken?) async throws(TokenError) -> Renewal {
         var (token, session) = try await kept()
         while true {
@@ -241,13 +244,13 @@ public final class TokenSource: Sendable {
         }
     }
 
-    /// Revokes a token of another session. That it could not be done is told (protocol/journey.md section 4.4): it may be somebody
-    /// else's, and lives on.
+    /// Revokes a token of another session. A failure is reported to the caller (protocol/journey.md section 4.4), because the
+    /// token may belong to another user and stays valid.
     private func revoke(orphan token: AccessToken) async throws(TokenError) {
         do {
             try await server.revoke(token)
         } catch let error as OAuthError where error.code == .notOffered {
-            // A server without that endpoint revokes nothing.
+            // A server without that endpoint can't revoke tokens.
         } catch {
             throw TokenError(error)
         }
@@ -265,11 +268,11 @@ public final class TokenSource: Sendable {
         case useSession
     }
 
-    /// Asks for a new token with the refresh token.
+    /// Requests a new token with the refresh token.
     ///
-    /// Before the request leaves, a note is stored that it was begun. If this process ends, or the answer is lost, before the
-    /// new token is stored, the note is what the next attempt finds: the refresh token may be used up, and with a session new
-    /// tokens are had without it.
+    /// Before the request is sent, a note about its start is stored. When this process ends, or the response is lost, before the
+    /// new token is stored, the next attempt finds the note. The refresh token may then be used up, and a session provides new
+    /// tokens without it.
     private func refreshed(
         _ old: AccessToken, hasSession: Bool, isRefused: Bool
     ) async throws(TokenError) -> Refreshed {
@@ -300,14 +303,15 @@ public final class TokenSource: Sendable {
         return .token(try usable(old, after: failure, isRefused: isRefused))
     }
 
-    /// Takes the note away: the refresh token is known to be as good as it was.
+    /// Removes the note, because the refresh token is known to be still valid.
     private func unnote(_ old: AccessToken) async throws(TokenError) {
         guard old.isRotated != false, old.renewalBegun == nil else { return }
         try await storing { () async throws(StoreError) in try await store.save(old) }
     }
 
-    /// A token that could not be renewed now, and has not ended yet, is used on for a while: also where the server wants to see the
-    /// person again and does not say that the session is over.
+    /// Returns a token that couldn't be renewed now and hasn't expired, for use until the next attempt. This also applies when
+    /// the server requires an interaction with the user and doesn't state that the session has ended. Throws `failure` in all
+    /// other cases.
     private func usable(_ old: AccessToken?, after failure: TokenError, isRefused: Bool) throws(TokenError) -> AccessToken {
         let now = clock.now
         let mayPass = [.unreachable, .loginRequired, .interactionRequired].contains(failure.code)
@@ -319,7 +323,7 @@ public final class TokenSource: Sendable {
 
     // MARK: The session
 
-    /// New tokens for the session.
+    /// Returns new tokens for the session.
     private func authorized(
         _ session: SSOToken?, replacing old: AccessToken?, isRefused: Bool
     ) async throws(TokenError) -> AccessToken {
@@ -340,9 +344,11 @@ public final class TokenSource: Sendable {
         }
     }
 
-    /// A login page instead of a code may mean many things. Only when the server says of the session itself that it is over is
-    /// it removed, with what came from it. One that lives does not help by being made anew: the server wants something else of the
-    /// person. Where nothing of the server's answers there either, nobody has asked for a login.
+    /// Returns the error to report when the server responds with a login page and not with a code. Such a page has several
+    /// possible reasons. The session and its tokens are removed only when the server states that the session has ended. When the
+    /// session is valid, a new session wouldn't help, because the server requires an interaction with the user. When the state
+    /// request fails with a temporary error, that error is returned and no login is required.
+    /// - Throws: `failure` when the session has ended; ``TokenError/Code/storage`` when its items can't be removed.
     private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) -> TokenError {
         let cookies = (try? await store.cookies()) ?? CookieJar()
         switch await server.state(of: session, cookies: cookies) {

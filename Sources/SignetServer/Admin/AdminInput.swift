@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The JSON body of a request to the administration. A member that nobody asked for is an error: it is a typing mistake, and what it
-/// meant would not happen.
+/// The JSON body of a request to the administration API. An unknown member is an error, because a misspelled member would be
+/// ignored otherwise.
 struct AdminBody: Sendable {
     private var members: [String: JSONValue]
 
@@ -33,7 +33,7 @@ struct AdminBody: Sendable {
         try take(name, "a whole number") { value in if case .integer(let number) = value { Int(exactly: number) } else { nil } }
     }
 
-    /// A moment: seconds since 1970, or `2026-01-31T12:00:00Z`.
+    /// Reads a time: seconds since 1970, or `2026-01-31T12:00:00Z`.
     mutating func moment(_ name: String) throws(APIError) -> Date? {
         try take(name, "a number of seconds since 1970, or a time such as 2026-01-31T12:00:00Z") { value in
             switch value {
@@ -50,7 +50,8 @@ struct AdminBody: Sendable {
         return value
     }
 
-    /// - Throws: when there is more.
+    /// Checks that all members were read.
+    /// - Throws: An error when there are unread members.
     func end() throws(APIError) {
         guard let name = members.keys.sorted().first else { return }
         throw APIError(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
@@ -65,11 +66,12 @@ struct AdminBody: Sendable {
     }
 }
 
-/// The query of a request to the administration.
+/// The query of a request to the administration API.
 struct AdminQuery: Sendable {
     private var fields: [String: String]
 
-    /// - Throws: when one stands there twice.
+    /// Reads the query.
+    /// - Throws: An error when a parameter occurs twice.
     init(_ reader: RequestReader) throws(APIError) {
         let query = reader.request.uri.query ?? ""
         fields = FormCoding.decode(query)
@@ -115,7 +117,8 @@ struct AdminQuery: Sendable {
         return choice
     }
 
-    /// - Throws: when there is more.
+    /// Checks that all parameters were read.
+    /// - Throws: An error when there are unread parameters.
     func end() throws(APIError) {
         guard let name = fields.keys.sorted().first else { return }
         throw APIError(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
@@ -125,7 +128,7 @@ struct AdminQuery: Sendable {
 }
 
 extension RequestLogFilter {
-    /// What a query wants.
+    /// Reads a filter from a query.
     init(_ query: inout AdminQuery) throws(APIError) {
         self.init()
         kind = try query.choice("kind")
@@ -152,7 +155,7 @@ extension RequestLogFilter {
 }
 
 extension FaultRule {
-    /// What a body asks for.
+    /// Reads a rule from a body.
     init(_ body: inout AdminBody, now: Date) throws {
         let kind = try FaultKind(&body)
         let name = try body.text("name")
@@ -178,7 +181,7 @@ extension FaultRule {
 }
 
 extension FaultKind {
-    /// The kind that a body names, with its parameters.
+    /// Reads the kind and its parameters from a body.
     init(_ body: inout AdminBody) throws {
         let name = try body.required("kind", body.text("kind"))
         switch name {

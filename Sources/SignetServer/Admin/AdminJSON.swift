@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the administration tells, as JSON. Members that have no value are left out.
+/// Encodes the responses of the administration API as JSON. Members without a value are omitted.
 enum AdminJSON {
     static func clock(_ clock: AdjustableClock) -> JSONValue {
         let now = clock.now
@@ -85,7 +85,7 @@ enum AdminJSON {
         return members
     }
 
-    /// A row that cannot be read. Its name is no secret: the database has it in clear.
+    /// Describes an unreadable row. Its name is not secret, because the database stores it in clear text.
     static func brokenRow(_ entry: BrokenRows.Entry) -> JSONValue {
         .object([
             "kind": .string(entry.key.kind), "name": .string(entry.key.name), "reason": .string("\(entry.error)"),

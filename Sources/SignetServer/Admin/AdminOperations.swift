@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What somebody who tests can do to a server. The console, the administration's addresses and ``DevServer`` are three faces of it.
+/// The operations for testers. The console, the administration API and ``DevServer`` use them.
 struct AdminOperations: Sendable {
     let server: ServerContext
 
@@ -51,14 +51,14 @@ struct AdminOperations: Sendable {
 
     // MARK: Sessions
 
-    /// What was ended.
+    /// The result of ending a session.
     enum EndedSession: Sendable {
         case session(SSOSession)
-        /// One that could not be read.
+        /// The session was unreadable.
         case broken
     }
 
-    /// Ends the session of a key, as its time would. Nil when there is none.
+    /// Ends the session with a key, as an expiry would. Returns nil when it doesn't exist.
     func endSession(_ key: TokenHash) async throws -> EndedSession? {
         let ended = try await server.transact { state, moment -> EndedSession? in
             if state.sessions.endBroken(key) { return .broken }
@@ -72,7 +72,7 @@ struct AdminOperations: Sendable {
         return ended
     }
 
-    /// Ends all sessions of a user, or everybody's, and says how many there were.
+    /// Ends all sessions of a user, or of all users when `user` is nil. Returns their number.
     func endSessions(of user: UserKey?) async throws -> Int {
         var count = 0
         while true {
@@ -86,13 +86,14 @@ struct AdminOperations: Sendable {
 
     // MARK: Users
 
-    /// Makes a user. False when there is one of that name.
+    /// Creates a user. Returns false when the name is taken.
     func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) async throws -> Bool {
         guard server.has(user.realm) else { throw APIError.unknownRealm(user.realm) }
         return try await server.transact { state, _ in state.directory.add(user, password: password, claims: claims) }
     }
 
-    /// Changes what is given of a user: whether they are locked, or their password. False when there is no such user.
+    /// Locks or unlocks a user, or changes the password; nil values leave a property as it is. Returns false when the user
+    /// doesn't exist.
     func change(_ user: UserKey, isLocked: Bool?, password: Secret?) async throws -> Bool {
         try await server.transact { state, moment in
             guard state.directory.contains(user) else { return false }
@@ -103,10 +104,10 @@ struct AdminOperations: Sendable {
         }
     }
 
-    /// Takes a user's devices away, one or all, and says how many there were.
+    /// Removes one device or all devices of a user. Returns their number.
     func removeDevices(of user: UserKey, kind: DeviceKind? = nil, id: String? = nil) async throws -> Int {
         try await server.transact { state, moment in
-            // Nobody can say which device it is that cannot be read: it goes with all of them.
+            // Unreadable devices have no known kind or ID, so they are removed only together with all devices.
             var count = kind == nil ? state.devices.removeBroken(of: user) : 0
             for each in DeviceKind.allCases where kind == nil || kind == each {
                 for device in state.devices.descriptions(each, of: user).compactMap({ $0["_id"]?.string })
@@ -121,7 +122,7 @@ struct AdminOperations: Sendable {
 
     // MARK: State
 
-    /// Everything is as at the start: the state, the clock, and no fault is on. The journal goes on.
+    /// Resets the state and the clock, and switches all faults off. The request log continues.
     func startAgain() async throws {
         try await server.startAgain()
         server.faults.switchAllOff()
@@ -135,7 +136,7 @@ struct AdminOperations: Sendable {
 }
 
 extension ServerTransaction {
-    /// Removes a device with all that is waiting for it, and gives its description. Nil when there is none.
+    /// Removes a device with everything that waits for it. Returns its description, or nil when it doesn't exist.
     @discardableResult
     mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey, at now: Date) -> JSONValue? {
         let device = devices.description(kind, id, of: owner)

@@ -10,25 +10,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `/admin`: what tests in any language do to the server, in JSON (docs/admin.md). Only for programs on this machine that know the
-/// token; to everybody else it is not there.
+/// `/admin`: the JSON API with which tests in any language control the server (docs/admin.md). It is for programs on this machine
+/// that know the token; for other clients the address doesn't exist.
 ///
-/// A request is read first and carried out then. What finds out what it asks for takes of the query what it knows, and gives back what is
-/// to be done; in between, in one place, the query has to be at its end. So no call can pass over a parameter that it does not have.
+/// A request is parsed first and carried out afterwards. Each parser takes the query parameters that it knows and returns a
+/// closure that does the work. Before that closure runs, one check rejects remaining query parameters, so that no call can ignore
+/// an unknown parameter.
 struct AdminResource: Sendable {
-    /// What a request asks for.
+    /// The work of a parsed request.
     typealias Call = () async throws -> Response
 
-    /// The fewest bytes of a token; a shorter one opens nothing.
+    /// The minimum length of a token, in bytes. A shorter token is never accepted.
     static let shortestToken = 16
 
     let server: ServerContext
 
     var operations: AdminOperations { AdminOperations(server: server) }
 
+    /// Answers a request to the administration API.
     /// - Parameters:
-    ///   - path: what follows `/admin`.
-    ///   - isLocal: whether a program on this machine asks.
+    ///   - path: The part of the path after `/admin`.
+    ///   - isLocal: True when the client is a program on this machine.
     func respond(to reader: RequestReader, path: Substring, isLocal: Bool) async throws -> Response {
         guard let token = server.configuration.adminToken, token.count >= Self.shortestToken, isLocal else {
             throw APIError.resourceNotFound
@@ -99,7 +101,7 @@ struct AdminResource: Sendable {
         return response
     }
 
-    /// The realm that a query names.
+    /// Returns the realm that a query names.
     func realm(_ query: inout AdminQuery) throws(APIError) -> RealmPath? {
         guard let realm = query.text("realm").map({ RealmPath($0) }) else { return nil }
         guard server.has(realm) else { throw APIError(.notFound, "There is no such realm.") }
@@ -187,9 +189,9 @@ struct AdminResource: Sendable {
         }
     }
 
-    // MARK: Journal
+    // MARK: Request log
 
-    /// The longest that a request waits for an entry, in seconds of the machine's time.
+    /// The longest time that a request can wait for an entry, in seconds of the machine's time.
     private static let longestWait = 60.0
 
     private func journal(_ reader: RequestReader, _ query: inout AdminQuery) throws -> Call {
@@ -205,7 +207,7 @@ struct AdminResource: Sendable {
         let wait = try query.seconds("wait", upTo: Self.longestWait)
         return {
             if let wait {
-                // Who waits in vain is told so by an empty list.
+                // A wait without a match ends with an empty list.
                 _ = try? await server.journal.waitForEntry(matching: filter, within: .seconds(wait))
             }
             let last = server.journal.last
@@ -280,10 +282,11 @@ struct AdminResource: Sendable {
 // MARK: - Snapshots
 
 extension AdminResource {
-    /// The largest snapshot that is taken, in bytes.
+    /// The maximum size of a snapshot to restore, in bytes.
     private static let largestSnapshot = 64 * 1024 * 1024
 
-    /// The state as bytes, and bytes as the state. They are sealed with the administration's token: who can call it can read them.
+    /// Exports or restores the state. Snapshots are sealed with a key from the administration token, so a client of the API can
+    /// read them.
     private func snapshot(_ reader: RequestReader, _ token: Secret) throws -> Call {
         let key = Sealing.derive("signet server administration snapshots", from: token)
         guard reader.request.method != .get else {

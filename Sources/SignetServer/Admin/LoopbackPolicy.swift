@@ -2,10 +2,10 @@ import HTTPTypes
 import Hummingbird
 import SignetCore
 
-/// Who may see what only this machine may see: the console and the administration.
+/// The rule for requests to the console and the administration API, which only clients on this machine may use.
 ///
-/// Where a request comes from is ``AppRequestContext/isLocal(_:)``'s to say. That is not enough: a page in a browser here can have a name of its
-/// owner's point at this machine, which shows in `Host`.
+/// ``AppRequestContext/isLocal(_:)`` checks the origin of the connection. That isn't sufficient, because a page in a local
+/// browser can use a domain name that resolves to this machine (DNS rebinding). Therefore the rule checks `Host` too.
 struct LoopbackPolicy: Sendable {
     private let context: AppRequestContext
     private let ownHost: String?
@@ -15,22 +15,22 @@ struct LoopbackPolicy: Sendable {
         ownHost = Self.host(of: server.baseURL.split(separator: "/", maxSplits: 2).dropFirst().first ?? "")
     }
 
-    /// Whether a browser on this machine asks, under a name that is this machine's.
+    /// Returns true for a request from this machine with one of this machine's names.
     func admits(_ reader: RequestReader) -> Bool {
         guard context.isLocal(reader.request.headers) else { return false }
         guard let authority = reader.request.head.authority, !authority.isEmpty else { return context.isInProcess }
         guard let host = Self.host(of: authority[...]), EndpointPolicy.isLoopback(host) || host == ownHost else { return false }
-        // A browser that is told to keep the referrer to itself says `null`.
+        // A browser that withholds the referrer sends `null`.
         guard let origin = reader.header("origin"), origin != "null" else { return true }
         return origin == "http://\(authority)" || origin == "https://\(authority)"
     }
 
-    /// Whether a program on this machine asks, and no page in a browser.
+    /// Returns true for a request from a program on this machine that isn't a page in a browser.
     func admitsProgram(_ reader: RequestReader) -> Bool {
         admits(reader) && reader.header("origin") == nil && ["none", nil].contains(reader.header("sec-fetch-site"))
     }
 
-    /// The name in `Host`, without the port; nil when that is none.
+    /// Returns the host in a `Host` header without the port; nil when it is malformed.
     static func host(of authority: Substring) -> String? {
         if authority.hasPrefix("[") {
             guard let end = authority.firstIndex(of: "]") else { return nil }

@@ -1,25 +1,26 @@
 public import SignetCore
 
-/// Why a configuration file is not taken: everything that is wrong with it, in the order of the file.
+/// The error of a configuration file that could not be read. It contains all problems, in the order of the file.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong; at least one.
+    /// The problems; at least one.
     public let problems: [ConfigurationProblem]
 
     init(_ problems: [ConfigurationProblem]) {
         self.problems = problems.sorted { $0.place < $1.place }
     }
 
-    /// One line for each problem.
+    /// The problems as text, one in each line.
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// One thing that is wrong with a configuration file, and what to do about it. What the file says of passwords is never in it.
+/// A problem in a configuration file, with a hint for its correction. It never contains a password from the file.
 public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
-    /// Where it is.
+    /// The position of the problem in the file.
     public let place: SourcePosition
-    /// What it is about, for example the text "journey `Login`, node `page`"; nil when it is about the file as a whole.
+    /// The part of the file with the problem, for example the text "journey `Login`, node `page`"; nil when the problem concerns
+    /// the whole file.
     public let subject: String?
-    /// What is wrong, and the way out.
+    /// The description of the problem, with a hint for its correction.
     public let message: String
 
     init(_ place: SourcePosition, _ subject: String?, _ message: String) {
@@ -28,6 +29,6 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
         self.message = message
     }
 
-    /// `12:9: journey `Login`, node `page`: there is no outcome ...`, as compilers write it.
+    /// The problem as text in the format of compiler messages: `12:9: journey `Login`, node `page`: there is no outcome ...`.
     public var description: String { "\(place): " + (subject.map { "\($0): " } ?? "") + message }
 }

@@ -2,45 +2,46 @@ import SignetCore
 import YAMLText
 
 extension ServerConfiguration {
-    /// Reads a configuration file: realms, users, OAuth 2.0 clients and journeys (docs/configuration.md).
+    /// Reads a configuration file with realms, users, OAuth 2.0 clients and journeys (docs/configuration.md).
     ///
-    /// What the file does not say is as in ``init(_:)``; one without journeys has those of the starter file. A user without a
-    /// password in the file has none, and no password will do, until the program gives one.
-    /// - Parameter yaml: the file's text.
-    /// - Throws: ``ConfigurationError`` with everything that is wrong.
+    /// Settings that the file omits have the defaults of ``init(_:)``. A file without journeys gets those of the starter file. A
+    /// user without a password in the file cannot log in with a password until the program sets one.
+    /// - Parameter yaml: The text of the file.
+    /// - Throws: ``ConfigurationError`` with all problems.
     public init(yaml: String) throws(ConfigurationError) {
         self = try ConfigurationReader.read(yaml, standardJourneys: { Journeys.starter })
     }
 
-    /// Reads a configuration file as ``init(yaml:)`` does, and looks at what it names outside of itself: the files of `server.tls`, and
-    /// for `push.sns` the access key, which may stand in AWS's variables.
+    /// Reads a configuration file as ``init(yaml:)`` does, and checks the external resources that it refers to: the files of
+    /// `server.tls`, and the access key of `push.sns`, which can be in the environment variables of AWS.
     /// - Parameters:
-    ///   - yaml: the file's text. Relative paths in it begin where the process is.
-    ///   - environment: the variables of the process that is to serve it.
-    ///   - usesTLS: whether the server is to show what `server.tls` names; false when it shows something else.
-    /// - Throws: ``ConfigurationError`` with everything that is wrong.
+    ///   - yaml: The text of the file. Relative paths in it are relative to the working directory of the process.
+    ///   - environment: The environment variables of the server's process.
+    ///   - usesTLS: True when the server uses the certificate in `server.tls`; false when it uses a different one.
+    /// - Throws: ``ConfigurationError`` with all problems.
     package init(yaml: String, environment: [String: String], usesTLS: Bool) throws(ConfigurationError) {
         let outside = Outside(environment: environment, usesTLS: usesTLS)
         self = try ConfigurationReader.read(yaml, outside, standardJourneys: { Journeys.starter })
     }
 
-    /// The text of a file to start from: everything that `signet serve` has without a file.
+    /// The text of the starter file, which contains the configuration that `signet serve` uses without a file.
     public static var starterText: String { Starter.text }
 
-    /// What that file says: a user `demo` without a password, a client `app`, and journeys for all that a client can meet.
+    /// The configuration in the starter file: a user `demo` without a password, a client `app`, and journeys for everything that
+    /// a client can encounter.
     public static var starter: ServerConfiguration { Starter.configuration }
 }
 
-/// What a server finds beside its configuration file.
+/// The external resources that a configuration file can refer to.
 struct Outside: Sendable {
     let environment: [String: String]
     let usesTLS: Bool
 }
 
-/// Reads a whole file.
+/// Reads a configuration file.
 struct ConfigurationReader {
     private var problems: [ConfigurationProblem] = []
-    /// What the file refers to; nil when only the file itself is read.
+    /// The external resources; nil when only the file itself is read.
     private let outside: Outside?
     private var configuration: ServerConfiguration
     private var realms: Set<RealmPath> = []
@@ -102,7 +103,7 @@ struct ConfigurationReader {
         for client in clients { readClient(client) }
     }
 
-    // MARK: The server
+    // MARK: Server
 
     private mutating func readServer(_ value: MarkedValue?) {
         var reader = SectionReader(value, subject: "server")
@@ -158,10 +159,10 @@ struct ConfigurationReader {
         }
     }
 
-    /// Seconds: a century.
+    /// The maximum in seconds: a century.
     private static let longest = 3_153_600_000
 
-    /// The name of a journey that somebody can begin.
+    /// Reads the name of a journey that clients can start.
     private func journey(_ name: String, _ standard: String, _ reader: inout SectionReader) -> String {
         let given = reader.optionalText(name, kind: "the name of a journey", standard: "`\(standard)`")
         let names = configuration.journeys.names
@@ -189,7 +190,7 @@ struct ConfigurationReader {
         return lifetimes
     }
 
-    // MARK: People
+    // MARK: Users
 
     private mutating func readAttributes(_ value: MarkedValue?) -> NodeContext {
         var surroundings = NodeContext()
@@ -216,7 +217,7 @@ struct ConfigurationReader {
         var reader = SectionReader(value, subject: "users")
         var user = User(name: "")
         (user.name, user.realm, user.password) = identity(&reader, name: "name", secret: "password")
-        // It is a segment of an address of `/admin`.
+        // The name is a path segment in the URLs of `/admin`.
         reader.check("name", user.name, "a text without slashes, and not empty") { !$0.isEmpty && !$0.contains("/") }
         if let text = reader.optionalText("passwordHash", kind: "a scrypt hash") {
             user.passwordHash = PasswordHash(text)
@@ -254,7 +255,7 @@ struct ConfigurationReader {
         return [:]
     }
 
-    /// What users and clients have alike: a name, the realm that it is a name in, and what proves that they are it.
+    /// Reads the settings that users and clients share: the name or id, the realm, and the secret that authenticates them.
     private func identity(
         _ reader: inout SectionReader, name: String, secret: String
     ) -> (name: String, realm: String, secret: Secret?) {
@@ -262,7 +263,7 @@ struct ConfigurationReader {
         return (text, realm(&reader), self.secret(secret, &reader))
     }
 
-    /// A secret in clear. What stands there is not repeated, whatever is wrong with it.
+    /// Reads a secret in clear text. The problems never contain its value.
     private func secret(_ name: String, _ reader: inout SectionReader) -> Secret? {
         let kind = "a text, in quotes if it could be taken for anything else"
         guard let value = reader.value(name, kind: kind) else { return nil }

@@ -1,14 +1,14 @@
 import SignetCore
 import YAMLText
 
-/// Reads the section `journeys`: first each journey for itself, then what leads from node to node and from journey to journey.
+/// Reads the section `journeys`. It reads each journey first, and then checks the connections between nodes and between journeys.
 struct JourneyReader {
     private(set) var problems: [ConfigurationProblem] = []
     private let surroundings: NodeContext
     private let realms: Set<RealmPath>
     private var drafts: [Draft] = []
 
-    /// A journey as it was read, with its places.
+    /// A journey from the file, with its positions in the file.
     private struct Draft {
         let name: String
         let place: SourcePosition
@@ -17,14 +17,14 @@ struct JourneyReader {
         var realms: Set<RealmPath>?
         var nodes: [NodeDraft] = []
 
-        /// The nodes from which no way leads to an end, or to somebody who is asked something.
-        /// - Parameter silent: The journeys that ask nobody.
+        /// Returns the nodes from which the journey can reach neither an end nor a node that asks the user.
+        /// - Parameter silent: The journeys that never ask the user.
         func endless(_ silent: Set<String>) -> [NodeDraft] {
             let ids = Set(nodes.map(\.id))
             var origins: [String: [String]] = [:]
             var rests: [String] = []
             for node in nodes {
-                // What is no node is an end, or a mistake that was told of already.
+                // A target that is not a node is an end of the journey, or a mistake that was already reported.
                 let targets = node.kind.outcomes.map { node.target(of: $0) ?? "" }
                 for target in targets { origins[target, default: []].append(node.id) }
                 let asks = node.kind.asking != .nothing || node.innerTree.map { !silent.contains($0) } == true
@@ -40,23 +40,23 @@ struct JourneyReader {
         let place: SourcePosition
         let type: NodeType
         let kind: any NodeKind
-        /// Whether the kind has the outcomes that the file means.
+        /// True when the outcomes of the kind are those that the file intends.
         var hasKnownOutcomes = true
-        /// The journey that it walks, if it does.
+        /// The inner journey that the node runs; nil for other nodes.
         var innerTree: String? { (kind as? InnerTreeEvaluatorNode)?.tree }
         var ways: [Way] = []
         var otherwise: Way?
 
-        /// Where the file lets the node lead, from outcomes that it never comes to as well.
+        /// All connections in the file, including those from outcomes that the node never has.
         var allWays: [Way] { ways + [otherwise].compactMap { $0 } }
 
-        /// Where an outcome leads; nil when the file does not say.
+        /// Returns the target of an outcome; nil when the file specifies none.
         func target(of outcome: NodeOutcome) -> String? {
             (ways.first { $0.outcome == outcome.rawValue } ?? otherwise)?.target
         }
     }
 
-    /// Where an outcome leads.
+    /// A connection from an outcome to its target.
     private struct Way {
         let outcome: String
         let place: SourcePosition
@@ -69,7 +69,7 @@ struct JourneyReader {
         self.realms = realms
     }
 
-    /// Reads the section. With problems the trees are not whole.
+    /// Reads the section. If there are problems, the trees are incomplete.
     mutating func trees(_ section: MarkedValue) -> [JourneyTree] {
         guard let entries = section.mapping else {
             problems.append(
@@ -82,7 +82,7 @@ struct JourneyReader {
         return drafts.map { tree($0) }
     }
 
-    // MARK: One journey
+    // MARK: Journeys and nodes
 
     private mutating func draft(_ entry: MarkedValue.Entry) -> Draft {
         let subject = "journey `\(entry.key.shortened)`"
@@ -150,9 +150,13 @@ struct JourneyReader {
         return draft
     }
 
-    // MARK: From node to node
+    // MARK: Connections between nodes
 
-    /// - Parameter ids: the names of all nodes, of those too that could not be read.
+    /// Checks the connections between the nodes of a journey.
+    /// - Parameters:
+    ///   - draft: The journey.
+    ///   - ids: The names of all nodes, including those that could not be read.
+    ///   - subject: The journey's name for messages.
     private mutating func checkWays(_ draft: Draft, ids: [String], _ subject: String) {
         for node in draft.nodes {
             let subject = "\(subject), node `\(node.id.shortened)`"
@@ -162,7 +166,7 @@ struct JourneyReader {
                 note(way.targetPlace, subject, message, ids + NodeTarget.ends, way.target, "there are")
             }
         }
-        // A node that could not be read leads somewhere, but nobody knows where.
+        // The targets of a node that could not be read are unknown, so it is also unknown which nodes can be reached.
         guard draft.nodes.count == ids.count, ids.contains(draft.entry) else { return }
         let ways = Dictionary(draft.nodes.map { ($0.id, $0.allWays.map(\.target)) }, uniquingKeysWith: { first, _ in first })
         let arrivals = Self.reached(from: [draft.entry], ways)
@@ -194,7 +198,7 @@ struct JourneyReader {
         }
     }
 
-    /// What ways lead to, from node to node or from journey to journey; the starts are part of it.
+    /// Returns everything that can be reached from the starts, including the starts. It works for nodes and for journeys.
     private static func reached(from starts: [String], _ ways: [String: [String]]) -> Set<String> {
         var reached: Set<String> = []
         var open = starts
@@ -213,7 +217,7 @@ struct JourneyReader {
                 place, subject, message + (names.isEmpty ? ": it ends the journey" : names.advice(for: name, verb))))
     }
 
-    // MARK: From journey to journey
+    // MARK: Connections between journeys
 
     private mutating func checkInnerJourneys() {
         let names = drafts.map(\.name)
@@ -237,7 +241,7 @@ struct JourneyReader {
         }
     }
 
-    /// Notes where a journey goes round without an end and asks nobody: the server would give it up.
+    /// Reports journeys that can loop forever without asking the user. The server would stop such a run with an error.
     private mutating func checkCircles() {
         let silent = silentJourneys()
         for draft in drafts {
@@ -252,7 +256,7 @@ struct JourneyReader {
         }
     }
 
-    /// The journeys that ask nobody anything, neither themselves nor by an inner journey.
+    /// Returns the journeys that never ask the user, neither in their own nodes nor in an inner journey.
     private func silentJourneys() -> Set<String> {
         let asking = drafts.filter { $0.nodes.contains { $0.kind.asking != .nothing } }.map(\.name)
         var outer: [String: [String]] = [:]
@@ -262,7 +266,7 @@ struct JourneyReader {
         return Set(drafts.map(\.name)).subtracting(Self.reached(from: asking, outer))
     }
 
-    // MARK: The whole
+    // MARK: Trees
 
     private func tree(_ draft: Draft) -> JourneyTree {
         let nodes = draft.nodes.map { node in
@@ -283,10 +287,10 @@ struct JourneyReader {
 }
 
 extension NodeTarget {
-    /// The targets that are no nodes, as a file names them.
+    /// The names of the targets that are not nodes.
     fileprivate static let ends = ["success", "failure"]
 
-    /// A target as a file names it.
+    /// Creates a target from its name in the file.
     fileprivate init(_ name: String) {
         switch name {
         case "success": self = .success
@@ -297,7 +301,7 @@ extension NodeTarget {
 }
 
 extension NodeKind {
-    /// Where a node leads that is itself an end.
+    /// The targets of a node that is itself an end of the journey.
     fileprivate var ends: [(NodeOutcome, NodeTarget)] {
         self is SuccessNode ? [(.outcome, .success)] : self is FailureNode ? [(.outcome, .failure)] : []
     }

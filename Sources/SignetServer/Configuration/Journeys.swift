@@ -1,7 +1,7 @@
-/// The journeys of a server: trees of nodes with named outcomes, as docs/configuration.md describes them.
+/// The journeys of a server: trees of nodes with named outcomes (docs/configuration.md).
 public struct Journeys: Sendable {
     let trees: [JourneyTree]
-    /// Why there are none though there should be: what a server says when it is to start with them.
+    /// The error that prevented the journeys from being read. A server with such journeys throws it when it starts.
     let defect: ConfigurationError?
 
     init(_ trees: [JourneyTree]) {
@@ -9,7 +9,7 @@ public struct Journeys: Sendable {
         defect = nil
     }
 
-    /// Journeys that could not be read.
+    /// Creates journeys that could not be read.
     init(defect: ConfigurationError) {
         trees = []
         self.defect = defect
@@ -18,11 +18,11 @@ public struct Journeys: Sendable {
     /// The journeys of the starter file.
     public static var starter: Journeys { Starter.configuration.journeys }
 
-    /// The names of those that somebody can begin, in the order of the file. Others are parts of them.
+    /// The names of the journeys that clients can start, in the order of the file. The other journeys are parts of them.
     public var names: [String] { trees.filter { !$0.isInner }.map(\.name) }
 }
 
 extension [JourneyTree] {
-    /// Of trees with the same name the last one counts.
+    /// The trees by name. If several have the same name, the last one is used.
     var byName: [String: JourneyTree] { Dictionary(map { ($0.name, $0) }, uniquingKeysWith: { _, last in last }) }
 }

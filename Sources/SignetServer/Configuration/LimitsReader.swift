@@ -2,10 +2,10 @@ import SignetCore
 import YAMLText
 
 extension SectionReader {
-    /// Seconds: a day.
+    /// The maximum in seconds: a day.
     private static var longest: Int { 86_400 }
 
-    /// How much, how slowly and how often somebody may ask.
+    /// Reads the limits for the size, the duration and the rate of requests.
     mutating func limits(_ server: inout ServerConfiguration) {
         guard let value = value("limits", kind: "limits by names") else { return }
         var part = SectionReader(value, subject: "server, limits")
@@ -22,7 +22,7 @@ extension SectionReader {
         note(part.finished())
     }
 
-    /// `none`, or limits by what they limit; what is left out is as standard.
+    /// Reads `none` or the rate limits by name. A limit that is omitted has its default.
     private mutating func rates() -> RateLimits? {
         let kind = "`none`, or limits by names"
         guard let value = value("rates", kind: kind, standard: "by the address that is listened on") else { return nil }
@@ -74,8 +74,11 @@ extension SectionReader {
         return lockout
     }
 
-    /// The origins whose pages may ask: a scheme, a host and perhaps a port each, as browsers write them.
-    /// - Parameter ofApps: Whether one may be an app's own, as Android names it.
+    /// Reads the origins that may send cross-origin requests. Each has a scheme, a host and an optional port, in the form that
+    /// browsers use.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - ofApps: True to also accept the origins of Android apps.
     mutating func origins(_ name: String, ofApps: Bool = false) -> [String] {
         let origins = optionalTexts(name) ?? []
         for origin in origins where !Self.isOrigin(origin) && !(ofApps && origin.hasPrefix("android:apk-key-hash:")) {
@@ -99,8 +102,8 @@ extension SectionReader {
         return String(authority.prefix { $0 != ":" && $0 != "/" })
     }
 
-    /// What makes the server speak https.
-    /// - Parameter isUsed: Whether it is to do so now: then the files must be there.
+    /// Reads the TLS certificate of the server.
+    /// - Parameter isUsed: True when the server uses the certificate now, so the files must exist.
     mutating func tls(isUsed: Bool) -> ServerTLS? {
         let kind = "`{certificate: file, key: file}`, or `{directory: path}` for an authority of the server's own"
         guard let value = value("tls", kind: kind, standard: "none") else { return nil }
@@ -122,7 +125,7 @@ extension SectionReader {
         }
     }
 
-    /// Notes why a server could not show what is in two files.
+    /// Reports the reasons for which the server cannot use a certificate file and a key file.
     private mutating func checkIdentity(_ certificate: String, _ key: String) {
         let chain = found("certificate") { () throws(ServerTLSError) in try TLSIdentity.certificates(in: certificate) }
         let secret = found("key") { () throws(ServerTLSError) in try TLSIdentity.privateKey(in: key) }

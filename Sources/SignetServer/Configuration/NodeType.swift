@@ -1,15 +1,15 @@
 import SignetCore
 import YAMLText
 
-/// A type of node as a file names it: its properties, and what it makes of them.
+/// A type of node in a configuration file. It reads the properties of a node and creates the node.
 struct NodeType: Sendable {
-    /// AM's name, for example `DataStoreDecisionNode`.
+    /// The name of the type in AM, for example `DataStoreDecisionNode`.
     let name: String
-    /// What AM's editor calls it, for example `Data Store Decision`.
+    /// The name of the type in AM's editor, for example `Data Store Decision`.
     let title: String
-    /// What it does, for the documentation.
+    /// The description of the node, for the documentation.
     let about: String
-    /// Reads the properties. A wrong one is noted and counts as not given, so there is always a node.
+    /// Reads the properties. A property with a wrong value is reported and treated as absent, so the result is always a node.
     let read: @Sendable (inout SectionReader, NodeContext) -> DecodedNode
 
     init(
@@ -22,49 +22,49 @@ struct NodeType: Sendable {
         self.read = read
     }
 
-    /// A node type whose properties tell the node what to do.
+    /// Creates a node type whose properties configure the node.
     static func node(
         _ name: String, _ title: String, _ about: String, _ read: @escaping @Sendable (inout SectionReader) -> any NodeKind
     ) -> NodeType {
         NodeType(name, title, about) { reader, _ in .node(read(&reader)) }
     }
 
-    /// One that asks for something, and can be on a page.
+    /// Creates the type of a collector, which asks for something and can be on a page.
     static func collector(
         _ name: String, _ title: String, _ about: String, _ read: @escaping @Sendable (inout SectionReader) -> any Collector
     ) -> NodeType {
         NodeType(name, title, about) { reader, _ in .collectors([read(&reader)]) }
     }
 
-    /// The type with a name, if there is one.
+    /// Returns the type with a name; nil when it does not exist.
     static func named(_ name: String) -> NodeType? { all.first { $0.name == name } }
 
     /// All types, in the order of the documentation.
     static let all: [NodeType] = [page] + collectors + decisions + people + codes + push + devices + endings
 }
 
-/// What a node is made of.
+/// The result of reading a node.
 enum DecodedNode: Sendable {
     case node(any NodeKind)
-    /// A node of which a mistake, which was noted, hides what outcomes it has.
+    /// A node with a reported mistake that makes its outcomes unknown.
     case obscured(any NodeKind)
-    /// What a page can show beside other things.
+    /// Collectors, which can be on a page with others.
     case collectors([any Collector])
 }
 
-/// What a node's properties refer to.
+/// The parts of the file that the properties of a node refer to.
 struct NodeContext: Sendable {
-    /// What attributes are, by name.
+    /// The definitions of the attributes, by name.
     var attributes = AttributeDefinition.standard
 }
 
-/// What is known of an attribute, wherever it is asked for.
+/// The definition of an attribute, which applies to every node that asks for it.
 struct AttributeDefinition: Sendable, Hashable {
     var title: String
     var kind = AttributeCollector.Kind.text
     var policies: [AttributePolicy] = []
 
-    /// Those that AM's identity management has.
+    /// The attributes of AM's identity management.
     static let standard: [String: AttributeDefinition] = [
         "userName": AttributeDefinition(
             title: "Username", policies: [.required, .minimumLength(3), .maximumLength(64), .unique]),
@@ -74,21 +74,22 @@ struct AttributeDefinition: Sendable, Hashable {
         "mail": AttributeDefinition(title: "Email Address", policies: [.emailAddress]),
     ]
 
-    /// What is known of one that nobody described: it is a text.
+    /// Returns the definition of an attribute that the file does not define: a text.
     static func plain(_ name: String) -> AttributeDefinition { AttributeDefinition(title: name) }
 }
 
 extension AttributePolicy {
-    /// Those that a file can name, with any limit.
+    /// The policies that a file can name. Their limits are placeholders.
     private static let named: [AttributePolicy] = [
         .required, .unique, .emailAddress, .minimumLength(0), .maximumLength(0), .capitals(0), .digits(0), .minimum(0),
         .maximum(0),
     ]
 
-    /// The names that a file can use.
+    /// The names of the policies.
     static let ids = named.map(\.id)
 
-    /// The policy with AM's name, and its limit if it has one. Nil when there is none, or a limit is missing or too much.
+    /// Creates a policy from its name in AM. The result is nil when the name is unknown, or when a required limit is missing or
+    /// an unexpected one is given.
     init?(id: String, limit: Int?) {
         guard let policy = Self.named.first(where: { $0.id == id })?.with(limit) else { return nil }
         self = policy
@@ -109,7 +110,7 @@ extension AttributePolicy {
 }
 
 extension SectionReader {
-    /// A list of policies: `not-empty`, or `minimum-length: 8`.
+    /// Reads a list of policies: `not-empty`, or `minimum-length: 8`.
     mutating func policies(_ name: String) -> [AttributePolicy] {
         elements(name, kind: "a list of policies").compactMap { element in
             let pair = element.mapping.flatMap { $0.count == 1 ? $0.first : nil }

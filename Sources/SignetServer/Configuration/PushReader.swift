@@ -1,17 +1,17 @@
 import SignetCore
 import YAMLText
 
-/// Reads the section `push` of a configuration file (docs/configuration.md): how messages travel.
+/// Reads the section `push` of a configuration file (docs/configuration.md), which configures the delivery of push messages.
 struct PushReader {
     private(set) var problems: [ConfigurationProblem] = []
-    /// Where a key may be that the file has not; nil when only the file is read.
+    /// The environment variables, which can contain the access key if the file does not; nil when only the file is read.
     private let environment: [String: String]?
 
     init(environment: [String: String]?) {
         self.environment = environment
     }
 
-    /// What the section says; nothing where it says nothing.
+    /// Reads the section. The parts that the section omits are nil.
     mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, front: PushGatewayConfiguration?) {
         guard let value else { return (nil, nil) }
         var reader = SectionReader(value, subject: "push")
@@ -21,9 +21,9 @@ struct PushReader {
         return (sns.map { readSNS($0) }, front.map { readFront($0) })
     }
 
-    // MARK: Phones
+    // MARK: SNS
 
-    /// The names are those of AM's Push Notification Service.
+    /// Reads the SNS configuration. The settings have the names of AM's Push Notification Service.
     private mutating func readSNS(_ value: MarkedValue) -> SNSConfiguration {
         var reader = SectionReader(value, subject: "push, sns")
         var sns = SNSConfiguration()
@@ -64,7 +64,7 @@ struct PushReader {
     private func address(_ name: String, _ reader: inout SectionReader) -> String? {
         guard let url = reader.optionalText(name, kind: "an address", standard: "Amazon's in the region") else { return nil }
         do {
-            // Plain http is the tester's choice: the address is that of a stand-in for Amazon's.
+            // Plain HTTP is permitted, because the URL can be that of a local replacement for AWS SNS in a test.
             let endpoint = try Endpoint(unchecked: url)
             guard !url.contains("?"), !url.contains("#") else {
                 reader.note(reader.place(of: name), "`\(name)` is an address without a query")
@@ -77,7 +77,7 @@ struct PushReader {
         }
     }
 
-    /// A key; of what stands there nothing is repeated.
+    /// Reads an access key. The problems never contain its value.
     private func credentials(_ reader: inout SectionReader, areNeeded: Bool) -> AWSCredentials? {
         let id = text("accessKey", "the id of an access key", &reader)
         let secret = text("secret", "the secret of the access key", &reader)
@@ -92,7 +92,8 @@ struct PushReader {
         return nil
     }
 
-    /// The key that AWS's own variables have, when the file has none: secrets do not stand in arguments.
+    /// Reads the access key from the environment variables of AWS if the file has none. Command-line
+    /// arguments are not used, because they must not contain secrets.
     private func credentialsOutside(_ reader: inout SectionReader) -> AWSCredentials? {
         let isInFile = ["accessKey", "secret", "sessionToken"].contains { reader.isGiven($0) }
         guard let environment, !isInFile else { return nil }
@@ -111,7 +112,7 @@ struct PushReader {
         return nil
     }
 
-    // MARK: The front
+    // MARK: Push gateway
 
     private mutating func readFront(_ value: MarkedValue) -> PushGatewayConfiguration {
         var reader = SectionReader(value, subject: "push, front")

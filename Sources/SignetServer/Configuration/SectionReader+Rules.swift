@@ -1,25 +1,25 @@
 import SignetCore
 
-/// What a text of the file has to be, so that no server is started that announces what nobody can ask, or sends what nobody can read.
+/// Rules for texts in the file. They prevent a server from starting with URLs or header values that clients could not use.
 enum TextRule {
-    /// An address of the web that others can be appended to.
+    /// Returns true for an HTTP URL to which paths can be appended.
     static func isBase(_ text: String) -> Bool {
         (try? Endpoint(unchecked: text)) != nil && !text.contains("?") && !text.contains("#")
     }
 
-    /// Segments of a path, with nothing that would have to be escaped, or that a client would leave out.
+    /// Returns true for a path whose segments need no escaping. It does not accept `.` and `..`, which clients remove.
     static func isPath(_ text: String) -> Bool {
         let segments = text.split(separator: "/")
         return !segments.contains { $0 == "." || $0 == ".." }
             && text.utf8.allSatisfy { $0 == UInt8(ascii: "/") || isPlain($0) }
     }
 
-    /// The name of a cookie (RFC 6265 section 4.1.1).
+    /// Returns true for the name of a cookie (RFC 6265 section 4.1.1).
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isPlain($0) || "!#$%&'*+^`|".utf8.contains($0) }
     }
 
-    /// The domain of a cookie (RFC 6265 section 4.1.2.3).
+    /// Returns true for the domain of a cookie (RFC 6265 section 4.1.2.3).
     static func isDomain(_ text: String) -> Bool {
         let labels = (text.hasPrefix(".") ? text.dropFirst() : text[...]).split(separator: ".", omittingEmptySubsequences: false)
         return labels.allSatisfy { label in
@@ -27,11 +27,11 @@ enum TextRule {
         }
     }
 
-    /// The domain of a server: WebAuthn's credentials are made for one.
+    /// Returns true for the domain of a server, as a WebAuthn relying party id requires.
     static func isHost(_ text: String) -> Bool { isDomain(text) && !text.hasPrefix(".") }
 
-    /// Where a login may end (RFC 6749 section 3.1.2): an address with a scheme, of the web or of an app, and without a fragment. What a
-    /// browser would run is none.
+    /// Returns true for a redirect URI (RFC 6749 section 3.1.2): an absolute URI of a website or an app, without a fragment. It
+    /// rejects schemes that a browser would execute or display itself, such as `javascript`.
     static func isRedirect(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), let first = text.utf8.first, isLetter(first) else { return false }
         let (scheme, rest) = (text[..<colon].lowercased(), text[colon...].dropFirst())
@@ -46,14 +46,19 @@ enum TextRule {
 }
 
 extension SectionReader {
-    /// Notes a text that a rule does not take. If something else stands there, or nothing, it was said already.
-    /// - Parameter kind: What it has to be.
+    /// Reports a text that a rule rejects. A missing or mistyped value is not reported here, because it was reported when it was
+    /// read.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - text: The text.
+    ///   - kind: The description of a valid text.
+    ///   - isGood: The rule.
     mutating func check(_ name: String, _ text: String?, _ kind: String, _ isGood: (String) -> Bool) {
         guard let text, hasText(name), !isGood(text) else { return }
         note(place(of: name), "`\(name)` is \(kind), not `\(text.shortened)`")
     }
 
-    /// Addresses where a login, or a log-out, may end.
+    /// Reads redirect URIs of logins or logouts.
     mutating func redirects(_ name: String) -> [String] {
         let addresses = optionalTexts(name) ?? []
         for address in addresses where !TextRule.isRedirect(address) {

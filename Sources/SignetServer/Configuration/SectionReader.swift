@@ -1,28 +1,28 @@
 import SignetCore
 import YAMLText
 
-/// A setting of a section, as a reader asked for it: what the documentation says and tests compare.
+/// A setting that a reader has requested, for the documentation and its tests.
 struct Setting: Sendable, Hashable {
     let name: String
-    /// What it can be, in words.
+    /// The description of valid values.
     let kind: String
-    /// What it is when the file does not say; nil when the file must say, or when there is none then.
+    /// The default; nil when the setting is required, or when it has no default.
     let standard: String?
 }
 
-/// Reads a mapping, setting by setting. What is wrong is noted and a usable value returned, so that one reading finds everything
-/// that is wrong; what nobody asked for is wrong too.
+/// Reads a mapping, setting by setting. Problems are collected, and a usable value is returned in place of a wrong one, so that
+/// one pass finds all problems. Settings that were never requested are also problems.
 struct SectionReader {
-    /// What the section is about, for messages.
+    /// The name of the section for messages.
     let subject: String?
     let place: SourcePosition
-    /// What it was asked for, in that order.
+    /// The requested settings, in the order of the requests.
     private(set) var settings: [Setting] = []
     private(set) var problems: [ConfigurationProblem] = []
     private let entries: [MarkedValue.Entry]
     private var isIgnored = false
 
-    /// A section that stands in a file; nil when nothing stands there: everything is as standard then.
+    /// Creates a reader of a section. If the value is nil, all settings have their defaults.
     init(_ value: MarkedValue?, subject: String?) {
         self.subject = subject
         place = value?.place ?? .start
@@ -32,25 +32,26 @@ struct SectionReader {
         }
     }
 
-    // MARK: What is wrong
+    // MARK: Problems
 
     mutating func note(_ place: SourcePosition, _ message: String) {
         problems.append(ConfigurationProblem(place, subject, message))
     }
 
-    /// Takes over what was found out by a reader of a part.
+    /// Adds the problems of a reader of a nested section.
     mutating func note(_ others: [ConfigurationProblem]) {
         problems += others
     }
 
-    /// Everything that is wrong, settings that nobody asked for included.
+    /// Returns all problems, including the settings that were never requested.
     func finished() -> [ConfigurationProblem] {
         let names = settings.map(\.name)
         let unknown =
             isIgnored
             ? []
             : entries.filter { !names.contains($0.key) }.map { entry -> ConfigurationProblem in
-                // Without a space after the colon the value belongs to the name, and may be a password.
+                // If the space after the colon is missing, the key contains the value, which may be a password. Only the
+                // characters of a name are shown.
                 let name = String(entry.key.prefix { $0.isLetter || $0.isNumber || "-_".contains($0) })
                 let isWhole = name == entry.key
                 return ConfigurationProblem(
@@ -60,12 +61,13 @@ struct SectionReader {
         return problems + unknown
     }
 
-    /// Says nothing of settings that nobody asked for: what would ask for them is not known.
+    /// Stops the reporting of settings that were never requested. It is used when the node type is unknown, and with it the valid
+    /// settings.
     mutating func ignoreTheRest() { isIgnored = true }
 
     // MARK: Settings
 
-    /// A setting as it stands, whatever it is; nil when it is not there, or nothing.
+    /// Returns a setting of any type; nil when it is absent or empty.
     mutating func value(_ name: String, kind: String, standard: String? = nil) -> MarkedValue? {
         if !settings.contains(where: { $0.name == name }) {
             settings.append(Setting(name: name, kind: kind, standard: standard))
@@ -73,16 +75,16 @@ struct SectionReader {
         return entries.first { $0.key == name }.flatMap { $0.value.isNothing ? nil : $0.value }
     }
 
-    /// Whether the file says anything of a setting.
+    /// Returns true when the file has a value for a setting.
     func isGiven(_ name: String) -> Bool { entries.contains { $0.key == name && !$0.value.isNothing } }
 
-    /// Where a setting stands, or else the section.
+    /// Returns the position of a setting, or else that of the section.
     func place(of name: String) -> SourcePosition { entries.first { $0.key == name }?.value.place ?? place }
 
-    /// Whether a text stands under a name.
+    /// Returns true when a setting has a text as its value.
     func hasText(_ name: String) -> Bool { entries.first { $0.key == name }?.value.text != nil }
 
-    /// As ``value(_:kind:standard:)``, for one that must be there.
+    /// Returns a setting as ``value(_:kind:standard:)`` does, and reports a problem if it is absent.
     mutating func requiredValue(_ name: String, kind: String) -> MarkedValue? {
         let value = value(name, kind: kind)
         if value == nil {
@@ -104,7 +106,7 @@ struct SectionReader {
         value(name, kind: kind, standard: standard).flatMap { text(of: $0, name, kind) }
     }
 
-    /// A text that AM keeps in several languages: a text, or texts by language, of which English is taken.
+    /// Reads a text that AM keeps in several languages: a text, or texts by language, of which the English one is used.
     mutating func words(_ name: String, _ standard: String) -> String {
         optionalWords(name, standard: "`\(standard)`") ?? standard
     }
@@ -143,7 +145,7 @@ struct SectionReader {
         return nil
     }
 
-    /// One of a few words.
+    /// Reads one of several keywords.
     mutating func choice<Value>(_ name: String, _ standard: String, _ values: KeyValuePairs<String, Value>) -> Value? {
         optionalChoice(name, values, standard: "`\(standard)`") ?? values.first { $0.key == standard }?.value
     }
@@ -170,7 +172,7 @@ struct SectionReader {
         return elements.compactMap { text(of: $0, name, "a list of texts") }
     }
 
-    /// Texts by names.
+    /// Reads texts by name.
     mutating func pairs(_ name: String) -> [MarkedValue.Entry] {
         let kind = "texts by names"
         guard let value = value(name, kind: kind) else { return [] }
@@ -181,7 +183,7 @@ struct SectionReader {
         return entries.filter { text(of: $0.value, "\(name).\($0.key)", "a text") != nil }
     }
 
-    /// The elements of a list of anything.
+    /// Reads a list with elements of any type.
     mutating func elements(_ name: String, kind: String) -> [MarkedValue] {
         guard let value = value(name, kind: kind) else { return [] }
         if let elements = value.list { return elements }
@@ -197,17 +199,17 @@ struct SectionReader {
 }
 
 extension MarkedValue {
-    /// The value as a message repeats it.
+    /// The value in the form that messages contain.
     fileprivate var description: String { text.map { "`\($0.shortened)`" } ?? kind }
 
-    /// Whether only quotes make a text of what is meant for something else.
+    /// Returns true when the value is only a text because it is in quotes, and the text would be valid without them.
     fileprivate func isQuoted(_ isMeant: (String) -> Bool) -> Bool {
         if case .scalar(let text, isQuoted: true) = content { isMeant(text) } else { false }
     }
 }
 
 extension String {
-    /// The text as a message repeats it: one line, and not too long.
+    /// The text in the form that messages contain: one line of at most 40 characters.
     var shortened: String {
         let line = String(prefix { !$0.isNewline })
         return line.count == count && count <= 40 ? self : "\(line.prefix(37))..."
@@ -215,14 +217,14 @@ extension String {
 }
 
 extension [String] {
-    /// The end of a message about a name that there is not: which one may be meant, and all there are.
+    /// Returns the end of a message about an unknown name: the most similar name, and all valid names.
     func advice(for name: String, _ verb: String) -> String {
         guard !isEmpty else { return "" }
         let all = "\(verb) " + map { "`\($0)`" }.joined(separator: ", ")
         return nearest(to: name).map { ": is `\($0)` meant? (\(all))" } ?? "; \(all)"
     }
 
-    /// The name that was most likely meant: the same but for the case, or but for one or two characters.
+    /// Returns the most similar name: one that differs only in case, or in one or two characters.
     fileprivate func nearest(to name: String) -> String? {
         if let same = first(where: { $0.lowercased() == name.lowercased() }) { return same }
         guard name.count <= 64 else { return nil }
@@ -232,7 +234,7 @@ extension [String] {
 }
 
 extension String {
-    /// How many characters must be changed, added or taken away to make the other text.
+    /// Returns the Levenshtein distance: the number of characters to change, add or remove to get the other text.
     fileprivate func distance(to other: String) -> Int {
         let (own, others) = (Array(lowercased()), Array(other.lowercased()))
         var row = Array(0...others.count)

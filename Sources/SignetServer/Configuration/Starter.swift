@@ -1,8 +1,8 @@
-/// The file to start from, which is also what a desk server has without a file.
+/// The starter file, which is also the configuration of a development server without a file.
 enum Starter {
     static let text = people + journeys + StarterCallbacks.text
 
-    /// The starter file as it is read. When it cannot be read no server starts with it (``Journeys/defect``).
+    /// The configuration in the starter file. If it cannot be read, a server with it fails to start (``Journeys/defect``).
     static let configuration = configuration(of: text)
 
     static func configuration(of text: String) -> ServerConfiguration {

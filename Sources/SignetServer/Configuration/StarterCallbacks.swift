@@ -1,4 +1,4 @@
-/// The part of the starter file that shows every callback, for who writes a client.
+/// The part of the starter file with a journey for each callback, for developers of clients.
 enum StarterCallbacks {
     /// The callbacks in the order of `Everything`.
     static let types = [
@@ -44,7 +44,7 @@ enum StarterCallbacks {
             """ + (keeps ? keeper[type] ?? "" : "")
     }
 
-    /// What is kept of the person.
+    /// The callbacks whose answers are stored for the user.
     private static let kept: Set<String> = [
         "KbaCreateCallback", "TermsAndConditionsCallback", "StringAttributeInputCallback", "DeviceProfileCallback",
     ]
@@ -55,7 +55,7 @@ enum StarterCallbacks {
         "DeviceProfileCallback": "      keep: {type: DeviceSaveNode, outcomes: {outcome: success}}\n",
     ]
 
-    /// The node that shows a callback.
+    /// The nodes that show the callbacks.
     private static let nodes = [
         "TextInputCallback": "type: InputCollectorNode\nattribute: nickname\nprompt: Nickname\ndefaultText: none",
         "ChoiceCallback":
@@ -73,7 +73,7 @@ enum StarterCallbacks {
         "DeviceProfileCallback": "type: DeviceProfileCollectorNode",
     ].merging(scripted.mapValues { "type: ScriptedDecisionNode\ncallbacks:\n" + $0 }) { $1 }
 
-    /// Callbacks that are shown as they stand here.
+    /// The callbacks that a ``ScriptedDecisionNode`` shows as they are written here.
     private static let scripted = [
         "TextOutputCallback": #"""
           - {type: TextOutputCallback, output: {message: For your information, messageType: "0"}}
@@ -191,7 +191,7 @@ enum StarterCallbacks {
         """#,
     ]
 
-    /// A button, for steps that would have nothing to answer.
+    /// A button for steps that have no inputs.
     private static let next = #"""
           - type: ConfirmationCallback
             output: {prompt: "", messageType: 0, options: [Next], optionType: -1, defaultOption: 0}

@@ -5,18 +5,18 @@ import NIOHTTP1
 import SignetCore
 import Synchronization
 
-/// Spoils answers: the one place between the connection and the resources that knows of faults. What concerns messages on a desk's
-/// stream is in ``FaultedDelivery``.
+/// Applies faults to responses. It is the only layer between the connection and the resources that knows of faults.
+/// ``FaultedDelivery`` applies the faults of messages on push streams.
 struct FaultInjector: Sendable {
     let server: ServerContext
     let context: AppRequestContext
     let notes: RequestLogContext
     let route: RouteName
 
-    /// Answers a request, with the faults that are meant for it.
+    /// Answers a request, with the faults that apply to it.
     /// - Parameters:
-    ///   - handle: answers the request, refusals included.
-    ///   - refuse: makes an answer of a refusal.
+    ///   - handle: The closure that answers the request, also with error responses.
+    ///   - refuse: The closure that converts an error into a response.
     func respond(
         to request: Request, handle: (Request) async throws -> Response, refuse: (any Error) throws -> Response
     ) async throws -> Response {
@@ -33,7 +33,7 @@ struct FaultInjector: Sendable {
         }
         if let spoilt = entries.first(where: { !$0.rule.carriesOut && take($0) }) {
             let answer = Response(status: .ok)
-            // Each that is not carried out replaces the answer as a whole.
+            // A fault that isn't carried out replaces the whole response.
             return try await spoil(answer, spoilt.rule, request.method) ?? answer
         }
         var answer = try await handle(request)
@@ -55,7 +55,7 @@ struct FaultInjector: Sendable {
         return true
     }
 
-    // MARK: Whom it is for
+    // MARK: Matching
 
     private func meant(for request: inout Request) async throws -> [FaultTable.Entry] {
         let path = belowContext(request)
@@ -73,7 +73,7 @@ struct FaultInjector: Sendable {
         return path.hasPrefix("\(server.contextPath)/") ? path.dropFirst(server.contextPath.count) : path[...]
     }
 
-    /// Who asks, as far as `matches` want to know. A body that is read for it is put back.
+    /// Identifies the client, as far as `matches` need it. A body that is read for this is put back.
     private func client(of request: inout Request, for matches: [ClientMatch]) async throws -> RequestLogEntry.Client {
         var client = RequestLogEntry.Client()
         client.address = context.address
@@ -84,7 +84,7 @@ struct FaultInjector: Sendable {
         return client
     }
 
-    /// The body, which is put back.
+    /// Reads the body and puts it back.
     private func collect(_ request: inout Request) async throws -> [UInt8] {
         let reader = RequestReader(
             request: request, largestBody: server.configuration.largestBody, telemetry: server.telemetry)
@@ -100,7 +100,7 @@ struct FaultInjector: Sendable {
         return FormCoding.decode(String(decoding: try await collect(&request), as: UTF8.self))["client_id"]
     }
 
-    /// The mechanism that a device names. Whether it is the one shows later: a fault harms nobody.
+    /// Returns the mechanism that a device claims to be. The claim isn't verified here, because a fault grants no access.
     private func device(of request: inout Request) async throws -> String? {
         switch route.resource {
         case .pushStream:
@@ -120,10 +120,10 @@ struct FaultInjector: Sendable {
     }
 }
 
-// MARK: - What goes wrong
+// MARK: - Applying faults
 
 extension FaultInjector {
-    /// The answer with a fault; nil when it is not of the kind that the fault is about.
+    /// Applies a fault to a response. Returns nil when the fault doesn't apply to this response.
     private func spoil(_ answer: Response, _ rule: FaultRule, _ method: HTTPRequest.Method) async throws -> Response? {
         switch rule.kind {
         case .status(let status, let retryAfter): return try failure(status, retryAfter, method)
@@ -143,7 +143,7 @@ extension FaultInjector {
     }
 
     private func failure(_ code: Int, _ retryAfter: Int?, _ method: HTTPRequest.Method) throws -> Response {
-        // With the phrase that belongs to it, as every other refusal has.
+        // Use the standard reason phrase, like every other error.
         let status = HTTPResponse.Status(code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
         var headers: HTTPFields = [:]
         if let retryAfter { headers.set("Retry-After", String(retryAfter)) }
@@ -173,7 +173,7 @@ extension FaultInjector {
         return replacing(text.prefix(bytes ?? text.count / 2), in: response)
     }
 
-    /// The bytes of a body that ends.
+    /// Returns the bytes of a body of known length; nil for a stream.
     private static func content(of response: Response) async throws -> [UInt8]? {
         guard response.body.contentLength != nil else { return nil }
         let content = CollectingWriter.Content()
@@ -190,7 +190,7 @@ extension FaultInjector {
 
     // MARK: Codes
 
-    /// The answer with another value of a parameter in its `Location`; nil when there is none.
+    /// Changes a query parameter of the `Location` header. Returns nil when the parameter is missing.
     private static func changed(_ response: Response, _ name: String, _ change: (String) -> String) -> Response? {
         guard let location = response.headers[.location], let start = location.firstIndex(of: "?") else { return nil }
         let end = location.firstIndex(of: "#") ?? location.endIndex
@@ -244,10 +244,10 @@ extension FaultKind {
     fileprivate var isLatency: Bool { if case .latency = self { true } else { false } }
 }
 
-/// What closes a connection in the middle of an answer.
+/// The error that closes a connection in the middle of a response.
 struct ConnectionCut: Error {}
 
-/// Lets so many bytes of a body through, and then closes the connection.
+/// Writes a limited number of bytes of a body, and then closes the connection.
 private struct CuttingWriter: ResponseBodyWriter {
     var parent: any ResponseBodyWriter
     var rest: Int
@@ -263,7 +263,7 @@ private struct CuttingWriter: ResponseBodyWriter {
     consuming func finish(_ trailingHeaders: HTTPFields?) async throws { throw ConnectionCut() }
 }
 
-/// Keeps a body.
+/// Collects a body in memory.
 private struct CollectingWriter: ResponseBodyWriter {
     final class Content: Sendable {
         let bytes = Mutex<[UInt8]>([])

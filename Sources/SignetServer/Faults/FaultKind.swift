@@ -1,34 +1,34 @@
 import SignetCore
 
-/// What goes wrong on purpose.
+/// A kind of fault that a tester can inject.
 public enum FaultKind: Sendable, Hashable {
-    /// The answer comes later, by so much of the machine's time, at most ten minutes.
+    /// The response is delayed by this much of the machine's time, at most ten minutes.
     case latency(Duration)
-    /// The answer is an error with this status, 400 to 599, in the words of the resource; with a `Retry-After` of so many seconds
-    /// if there is one.
+    /// The response is an error with this status, 400 to 599, in the resource's error format, and with a `Retry-After` header if
+    /// `retryAfter` (in seconds) is given.
     case status(Int, retryAfter: Int? = nil)
-    /// The connection is closed after so many bytes of the answer's body; when nil, before its head.
+    /// The connection is closed after this number of bytes of the response's body; when nil, before the head.
     case cut(after: Int? = nil)
-    /// The answer is a page of HTML with status 200, as a network gives it that wants somebody to log in first.
+    /// The response is an HTML page with status 200, like the page of a captive portal.
     case html
-    /// The answer's body ends after so many bytes, and the head says that this is all of it; when nil, after half of it.
+    /// The response's body is truncated to this number of bytes, or to half when nil. The head declares the shorter length.
     case truncated(after: Int? = nil)
-    /// `authorize` answers with another `state` than it was asked with.
+    /// `authorize` returns another `state` than the request's.
     case wrongState
-    /// `authorize` answers with a code that is not good any more.
+    /// `authorize` returns a code that has expired.
     case expiredCode
-    /// The id_token has another `nonce` than was asked for, under a right signature.
+    /// The id_token has another `nonce` than the request's. Its signature is valid.
     case wrongNonce
-    /// The id_token's signature is wrong.
+    /// The id_token's signature is invalid.
     case wrongSignature
-    /// A push message that was answered, or is too old, is delivered once more.
+    /// A push message that was answered or has expired is delivered once more.
     case replayedPush
     /// A push message is delivered twice.
     case duplicateDelivery
-    /// A push message is held back until the next one was delivered.
+    /// A push message is held back until the next one is delivered.
     case reordering
 
-    /// What it is called in JSON and on the console, for example `wrong-state`.
+    /// The name in JSON and on the console, for example `wrong-state`.
     public var name: String {
         switch self {
         case .latency: "latency"
@@ -46,13 +46,13 @@ public enum FaultKind: Sendable, Hashable {
         }
     }
 
-    /// One of each, with parameters that do.
+    /// One fault of each kind, with valid parameters.
     static let examples: [FaultKind] = [
         .latency(.seconds(1)), .status(503), .cut(), .html, .truncated(), .wrongState, .expiredCode, .wrongNonce, .wrongSignature,
         .replayedPush, .duplicateDelivery, .reordering,
     ]
 
-    /// The only resource that it is possible at; nil for every one.
+    /// The only resource at which the fault is possible; nil for any resource.
     var home: ResourceAddress.Resource? {
         switch self {
         case .latency, .status, .cut, .html, .truncated: nil
@@ -62,10 +62,10 @@ public enum FaultKind: Sendable, Hashable {
         }
     }
 
-    /// Whether it is about messages on a desk's stream, and not about answers.
+    /// True when the fault affects messages on a push stream instead of responses.
     var isOfDeliveries: Bool { home == .pushStream }
 
-    /// Whether the request is carried out all the same, unless the rule says otherwise.
+    /// True when the request is carried out by default.
     var carriesOut: Bool {
         switch self {
         case .status, .html: false
@@ -73,7 +73,7 @@ public enum FaultKind: Sendable, Hashable {
         }
     }
 
-    /// Whether a rule can say if the request is carried out.
+    /// True when a rule can choose if the request is carried out.
     var leavesChoice: Bool {
         switch self {
         case .status, .html, .cut: true
@@ -81,7 +81,7 @@ public enum FaultKind: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with the parameters; nil when nothing is.
+    /// The error in the parameters; nil when they are valid.
     var problem: FaultError? {
         switch self {
         case .latency(let duration) where duration <= .zero || duration > .seconds(600):
@@ -98,18 +98,18 @@ public enum FaultKind: Sendable, Hashable {
     private static var sizes: ClosedRange<Int> { 0...(1 << 24) }
 }
 
-/// Why a fault cannot be switched on.
+/// The reason that a fault cannot be switched on.
 public enum FaultError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no such kind.
+    /// The kind is unknown.
     case unknownKind(String)
-    /// There is no such resource, and no address that the path could mean; or it is in a realm that does not exist.
+    /// The resource is unknown, and the path matches no address or is in a realm that doesn't exist.
     case unknownRoute(String)
-    /// A fault of this kind cannot happen there.
+    /// A fault of this kind is not possible at this route.
     case wrongRoute(kind: String, route: String)
-    /// A parameter is not what it has to be; the reason says what it has to be.
+    /// A parameter is invalid; the reason states the valid values.
     case parameter(String, String)
 
-    /// What is wrong, and what is possible instead.
+    /// The error, and the valid alternatives.
     public var description: String {
         switch self {
         case .unknownKind(let kind):

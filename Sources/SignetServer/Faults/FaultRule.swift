@@ -6,46 +6,47 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A fault by name: what goes wrong, where, for whom and how often.
+/// A rule with a name that says which fault happens, at which route, for which client and for how long.
 ///
 ///     try server.faults.switchOn(FaultRule(.status(503, retryAfter: 1), at: "accessToken", .times(2)))
 public struct FaultRule: Sendable, Hashable {
-    /// The longest name, in characters.
+    /// The maximum length of a name, in characters.
     static let longestName = 64
     /// Ten years, in seconds.
     private static let longestTime = 10 * 365.25 * 86_400
 
-    /// How long a fault stays.
+    /// The time or the count after which a fault ends.
     public enum Extent: Sendable, Hashable {
-        /// For the next so many requests, or push messages, that it is applied to.
+        /// The fault applies to this number of further requests or push messages.
         case times(Int)
-        /// Until a moment, by the server's clock.
+        /// The fault lasts until a time of the server's clock.
         case until(Date)
-        /// Until it is switched off.
+        /// The fault lasts until it is switched off.
         case untilSwitchedOff
     }
 
-    /// What the journal calls it. Switched on under a name that is in use it takes the other's place.
+    /// The name in the request log. Switching on a rule replaces the rule with the same name.
     public var name: String
-    /// What goes wrong.
+    /// The kind of fault.
     public var kind: FaultKind
-    /// Where.
+    /// The route at which it happens.
     public var route: FaultRoute
-    /// For whom; nil for everybody.
+    /// The client for which it happens; nil for every client.
     public var client: ClientMatch?
-    /// How long.
+    /// The duration of the fault.
     public var extent: Extent
-    /// Whether the request is carried out before its answer is spoilt, which is what a client cannot know. Of the kinds `status`, `html`
-    /// and `cut`; the others always are. When nil: yes for `cut`, no for the others.
+    /// True when the request is carried out before its response is replaced, so that the client gets no confirmation of its
+    /// effect. The kinds `status`, `html` and `cut` allow a choice; the others are always carried out. The default is true for
+    /// `cut`, false for `status` and `html`.
     public var isCarriedOut: Bool?
 
-    /// A fault.
+    /// Creates a rule.
     /// - Parameters:
-    ///   - kind: What goes wrong.
-    ///   - name: What the journal calls it; the kind's name when nil.
-    ///   - route: Where: everywhere, unless the kind has one place only.
-    ///   - client: For whom; nil for everybody.
-    ///   - extent: How long.
+    ///   - kind: The kind of fault.
+    ///   - name: The name in the request log; nil for the kind's name.
+    ///   - route: The route at which it happens; by default every route that the kind allows.
+    ///   - client: The client for which it happens; nil for every client.
+    ///   - extent: The duration of the fault.
     public init(
         _ kind: FaultKind, name: String? = nil, at route: FaultRoute = .everywhere, for client: ClientMatch? = nil,
         _ extent: Extent = .untilSwitchedOff
@@ -59,7 +60,8 @@ public struct FaultRule: Sendable, Hashable {
 
     var carriesOut: Bool { isCarriedOut ?? kind.carriesOut }
 
-    /// - Throws: what is wrong with it.
+    /// Validates the rule.
+    /// - Throws: The error in the rule.
     func check(contextPath: String, realms: Set<RealmPath>, hasFront: Bool, at now: Date) throws(FaultError) {
         guard !name.isEmpty, name.count <= Self.longestName, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x2F })
         else {
@@ -81,41 +83,42 @@ public struct FaultRule: Sendable, Hashable {
     }
 }
 
-/// Where a fault happens: everywhere, at a resource by its name (`authenticate`, `accessToken`, …), at the `pages`, at `health`, at the push
-/// `front`, or at paths.
+/// The route of a fault: everywhere, a resource by its name (`authenticate`, `accessToken`, …), `pages`, `health`, the push
+/// gateway (`front`), or a path.
 ///
-/// In a path `*` stands for one segment, and `**` at the end for any number of them; the context path may be left out:
+/// In a path, `*` matches one segment, and `**` at the end matches any number of segments. The context path is optional:
 /// `/json/realms/root/realms/alpha/authenticate`, `/oauth2/**`, `/json/*/authenticate`.
 public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name or the path; empty for everywhere.
     public let text: String
 
-    /// The route that a name or a path means. Whether there is such a one shows when the fault is switched on.
+    /// Creates a route from a name or a path. It is validated when the fault is switched on.
     public init(_ text: String) { self.text = text }
 
-    /// The route that a name or a path means, in a program's text.
+    /// Creates a route from a string literal.
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// Every address but those of the console and the administration.
+    /// Every address except those of the console and the administration API.
     public static let everywhere = FaultRoute("")
 
-    /// The names of the resources, and of what else can be meant by name.
+    /// The names of the resources and of the other named routes.
     public static let names: [String] = ResourceAddress.Resource.allCases.map(\.rawValue) + [pages, health, front]
 
     static let pages = "pages"
     static let health = "health"
     static let front = "front"
 
+    /// Returns true when a request matches the route.
     /// - Parameters:
-    ///   - name: what the path leads to (``RouteName/name``).
-    ///   - path: the path below the context path.
+    ///   - name: The name of the request's route (``RouteName/name``).
+    ///   - path: The path below the context path.
     func matches(_ name: String?, _ path: Substring) -> Bool {
         if text.isEmpty { return true }
         if text.hasPrefix("/") { return PathPattern(text).matches(path) }
         return text == name
     }
 
-    /// The same, without the context path.
+    /// Returns the route without the context path.
     func below(_ contextPath: String) -> FaultRoute {
         !contextPath.isEmpty && text.hasPrefix("\(contextPath)/") ? FaultRoute(String(text.dropFirst(contextPath.count))) : self
     }
@@ -136,7 +139,7 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
         guard address.realm.names.contains("*") || realms.contains(address.realm) else { throw .unknownRoute(text) }
     }
 
-    /// Whether it can mean a resource.
+    /// Returns true when the route can match a resource.
     fileprivate func reaches(_ resource: ResourceAddress.Resource, below contextPath: String) -> Bool {
         guard text.hasPrefix("/") else { return text.isEmpty || text == resource.rawValue }
         let path = below(contextPath).text

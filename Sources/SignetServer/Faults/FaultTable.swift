@@ -7,19 +7,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The faults that are switched on. They live in the memory of one process: of several instances that share their state each has its
-/// own.
+/// The faults that are switched on. They are in the memory of one process: servers that share their state have separate faults.
 public final class FaultTable: Sendable {
-    /// The most faults that can be on at once.
+    /// The maximum number of faults that can be on.
     public static let size = 100
 
-    /// A fault that is on, and what became of it.
+    /// A fault that is on, with its counts.
     public struct Entry: Sendable, Hashable {
-        /// What was switched on.
+        /// The rule of the fault.
         public let rule: FaultRule
-        /// How often it was applied.
+        /// The number of times that the fault was applied.
         public fileprivate(set) var applied = 0
-        /// For how many more requests it is; nil when they are not counted.
+        /// The remaining number of times; nil when the fault isn't limited by a count.
         public fileprivate(set) var remaining: Int?
 
         fileprivate let id: Int
@@ -46,7 +45,7 @@ public final class FaultTable: Sendable {
         self.clock = clock
     }
 
-    /// Has `tell` called whenever a fault of deliveries is switched on or off.
+    /// Sets the closure to call whenever a delivery fault is switched on or off.
     func onDeliveryChange(_ tell: @escaping @Sendable () -> Void) { listener.withLock { $0 = tell } }
 
     private func change<R>(_ body: (inout Table) -> R) -> R {
@@ -61,17 +60,17 @@ public final class FaultTable: Sendable {
         return result
     }
 
-    /// The faults that are on, in the order in which they were switched on. Those whose time or number is over are not among them.
+    /// The faults that are on, in the order in which they were switched on, without those that have ended.
     public var entries: [Entry] {
         let now = clock.now
         return table.withLock { table in table.entries.filter { $0.isOn(at: now) } }
     }
 
-    /// The names of what faults can happen at here.
+    /// The names of the routes at which faults are possible on this server.
     var routes: [String] { FaultRoute.names.filter { hasFront || $0 != FaultRoute.front } }
 
-    /// Switches a fault on, in the place of one of the same name.
-    /// - Throws: What is wrong with it, for example ``FaultError/unknownRoute(_:)``.
+    /// Switches a fault on. It replaces a fault with the same name.
+    /// - Throws: The error in the rule, for example ``FaultError/unknownRoute(_:)``.
     public func switchOn(_ rule: FaultRule) throws(FaultError) {
         let now = clock.now
         try rule.check(contextPath: contextPath, realms: realms, hasFront: hasFront, at: now)
@@ -89,7 +88,7 @@ public final class FaultTable: Sendable {
     }
 
     /// Switches a fault off.
-    /// - Returns: Whether there was one of this name.
+    /// - Returns: True if a fault with this name was on.
     @discardableResult
     public func switchOff(_ name: String) -> Bool {
         let now = clock.now
@@ -103,13 +102,13 @@ public final class FaultTable: Sendable {
     /// Switches all faults off.
     public func switchAllOff() { change { $0.entries = [] } }
 
-    /// Whether nothing is on: so a server without faults has no work with them.
+    /// True when the table is empty, so that a server without faults can skip their handling.
     var isIdle: Bool { table.withLock { $0.entries.isEmpty } }
 
-    /// Those that may be meant.
+    /// Returns the faults that are on and match a condition.
     func candidates(where isMeant: (FaultRule) -> Bool) -> [Entry] { entries.filter { isMeant($0.rule) } }
 
-    /// Takes one of the times that a fault is for. False when others have taken the last one.
+    /// Uses one of the times of a fault. Returns false when concurrent requests have used the last one.
     func take(_ entry: Entry) -> Bool {
         table.withLock { table in
             guard let index = table.entries.firstIndex(where: { $0.id == entry.id }) else { return false }
@@ -122,7 +121,7 @@ public final class FaultTable: Sendable {
         }
     }
 
-    /// Gives a time back that could not be used.
+    /// Returns a time to a fault that didn't apply.
     func giveBack(_ entry: Entry) {
         table.withLock { table in
             guard let index = table.entries.firstIndex(where: { $0.id == entry.id }) else { return }

@@ -1,34 +1,35 @@
 import SignetCore
 
-/// What a desk's stream sends, in which order and how often: where faults of deliveries happen. It belongs to one stream.
+/// The events that a push stream sends, after its delivery faults. Each stream has its own.
 struct FaultedDelivery: Sendable {
-    /// A message as it goes out.
+    /// A message as an event of the stream.
     struct Event: Sendable {
         let push: PendingPush
-        /// The event's id.
+        /// The event ID.
         let id: UInt64
         var faults: [String] = []
     }
 
-    /// The most messages that are remembered to be delivered again.
+    /// The maximum number of messages that are remembered for replay.
     private static let memory = 16
 
     private let server: ServerContext
     private let mechanismUID: String
     private let path: String
     private let client: RequestLogEntry.Client
-    /// The message that waits for the next one, and the fault that holds it back.
+    /// The message that is held back until the next one, and the fault that holds it back.
     private var held: (push: PendingPush, fault: FaultTable.Entry)?
     private var delivered: [PendingPush] = []
     private var knowsEarlier = false
     private var replayed: Set<String> = []
     private var lastID: UInt64
 
+    /// Creates the delivery of one stream.
     /// - Parameters:
-    ///   - mechanismUID: whose messages the stream carries.
-    ///   - last: the last event that the device has seen, before the stream was opened.
-    ///   - path: the path of the stream's request.
-    ///   - client: who holds the stream open.
+    ///   - mechanismUID: The mechanism whose messages the stream carries.
+    ///   - last: The last event that the device received before the stream was opened.
+    ///   - path: The path of the stream's request.
+    ///   - client: The client that holds the stream open.
     init(server: ServerContext, mechanismUID: String, after last: UInt64?, path: String, client: RequestLogEntry.Client) {
         self.server = server
         self.mechanismUID = mechanismUID
@@ -37,7 +38,7 @@ struct FaultedDelivery: Sendable {
         self.client = client
     }
 
-    /// The events to send, now that these messages are to be delivered, or none are.
+    /// Returns the events to send for new messages. The array may be empty, because faults can send earlier messages.
     mutating func events(for pushes: [PendingPush]) async throws -> [Event] {
         guard !server.faults.isIdle || held != nil else {
             remember(pushes)
@@ -54,7 +55,7 @@ struct FaultedDelivery: Sendable {
                 return [event, Event(push: event.push, id: event.id, faults: event.faults + [fault.rule.name])]
             }
         }
-        // First: what comes again has the id of the newest, and a stream's ids do not fall.
+        // Remember the messages first, because a replayed event uses the newest event ID: the IDs of a stream never decrease.
         remember(pushes)
         for fault in faults where fault.rule.kind == .replayedPush { events += try await replays(fault) }
         return events
@@ -67,7 +68,7 @@ struct FaultedDelivery: Sendable {
         lastID = max(lastID, pushes.map(\.eventID).max() ?? 0)
     }
 
-    /// Those that the device had before this stream was opened count as well.
+    /// Adds the messages that the device received before this stream was opened.
     private mutating func rememberEarlier() async throws {
         guard !knowsEarlier else { return }
         let known = Set(delivered.map(\.messageID))
@@ -78,11 +79,11 @@ struct FaultedDelivery: Sendable {
         knowsEarlier = true
     }
 
-    /// Of two messages the second one comes first.
+    /// Swaps two consecutive messages.
     private mutating func ordered(_ events: [Event], _ faults: [FaultTable.Entry]) async throws -> [Event] {
         let isOn = faults.filter { $0.rule.kind == .reordering }
         if let (push, fault) = held {
-            // It goes when another one came, or when nobody wants it held back any more.
+            // Release the held message when another one has arrived, or when the fault is no longer on.
             let isCounted = if case .times = fault.rule.extent { true } else { false }
             let isWanted = isCounted || isOn.contains { $0.rule == fault.rule }
             if events.isEmpty, isWanted, try await isWaiting(push) { return [] }
@@ -103,7 +104,7 @@ struct FaultedDelivery: Sendable {
         }
     }
 
-    /// Messages that nobody has to answer any more, each once.
+    /// Returns the messages that no longer wait for an answer, each once.
     private mutating func replays(_ fault: FaultTable.Entry) async throws -> [Event] {
         try await rememberEarlier()
         var events: [Event] = []

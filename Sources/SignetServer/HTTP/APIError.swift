@@ -2,14 +2,14 @@ import HTTPTypes
 import Hummingbird
 import SignetCore
 
-/// A request that is not granted, in the form that every CREST client reads: `{"code","reason","message","detail"}`
-/// (protocol/journey.md section 2.5).
+/// An error response in the form that every CREST client reads: `{"code","reason","message","detail"}` (protocol/journey.md
+/// section 2.5).
 struct APIError: Error, Sendable, Hashable {
     let status: HTTPResponse.Status
     let message: String
     var detail: [String: JSONValue]?
     var headers: HTTPFields = [:]
-    /// Why, for the log; the client does not see it.
+    /// The reason for the log; the client doesn't receive it.
     var reason: String?
 
     init(_ status: HTTPResponse.Status, _ message: String, detail: [String: JSONValue]? = nil, headers: HTTPFields = [:]) {
@@ -27,7 +27,7 @@ struct APIError: Error, Sendable, Hashable {
         return .object(body)
     }
 
-    /// AM's answer to every push request that it does not take: it never says why.
+    /// AM's response to every push request that it rejects. It never contains the reason.
     static let badRequest = APIError(.badRequest, "Bad request.")
     static func tooLarge(_ limit: Int) -> APIError {
         APIError(.contentTooLarge, "The request's body is larger than \(limit) bytes.")
@@ -41,7 +41,7 @@ struct APIError: Error, Sendable, Hashable {
     static let foreignJourney = APIError(.badRequest, "Authentication Error: the journey belongs to another realm")
     static let invalidAuthID = APIError(.badRequest, "Authentication Error: Invalid AuthId Signature")
 
-    /// What is asked for cannot be read, or was not written; nothing is half done.
+    /// The state could not be read or written. The failed transaction left nothing half done.
     static let stateFailed = APIError(
         .serviceUnavailable, "The state of the server cannot be used now. Try again later.", headers: [.retryAfter: "1"])
 
@@ -50,7 +50,8 @@ struct APIError: Error, Sendable, Hashable {
         .unauthorized,
         "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired.")
 
-    /// Identity management does not take an object: the attribute, and what it does not comply with.
+    /// Returns the error with which identity management rejects an object: the attribute, and the policies that its value
+    /// violates.
     static func policyFailure(_ attribute: String, _ policies: [AttributePolicy]) -> APIError {
         APIError(
             .forbidden, "Policy validation failed",
@@ -82,7 +83,7 @@ struct APIError: Error, Sendable, Hashable {
     }
 }
 
-/// A walk that failed keeps the refusal, to show it again.
+/// A failed login flow stores its error, so that its page can show it again.
 extension APIError: Codable {
     private enum CodingKeys: CodingKey {
         case status, phrase, message, detail, headers, reason

@@ -20,7 +20,8 @@ struct APIVersion: Sendable, Hashable, CustomStringConvertible {
 
     var description: String { "\(major).\(minor)" }
 
-    /// CREST's rule: the same major version, and no newer a minor one than there is.
+    /// Returns true when a requested version matches by CREST's rule: the same major version, and a minor version that isn't
+    /// newer.
     func accepts(_ requested: APIVersion) -> Bool {
         requested.major == major && requested.minor <= minor
     }
@@ -31,7 +32,7 @@ struct AcceptAPIVersion: Sendable, Hashable {
     private(set) var resource: APIVersion?
     private(set) var `protocol`: APIVersion?
 
-    /// The newest protocol that CREST speaks.
+    /// The newest protocol version of CREST.
     static let newestProtocol = APIVersion(2, 1)
 
     init(_ text: String) throws(APIError) {
@@ -50,12 +51,12 @@ struct AcceptAPIVersion: Sendable, Hashable {
         }
     }
 
-    /// Checks that the resource of version `served` is what the client wants; without a header it wants the newest.
+    /// Checks that the client accepts version `served` of the resource. A request without the header asks for the newest version.
     static func check(_ header: String?, served: APIVersion) throws(APIError) {
         _ = try check(header, served: [served])
     }
 
-    /// Which of the versions `served`, the newest first, the client wants.
+    /// Returns the version that the client requests, out of `served`, which lists the newest first.
     static func check(_ header: String?, served: [APIVersion]) throws(APIError) -> APIVersion {
         guard let header, let requested = try AcceptAPIVersion(header).resource else { return served[0] }
         guard let version = served.first(where: { $0.accepts(requested) }) else {

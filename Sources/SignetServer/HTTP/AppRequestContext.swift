@@ -3,23 +3,24 @@ import Hummingbird
 import NIOCore
 import SignetCore
 
-/// What Hummingbird tells about a connection that is needed.
+/// The properties of a Hummingbird connection that the server needs.
 struct AppRequestContext: InitializableFromSource {
     let channel: any Channel
-    /// Whether the client is in this process and there is no socket.
+    /// True when the client runs in this process and connects without a socket.
     let isInProcess: Bool
-    /// The client's IP address, an IPv4 address in its own form also where a socket for IPv6 got it; empty for a socket that has
-    /// none, nil for a client in this process.
+    /// The client's IP address. An IPv4 address is written as IPv4 also when an IPv6 socket accepted it. Empty for a socket
+    /// without an address, nil for a client in this process.
     let address: String?
-    /// Whether the other end of the connection is on this machine.
+    /// True when the other end of the connection is on this machine.
     private let isFromHere: Bool
-    /// Who asks, for counting: an IP address, or of IPv6 the network's half. Nil for one that has no address.
+    /// The key for rate limits: an IPv4 address, or the network half of an IPv6 address. Nil for a client without an address.
     let network: String?
 
     init(source: ApplicationRequestContextSource) { self.init(source.channel) }
 
-    /// Every connection that a listener accepted has the listener for a parent; one without was made in this process. An accepted
-    /// one may have lost its address, when the other end is gone, and is nobody's then.
+    /// Reads the properties from a channel. A channel that a listener accepted has the listener as its parent; a channel without
+    /// a parent was created in this process. An accepted channel may have lost its address when the other end has disconnected.
+    /// It then counts as remote.
     init(_ channel: any Channel) {
         self.channel = channel
         isInProcess = channel.parent == nil
@@ -29,7 +30,8 @@ struct AppRequestContext: InitializableFromSource {
         isFromHere = isInProcess || channel.remoteAddress.map { Self.isLoopback($0) } ?? false
     }
 
-    /// An IPv4 address as it is, and the first four groups of an IPv6 one; the rest somebody can choose freely.
+    /// Returns an IPv4 address unchanged, and the first four groups of an IPv6 address. A client can choose the other groups
+    /// freely.
     private static func network(_ address: String) -> String {
         guard address.contains(":") else { return address }
         let halves = address.prefix { $0 != "%" }.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
@@ -39,15 +41,16 @@ struct AppRequestContext: InitializableFromSource {
         return (front + zeros + back).prefix(4).joined(separator: ":")
     }
 
-    /// Whether a request comes from this machine itself: what the console and all else asks that only its owner may see.
+    /// Returns true when a request comes from this machine itself. The console and other parts for the machine's owner require
+    /// it.
     ///
-    /// A proxy on this machine brings requests of others. Those that say so are not local; one that does not say so must not be put
-    /// in front of this server.
+    /// A proxy on this machine forwards requests of remote clients. Requests with a proxy's header fields therefore don't count
+    /// as local. A proxy that adds no such field must not be placed in front of this server.
     func isLocal(_ headers: HTTPFields) -> Bool {
         isFromHere && !headers.contains { Self.isOfProxy($0.name.canonicalName) }
     }
 
-    /// What a proxy tells about who really asks (RFC 7239, and those before it).
+    /// Returns true for a header field in which a proxy names the actual client (RFC 7239 and older fields).
     private static func isOfProxy(_ name: String) -> Bool {
         ["forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip"].contains(name)
             || name.hasPrefix("x-forwarded-")
@@ -62,7 +65,8 @@ struct AppRequestContext: InitializableFromSource {
 }
 
 extension String {
-    /// The IPv4 address that a socket for both families tells as an IPv6 one (RFC 4291 section 2.5.5.2).
+    /// The IPv4 address inside an IPv4-mapped IPv6 address, as a dual-stack socket reports it (RFC 4291 section 2.5.5.2); any
+    /// other text unchanged.
     var withoutMapping: String {
         let prefix = "::ffff:"
         return lowercased().hasPrefix(prefix) && contains(".") ? String(dropFirst(prefix.count)) : self

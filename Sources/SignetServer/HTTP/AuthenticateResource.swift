@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `POST /json/.../authenticate`: begins a journey and goes on with it (protocol/journey.md section 2).
+/// `POST /json/.../authenticate`: begins and continues journeys (protocol/journey.md section 2).
 struct AuthenticateResource: Sendable {
     static let version = APIVersion(2, 1)
     let server: ServerContext
@@ -55,7 +55,7 @@ struct AuthenticateResource: Sendable {
 }
 
 extension JourneyStart {
-    /// What a request without a handle asks for.
+    /// Reads the parameters of a request that begins a journey, which has no `authId`.
     init(_ reader: RequestReader, realm: RealmPath, _ configuration: ServerConfiguration) throws(APIError) {
         self.init(
             realm: realm, tree: reader.query("authIndexValue"), indexType: reader.query("authIndexType") ?? "service",

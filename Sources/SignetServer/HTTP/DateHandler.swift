@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTPTypes
 import SignetCore
 
-/// Tells in each answer's `Date` what time it is by the desk's clock: clients judge tokens by it, so it has to be the clock that those are
-/// signed by. Hummingbird writes the machine's.
+/// Sets each response's `Date` from the server's adjustable clock. Clients use `Date` to check the lifetime of tokens, so it must
+/// be the clock that tokens are issued by. Hummingbird would write the machine's time.
 final class DateHandler: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart

@@ -3,7 +3,7 @@ import Hummingbird
 import ServiceLifecycle
 import SignetCore
 
-/// Something that must be well for the server to be ready: what a database or a queue adds.
+/// A check that must pass for the server to be ready, for example of a database.
 struct ReadinessCheck: Sendable {
     let name: String
     let isWell: @Sendable () async -> Bool
@@ -14,11 +14,13 @@ struct ReadinessCheck: Sendable {
     }
 }
 
-/// `/health` says that the process answers, `/health/ready` whether it can do its work: what supervisors and load balancers ask.
+/// `/health` tells that the process responds, `/health/ready` tells if the server can do its work. Supervisors and load balancers
+/// use them.
 struct HealthResource: Sendable {
     let server: ServerContext
 
-    /// - Parameter path: what follows `/health`.
+    /// Answers a health request.
+    /// - Parameter path: The part of the path after `/health`.
     func respond(to reader: RequestReader, path: Substring) async throws -> Response {
         try reader.require(.get, .head)
         switch path {

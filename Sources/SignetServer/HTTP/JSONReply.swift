@@ -3,10 +3,10 @@ import Hummingbird
 import NIOCore
 import SignetCore
 
-/// The headers that every answer of a CREST resource carries.
+/// Builds the responses of CREST resources, with the headers that they all have.
 enum JSONReply {
-    /// An answer with a JSON body.
-    /// - Parameter version: the version of the resource, where one was negotiated.
+    /// Builds a response with a JSON body.
+    /// - Parameter version: The version of the resource, if one was negotiated.
     static func make(
         _ status: HTTPResponse.Status, _ body: some Encodable, headers: HTTPFields = [:], version: APIVersion? = nil
     ) throws -> Response {
@@ -25,7 +25,7 @@ enum JSONReply {
 }
 
 extension HTTPFields {
-    /// Sets a field that the HTTP types have no name for.
+    /// Sets a field that the HTTP types define no constant for.
     mutating func set(_ name: String, _ value: String) {
         guard let name = HTTPField.Name(name) else { return }
         self[name] = value

@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `POST /json/.../push/sns/message`: devices register and answer (protocol/authenticator.md sections 3.6 and 4.4).
+/// `POST /json/.../push/sns/message`: devices register and answer push messages (protocol/authenticator.md sections 3.6 and 4.4).
 struct PushMessageResource: Sendable {
     static let version = APIVersion(1, 0)
     let server: ServerContext
@@ -45,8 +45,9 @@ struct PushMessageResource: Sendable {
         return try JSONReply.make(.ok, JSONValue.object([:]), headers: headers, version: Self.version)
     }
 
-    /// Where SNS is to deliver to; nil for a device at the desk. Whether it may register is looked at first, and again when SNS has
-    /// answered: nothing is held up meanwhile.
+    /// Returns the SNS endpoint of a device that registers; nil for a device that uses a push stream. The transaction before the
+    /// SNS request and the one after it both check that the device may register, so that no transaction is open while SNS
+    /// answers.
     private func endpoint(
         for body: PushRequestBody, _ reader: RequestReader, realm: RealmPath
     ) async throws -> String? {
@@ -72,7 +73,7 @@ struct PushMessageResource: Sendable {
         }
         server.telemetry.count([.push(answer == .approved ? .approved : .denied)])
         notes.note { $0.client.device = device }
-        // A fault may want a message that was answered delivered once more.
+        // A fault may require a second delivery of an answered message.
         if !server.faults.isIdle, let device { server.streams.wake(device) }
         server.logger.info("push answered", metadata: ["realm": "\(realm)", "answer": "\(answer)"])
         return try JSONReply.make(.ok, JSONValue.object([:]), version: Self.version)
@@ -80,7 +81,7 @@ struct PushMessageResource: Sendable {
 }
 
 extension RequestReader {
-    /// Whether a device that registers says that it comes to the desk (docs/desk.md).
+    /// True when a device that registers asks for a push stream (docs/desk.md).
     fileprivate var prefersPushStream: Bool {
         request.headers.filter { $0.name.canonicalName == "prefer" }.flatMap { $0.value.split(separator: ",") }
             .contains { $0.prefix { $0 != ";" }.trimming(" \t").lowercased() == PushStreamProof.preference }

@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `GET /json/.../push/desk`: the stream that a desktop authenticator holds open (docs/desk.md).
+/// `GET /json/.../push/desk`: the push stream (SSE) of a desktop authenticator (docs/desk.md).
 struct PushStreamResource: Sendable {
     let server: ServerContext
 
@@ -34,11 +34,11 @@ struct PushStreamResource: Sendable {
     }
 }
 
-/// The messages for a device at the desk, with what a tester lets happen to them on the way.
+/// The messages for a device with a push stream, after the delivery faults that a tester has switched on.
 private struct PushStreamInbox: StreamMailbox {
     let server: ServerContext
     let mechanismUID: String
-    /// The last event that the device has seen.
+    /// The ID of the last event that the device has received.
     var last: UInt64?
     var delivery: FaultedDelivery
 

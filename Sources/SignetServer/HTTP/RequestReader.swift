@@ -4,39 +4,40 @@ import NIOCore
 import NIOHTTP1
 import SignetCore
 
-/// What the resources read of a request.
+/// Reads the header, query and body of a request for the resources.
 struct RequestReader: Sendable {
     let request: Request
     let largestBody: Int
     let telemetry: Telemetry
-    /// What the journal will tell of the request.
+    /// The details of the request for the request log.
     var notes = RequestLogContext()
 
-    /// The value of a header by its name in lower case; of several the first one, as AM does.
+    /// Returns the value of a header by its lowercase name. If the header occurs more than once, the first value is returned, as
+    /// in AM.
     func header(_ name: String) -> String? {
         request.headers.first { $0.name.canonicalName == name }?.value
     }
 
-    /// A parameter of the query, decoded; of several the first one.
+    /// Returns a decoded query parameter. If it occurs more than once, the first value is returned.
     func query(_ name: String) -> String? {
         request.uri.queryParameters[Substring(name)].map(String.init)
     }
 
-    /// Whether a parameter of the query says `true`.
+    /// Returns true when a query parameter is `true`.
     func flag(_ name: String) -> Bool { query(name) == "true" }
 
     func require(_ methods: HTTPRequest.Method...) throws(APIError) {
         guard methods.contains(request.method) else { throw .methodNotAllowed(methods) }
     }
 
-    /// `application/json`, in UTF-8 if the charset is named.
+    /// True when the content type is `application/json`; a `charset` must be UTF-8.
     var saysJSON: Bool {
         let parts = (header("content-type") ?? "").lowercased().split(separator: ";").map { $0.trimming(" \t") }
         guard parts.first == "application/json" else { return false }
         return parts.dropFirst().allSatisfy { !$0.hasPrefix("charset=") || $0.dropFirst(8).trimming("\"") == "utf-8" }
     }
 
-    /// The whole body.
+    /// Reads the whole body.
     func body() async throws -> [UInt8] {
         do {
             return Array(try await request.body.collect(upTo: largestBody).readableBytesView)
@@ -46,12 +47,13 @@ struct RequestReader: Sendable {
         } catch is BodyTooSlow {
             throw APIError(.requestTimeout, "The request's body took too long.", headers: [.connection: "close"])
         } catch let error where !(error is CancellationError || error is HTTPParserError) {
-            // The client has gone.
+            // The client has disconnected.
             throw APIError(.badRequest, "The request's body could not be read to its end.")
         }
     }
 
-    /// The body as a JSON object, empty where there is no body: SDKs send nothing, no bytes, or `{}` when they have nothing to say.
+    /// Reads the body as a JSON object. A missing or empty body is an empty object, because SDKs send no body, zero bytes, or
+    /// `{}` when they have no data.
     func json() async throws -> JSONValue {
         let bytes = try await body()
         guard saysJSON || (bytes.isEmpty && header("content-type") == nil) else {

@@ -1,6 +1,6 @@
 import SignetCore
 
-/// What a path asks for, and in which realm (protocol/journey.md sections 1.1 and 1.2).
+/// The resource and the realm that a path addresses (protocol/journey.md sections 1.1 and 1.2).
 struct ResourceAddress: Sendable, Hashable {
     enum Resource: String, CaseIterable {
         case authenticate
@@ -24,7 +24,7 @@ struct ResourceAddress: Sendable, Hashable {
         case deviceUser
     }
 
-    /// The two trees of resources that AM has.
+    /// AM's two trees of resources.
     enum Family: String {
         case json
         case oauth2
@@ -32,7 +32,7 @@ struct ResourceAddress: Sendable, Hashable {
 
     let resource: Resource
     let realm: RealmPath
-    /// What stands in the places of the pattern's `*`, in order.
+    /// The path segments that match the pattern's `*`, in order.
     let arguments: [String]
 
     init(_ resource: Resource, realm: RealmPath, arguments: [String] = []) {
@@ -41,10 +41,10 @@ struct ResourceAddress: Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// Reads a path below the context path. Nil when there is no such resource.
+    /// Reads a path below the context path. Returns nil for an unknown resource.
     ///
-    /// The realm may be written `/json/realms/root/realms/alpha`, `/json/realms/alpha`, `/json/alpha`, or stand in the query;
-    /// one in the path wins. So it is below `/oauth2`.
+    /// The realm may be written `/json/realms/root/realms/alpha`, `/json/realms/alpha`, `/json/alpha`, or be a query parameter; a
+    /// realm in the path wins. The forms below `/oauth2` are the same.
     init?(path: some StringProtocol, realmParameter: String?) {
         var segments: [String] = []
         for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
@@ -60,8 +60,8 @@ struct ResourceAddress: Sendable, Hashable {
         self.init(resource, realm: realm == .root ? RealmPath(realmParameter ?? "/") : realm, arguments: arguments)
     }
 
-    /// The path below the context path: for JSON in the short form that AM itself puts into enrolment URIs, for OAuth 2.0 in the
-    /// long form of its discovery documents.
+    /// The path below the context path. JSON resources use the short form that AM writes into enrollment URIs, OAuth 2.0
+    /// resources the long form of AM's discovery documents.
     var path: String {
         var rest = arguments[...]
         let steps = resource.pattern.map { $0 == Resource.any ? (rest.popFirst() ?? $0).percentEncoded() : $0 }
@@ -81,7 +81,7 @@ struct ResourceAddress: Sendable, Hashable {
 }
 
 extension ResourceAddress.Resource {
-    /// Stands for any one segment.
+    /// The wildcard in a pattern, which matches any one segment.
     static let any = "*"
 
     var family: ResourceAddress.Family {
@@ -95,7 +95,7 @@ extension ResourceAddress.Resource {
         }
     }
 
-    /// The segments that a path to the resource ends with.
+    /// The segments at the end of each path to the resource.
     var pattern: [String] {
         switch self {
         case .authenticate: ["authenticate"]

@@ -12,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-/// How a connection is set up: its pace is watched from the first byte, it speaks TLS if the server does, and then HTTP.
+/// Sets up a connection: the handler that watches its speed from the first byte, TLS if the server has a certificate, and HTTP.
 struct ServerChannel: ServerChildChannel {
     let http: HTTP1Channel
     let tls: TLSIdentity?
@@ -34,8 +34,8 @@ struct ServerChannel: ServerChildChannel {
 }
 
 extension ServerContext {
-    /// How connections of this server are set up.
-    /// - Throws: ``ServerTLSError`` when it is to speak TLS and has no certificate.
+    /// Returns the channel setup for connections to this server.
+    /// - Throws: ``ServerTLSError`` when TLS is configured and there isn't a certificate.
     func channel(_ responder: @escaping HTTPChannelHandler.Responder) throws -> ServerChannel {
         let (limits, telemetry, clock, journal) = (configuration.limits, telemetry, clock, journal)
         let times = RequestTimes(
@@ -62,11 +62,11 @@ extension ServerContext {
 }
 
 extension ServerLimits {
-    /// How many connections there can be: not more than the process may have files open, with some left for other things. A server that ran
-    /// out of them would end.
+    /// The maximum number of open connections. It stays 64 below the process's limit of open files, because a server without free
+    /// file descriptors would end.
     var openConnections: Int {
         let files = sysconf(CInt(_SC_OPEN_MAX))
-        // Less than nothing is no limit.
+        // A negative value means that the number of files is unlimited.
         return max(1, files < 0 ? connections : min(connections, files - 64))
     }
 }

@@ -5,7 +5,7 @@ import NIOHTTP1
 import SignetCore
 import SignetStorage
 
-/// Finds the resource that a request is for, and turns refusals into answers.
+/// Routes each request to its resource, and turns errors into responses.
 struct ServerResponder: HTTPResponder {
     let server: ServerContext
 
@@ -13,9 +13,10 @@ struct ServerResponder: HTTPResponder {
         let (began, moment, notes) = (ContinuousClock.now, server.clock.now, RequestLogContext())
         let path = journalPath(request.uri.path)
         let route = RouteName(request.uri.path, below: server.contextPath, front: server.configuration.pushFront)
-        // Whatever becomes of it: also what is refused at the door was for something.
+        // Set the resource first, so that a request that a guard rejects has one in the log too.
         notes.note { $0.resource = route.name }
-        // Who looks at the journal does not want to see that, unless it went wrong, nor be kept from switching a fault off.
+        // A tester that reads the log doesn't need the tester's own requests in it, unless they failed. Faults don't apply to
+        // them either, so that a fault can always be switched off.
         let isTesters = isTesters(path)
         func record(_ status: HTTPResponse.Status) {
             guard !isTesters || status.kind == .serverError else { return }
@@ -28,12 +29,12 @@ struct ServerResponder: HTTPResponder {
                 isTesters ? try await answer($0, for: route, context, notes) : try await faulty($0, for: route, context, notes)
             }
         } catch let error as HTTPParserError {
-            // What is no HTTP, the layer below has an answer for.
+            // The request isn't HTTP: the HTTP layer below answers it.
             record(.badRequest)
             throw error
         }
         record(response.status)
-        // The client has to know not to send another request on this connection (RFC 9112 section 9.6).
+        // Tell the client to send no more requests on this connection (RFC 9112 section 9.6).
         if request.headers[.connection] == "close" { response.headers[.connection] = "close" }
         guard request.method == .head else { return response }
         return response.createHeadResponse()
@@ -50,14 +51,14 @@ struct ServerResponder: HTTPResponder {
         }
     }
 
-    /// Whether a path is one of the console or of the administration.
+    /// Returns true for a path of the console or of the administration API.
     private func isTesters(_ path: String) -> Bool {
         guard path.hasPrefix("\(server.contextPath)/") else { return false }
         let first = path.dropFirst(server.contextPath.count + 1).prefix { $0 != "/" }
         return first == "console" || first == "admin"
     }
 
-    /// A path without what nobody may read: there are addresses with a session's token in them.
+    /// Returns a path for the log without secrets: some session addresses contain a session token.
     private func journalPath(_ path: String) -> String {
         let readable = path.contains("%") ? path.percentDecoded() ?? path : path
         guard let start = readable.firstRange(of: "/sessions/")?.upperBound else { return path }
@@ -98,7 +99,7 @@ struct ServerResponder: HTTPResponder {
             server.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
             return try told(.stateFailed)
         case let error as HTTPParserError:
-            // The request is no HTTP, which the layer below has words for.
+            // The request isn't HTTP: the HTTP layer below answers it.
             throw error
         default:
             server.logger.error("a request could not be answered", metadata: ["error": "\(type(of: error))"])
@@ -175,7 +176,7 @@ struct ServerResponder: HTTPResponder {
 }
 
 extension ResourceAddress.Resource {
-    /// The newest version of a resource that has versions: what an answer names that comes before one was chosen.
+    /// The newest version of a versioned resource. Error responses that occur before the negotiation name it.
     fileprivate var newestVersion: APIVersion? {
         switch self {
         case .authenticate: AuthenticateResource.version

@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `/json/.../users/{user}/devices/...`: people look after their own devices (protocol/journey.md section 1.5).
+/// `/json/.../users/{user}/devices/...`: users manage their own devices (protocol/journey.md section 1.5).
 struct UserDevicesResource: Sendable {
     static let version = APIVersion(1, 0)
     let server: ServerContext
@@ -43,7 +43,7 @@ struct UserDevicesResource: Sendable {
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 
-    /// Takes a new name, and nothing else: what a device is, it said when it was registered.
+    /// Renames a device. Its other properties are fixed at registration.
     private func put(
         _ kind: DeviceKind, _ id: String, _ owner: UserKey, _ reader: RequestReader
     ) async throws -> Response {
@@ -67,7 +67,7 @@ struct UserDevicesResource: Sendable {
     }
 }
 
-/// The kinds of devices that a person can have.
+/// The kinds of devices that a user can have.
 enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable {
     case oath
     case push
@@ -86,12 +86,12 @@ enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable
 
     var canBeRenamed: Bool { self != .oath && self != .push }
 
-    /// The member that holds the name that the person gave it.
+    /// The JSON member that holds the user's name for the device.
     var nameMember: String { self == .profile ? "alias" : "deviceName" }
 }
 
 extension ResourceAddress {
-    /// The id of the one device that is meant; nil when all are.
+    /// The ID of the addressed device; nil for the whole list.
     fileprivate var deviceID: String? {
         switch resource {
         case .secondFactorDevice, .profileDevice: arguments.last

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the journal is told of push messages.
+/// Entries about push messages for the request log.
 extension ServerContext {
-    /// A message went out.
+    /// Logs that a message was sent on a stream.
     func note(_ event: FaultedDelivery.Event, deliveredTo stream: PushStreamSubscription) {
         let push = event.push
         journal.add(
@@ -18,13 +18,13 @@ extension ServerContext {
 }
 
 extension ServerTransaction {
-    /// Takes a device's answer, and says which device it was. The journal is told what became of it.
+    /// Processes a device's answer, and returns it with the device. Also logs the result, an error included.
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath, at now: Date
     ) throws(PushResponseError) -> (answer: PendingPush.State, device: String?) {
         let push = pushes.entry(body.messageId, at: now)
         func tell(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
-            // The id is told only of a message that there is: another one may be anything.
+            // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
             .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))
         }
         do throws(PushResponseError) {

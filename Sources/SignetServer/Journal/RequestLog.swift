@@ -6,19 +6,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What clients asked a server for, what became of push messages, and what the server asked SNS for: the newest entries, for a test to
-/// look at and to wait for.
+/// The newest entries about client requests, push messages, sent emails, and the server's own requests to SNS. A test can inspect
+/// them and wait for them.
 ///
-/// It belongs to one process: of several instances that share their state each has its own. What asks for the console and for
-/// the administration is not in it, unless the server could not answer it.
+/// The log belongs to one process: servers that share their state have separate logs. Requests for the console and the
+/// administration API are only logged when the server fails to answer them (status 5xx).
 public final class RequestLog: Sendable {
-    /// How many entries are kept.
+    /// The maximum number of entries that are kept.
     public static let size = 2000
-    /// The longest path that is kept, in characters.
+    /// The maximum length of a logged path, in characters.
     static let longestPath = 200
 
     private struct Book: Sendable {
-        /// A ring: the entry of number n stands at (n - first) modulo the size.
+        /// The entries, as a ring buffer: entry number n is at index (n - first) modulo the size.
         var entries: [RequestLogEntry] = []
         var count = 0
         var first = 1
@@ -34,20 +34,20 @@ public final class RequestLog: Sendable {
     /// The entries, oldest first.
     public var entries: [RequestLogEntry] { book.withLock { Self.entries(in: $0) } }
 
-    /// The number of the newest entry, which is how many there have been; 0 before the first.
+    /// The number of the newest entry, which is also the total number of entries so far; 0 before the first one.
     public var last: Int { book.withLock { $0.count } }
 
-    /// The entries that a filter lets through, oldest first.
-    /// - Parameter filter: What is wanted.
+    /// Returns the entries that match a filter, oldest first.
+    /// - Parameter filter: The filter.
     public func entries(matching filter: RequestLogFilter) -> [RequestLogEntry] {
         entries.filter { filter.matches($0, contextPath: contextPath) }
     }
 
-    /// Waits until there is an entry that a filter lets through, and gives the oldest one; at once if there is one already.
+    /// Waits until an entry matches a filter, and returns the oldest such entry. Returns at once when one exists already.
     /// - Parameters:
-    ///   - filter: What is wanted. With ``RequestLogFilter/after`` it only looks at what comes from then on.
-    ///   - patience: How long to wait, by the machine's clock.
-    /// - Throws: ``RequestLogTimeout`` when there was none in time, `CancellationError` when the task was cancelled.
+    ///   - filter: The filter. With ``RequestLogFilter/after``, it matches only newer entries.
+    ///   - patience: The longest time to wait, by the machine's clock.
+    /// - Throws: ``RequestLogTimeout`` when no entry matched in time, `CancellationError` when the task was canceled.
     public func waitForEntry(matching filter: RequestLogFilter, within patience: Duration = .seconds(10)) async throws
         -> RequestLogEntry
     {
@@ -72,7 +72,7 @@ public final class RequestLog: Sendable {
         return found
     }
 
-    /// Forgets the entries. Their numbers are not used again.
+    /// Removes the entries. Their numbers are not reused.
     public func clear() {
         book.withLock { book in
             book.first = book.count + 1
@@ -116,14 +116,14 @@ public final class RequestLog: Sendable {
     }
 }
 
-/// What a test waited for did not come in time.
+/// The error for a wait in which no log entry matched in time.
 public struct RequestLogTimeout: Error, Sendable, CustomStringConvertible {
-    /// What was waited for.
+    /// The filter that no entry matched.
     public let filter: RequestLogFilter
-    /// The newest entries that there were instead, oldest first.
+    /// The newest entries at the timeout, oldest first.
     public let newest: [RequestLogEntry]
 
-    /// How many entries it tells.
+    /// The number of entries that the error contains.
     static let shown = 5
 
     init(filter: RequestLogFilter, newest: some Collection<RequestLogEntry>) {
@@ -131,7 +131,7 @@ public struct RequestLogTimeout: Error, Sendable, CustomStringConvertible {
         self.newest = Array(newest)
     }
 
-    /// What was waited for, and what there was, a line each.
+    /// The filter, and the newest entries on one line each.
     public var description: String {
         "no entry of the journal came that has \(filter); the newest are:"
             + (newest.isEmpty ? " none" : newest.map { "\n  \($0.summary)" }.joined())
@@ -139,7 +139,7 @@ public struct RequestLogTimeout: Error, Sendable, CustomStringConvertible {
 }
 
 extension RequestLogEntry {
-    /// The entry in a line, for a person.
+    /// The entry as one line of text for a tester.
     var summary: String {
         let faults = faults.isEmpty ? "" : " [\(self.faults.joined(separator: ", "))]"
         return switch event {

@@ -9,16 +9,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is noted of a request on its way through the server, for the journal.
+/// The details of a request that are collected during its processing, for the request log.
 final class RequestLogContext: Sendable {
     struct Record: Sendable {
         var client = RequestLogEntry.Client()
         var parameters: [RequestLogEntry.Parameter] = []
         var problem: String?
         var faults: [String] = []
-        /// As ``FaultRoute`` names it.
+        /// The resource's name, as in ``FaultRoute``.
         var resource: String?
-        /// Whether the client gets no answer at all.
+        /// True when the connection is closed without a response.
         var isCut = false
     }
 
@@ -28,32 +28,32 @@ final class RequestLogContext: Sendable {
 
     func note(_ change: (inout Record) -> Void) { record.withLock { change(&$0) } }
 
-    /// The most parameters of a request that are noted.
+    /// The maximum number of parameters that are logged per request.
     static let mostParameters = 24
-    /// The longest name, and the longest value, in characters.
+    /// The maximum length of a logged value, in characters.
     static let longestText = 100
 
-    /// Those whose values say how something is asked for: no secret, and nothing that only one client may know.
+    /// The parameters whose values are logged, because they contain neither secrets nor data that is private to one client.
     private static let open: Set = [
         "_action", "_queryFilter", "_queryId", "acr_values", "authIndexType", "client_id", "code_challenge_method", "decision",
         "display", "ForceAuth", "grant_type", "max_age", "noSession", "prompt", "realm", "response_mode", "response_type",
         "save_consent", "scope", "service", "token_type_hint", "ui_locales",
     ]
 
-    /// Notes the parameters of a query.
+    /// Logs the parameters of a query.
     func note(query: String) {
         guard !query.isEmpty else { return }
         note(FormCoding.decode(query).sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     }
 
-    /// Notes the parameters of a form or a query.
+    /// Logs the parameters of a form or a query.
     func note(_ fields: [(name: String, value: String)]) {
         record.withLock { record in
             for (name, value) in fields {
                 if name == "client_id", Self.isTellable(value) { record.client.oauth = value }
                 Self.add(name, value, to: &record)
             }
-            // The value is a journey's name only then.
+            // `authIndexValue` is a journey's name only with this `authIndexType`.
             guard record.parameters.contains(where: { $0.name == "authIndexType" && $0.value == "service" }) else { return }
             for (name, value) in fields where name == "authIndexValue" && Self.isTellable(value) {
                 record.parameters.removeAll { $0.name == name }
@@ -62,7 +62,7 @@ final class RequestLogContext: Sendable {
         }
     }
 
-    /// Notes the members of a JSON body, and of callbacks the types.
+    /// Logs the member names of a JSON body, and the types of its callbacks.
     func note(json: JSONValue) {
         guard let members = json.object, !members.isEmpty else { return }
         record.withLock { record in
@@ -78,7 +78,7 @@ final class RequestLogContext: Sendable {
     }
 
     private static func add(_ name: String, _ value: String, to record: inout Record) {
-        // What has no value may be a secret that stands where a name should.
+        // Skip an unknown name without a value: it may be a secret in the wrong place.
         guard isName(name), open.contains(name) || !value.isEmpty, record.parameters.count < mostParameters,
             !record.parameters.contains(where: { $0.name == name })
         else { return }
@@ -99,7 +99,7 @@ final class RequestLogContext: Sendable {
 }
 
 extension RequestLog {
-    /// Adds a request with what was noted of it.
+    /// Adds a request with its collected details.
     func add(
         _ request: Request, path: String, _ status: HTTPResponse.Status, _ notes: RequestLogContext, at moment: Date,
         took duration: Duration
@@ -116,7 +116,7 @@ extension RequestLog {
         add(.request(entry), at: moment, faults: record.faults)
     }
 
-    /// Adds a request whose head did not arrive whole: its method and path are not known.
+    /// Adds a request whose head was incomplete, so that its method and path are unknown.
     func add(_ refusal: HeadRefusal, from address: String?, at moment: Date) {
         var client = RequestLogEntry.Client()
         client.address = address

@@ -4,140 +4,139 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One line of a server's ``RequestLog``: a request that was answered, what became of a push message, a letter that a journey sent, or what
-/// the server asked SNS for.
+/// An entry of a server's ``RequestLog``: an answered request, an event of a push message, an email from a journey, or the
+/// server's own request to SNS.
 ///
-/// There is no secret in it: no password, code, token, header or body, and of parameters the names, with the values of those
-/// that say how something is asked and not what with. The link of a letter, which logs in whoever has it, is where the letters are:
-/// ``DevServer/letters(to:realm:)``.
+/// It contains no secrets: no passwords, codes, tokens, headers or bodies. Parameters are logged by name, and only harmless ones
+/// with their value. The link of an email is not logged, because any client can use it to log in;
+/// ``DevServer/letters(to:realm:)`` returns it.
 public struct RequestLogEntry: Sendable, Hashable {
-    /// What happened.
+    /// The event of an entry.
     public enum Event: Sendable, Hashable {
-        /// A request was answered, or its connection cut.
+        /// A request was answered, or its connection was cut.
         case request(Request)
-        /// A push message was made, delivered, answered or refused.
+        /// A push message was created, delivered, answered or rejected.
         case push(Push)
-        /// A journey sent a letter.
+        /// A journey sent an email.
         case letter(Email)
-        /// The server itself asked SNS for something.
+        /// The server sent a request to SNS.
         case sns(SNSRequest)
     }
 
-    /// Counts the entries from 1; no number comes twice.
+    /// The number of the entry, from 1. Numbers are unique.
     public let number: Int
-    /// When it happened, by the server's clock.
+    /// The time of the event, by the server's clock.
     public let at: Date
-    /// What happened.
+    /// The event.
     public let event: Event
-    /// The names of the faults that were applied to it, in that order.
+    /// The names of the faults that were applied, in order.
     public let faults: [String]
 
-    /// The request; nil when the entry is of another kind.
+    /// The request; nil for other kinds of entries.
     public var request: Request? {
         if case .request(let request) = event { request } else { nil }
     }
 
-    /// The push message; nil when the entry is of another kind.
+    /// The push message event; nil for other kinds of entries.
     public var push: Push? {
         if case .push(let push) = event { push } else { nil }
     }
 
-    /// The letter; nil when the entry is of another kind.
+    /// The email; nil for other kinds of entries.
     public var letter: Email? {
         if case .letter(let letter) = event { letter } else { nil }
     }
 
-    /// The server's own request to SNS; nil when the entry is of another kind.
+    /// The server's own request to SNS; nil for other kinds of entries.
     public var sns: SNSRequest? {
         if case .sns(let request) = event { request } else { nil }
     }
 }
 
 extension RequestLogEntry {
-    /// Who asked, as far as the request said.
+    /// The client of a request, as far as the request identifies it.
     public struct Client: Sendable, Hashable {
-        /// The OAuth 2.0 client's id.
+        /// The OAuth 2.0 client ID.
         public var oauth: String?
-        /// The id of a push device's mechanism.
+        /// The ID of a push device's mechanism.
         public var device: String?
-        /// The `User-Agent` header, at most 128 characters of it.
+        /// The first 128 characters of the `User-Agent` header.
         public var userAgent: String?
         /// The IP address; nil for a client in the server's own process.
         public var address: String?
 
-        /// A client of whom nothing is known.
+        /// Creates an unknown client.
         public init() {}
     }
 
     /// A parameter of a query, a form or a JSON body.
     public struct Parameter: Sendable, Hashable {
-        /// Its name.
+        /// The parameter's name.
         public let name: String
-        /// Its value, if it is one that can be told; nil when it may be a secret.
+        /// The parameter's value; nil when it may be a secret.
         public let value: String?
     }
 
-    /// A request and its answer.
+    /// A request and its response.
     public struct Request: Sendable, Hashable {
-        /// Stands for the method and the path of a request whose head did not arrive whole (408, 431 or 400).
+        /// The placeholder for the method and the path of a request whose head was incomplete (408, 431 or 400).
         static let unknown = "-"
 
-        /// The method, for example `POST`; `-` when the head did not arrive whole.
+        /// The method, for example `POST`; `-` when the head was incomplete.
         public let method: String
-        /// The path, at most 200 characters of it, without the query; `-` when the head did not arrive whole. A session's token in it is
+        /// The path without the query, at most 200 characters; `-` when the head was incomplete. A session token in it is
         /// replaced by `...`.
         public let path: String
-        /// The name of the resource, as ``FaultRoute`` has it; nil for addresses that are not there, and for the console and
-        /// the administration.
+        /// The name of the resource, as in ``FaultRoute``; nil for unknown addresses, the console and the administration API.
         public let resource: String?
-        /// The status of the answer; 0 when the connection was cut before there was any.
+        /// The status of the response; 0 when the connection was cut before the response.
         public let status: Int
-        /// How long the answer took, up to its body, by the machine's clock.
+        /// The time to the response, without the sending of its body, by the machine's clock.
         public let duration: Duration
-        /// The parameters, at most 24 of them. A JSON body's members are among them, `callbacks` with their types.
+        /// The parameters, at most 24. They include the members of a JSON body; `callbacks` has the callback types as its value.
         public let parameters: [Parameter]
-        /// Why it was refused: an OAuth 2.0 error code, or the message of AM's error body; nil when it was granted.
+        /// The error: an OAuth 2.0 error code, or the message of AM's error body; nil when the request succeeded.
         public let problem: String?
-        /// Who asked.
+        /// The client.
         public let client: Client
 
-        /// Whether a parameter of this name came.
+        /// Returns true when the request had a parameter with this name.
         public func has(_ name: String) -> Bool { parameters.contains { $0.name == name } }
 
-        /// The value of a parameter; nil when it did not come, or its value is not told.
+        /// The value of a parameter; nil when the parameter is missing, or its value is not logged.
         public subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
     }
 
-    /// A step in the life of a push message.
+    /// An event of a push message.
     public struct Push: Sendable, Hashable {
-        /// The steps.
+        /// The steps of a push message.
         public enum Step: String, Sendable, Hashable, CaseIterable {
-            /// A journey has sent it.
+            /// A journey sent the message.
             case made
-            /// It went out on a stream of the device's.
+            /// The message was sent on a stream of the device.
             case delivered
-            /// SNS has it.
+            /// SNS accepted the message.
             case published
-            /// SNS did not take it, and will not be asked again; ``reason`` says why.
+            /// SNS rejected the message for good; ``reason`` has the cause.
             case undeliverable
-            /// The device approved it.
+            /// The device approved the message.
             case approved
-            /// The device denied it.
+            /// The device denied the message.
             case denied
-            /// An answer was not taken; ``reason`` says why.
+            /// The server rejected an answer; ``reason`` has the cause.
             case refused
         }
 
-        /// What happened.
+        /// The step.
         public let step: Step
-        /// The message's id.
+        /// The message's ID.
         public let messageID: String
-        /// The id of the device's mechanism; nil when nobody knows it.
+        /// The ID of the device's mechanism; nil when it is unknown.
         public let device: String?
-        /// The number of the stream that it was delivered to; nil for the other steps.
+        /// The number of the stream that the message was delivered to; nil for the other steps.
         public let stream: UInt64?
-        /// Why an answer was refused, for example `signature`, `expired`, `numberWrong`, or why the message cannot be delivered; nil
-        /// for the other steps.
+        /// The cause of a rejected answer, for example `signature`, `expired`, `numberWrong`, or of a failed delivery; nil for
+        /// the other steps.
         public let reason: String?
 
         init(_ step: Step, _ messageID: String, device: String?, stream: UInt64? = nil, reason: String? = nil) {
@@ -149,21 +148,21 @@ extension RequestLogEntry {
         }
     }
 
-    /// A letter that a journey sent, without its link.
+    /// An email from a journey, without its link.
     public struct Email: Sendable, Hashable {
-        /// To whom: the user's name.
+        /// The name of the user that it was sent to.
         public let user: String
-        /// The realm the user lives in, as a path.
+        /// The user's realm, as a path.
         public let realm: String
     }
 
-    /// A request of the server's own to SNS, and how it was answered.
+    /// The server's own request to SNS, and the result.
     public struct SNSRequest: Sendable, Hashable {
-        /// What SNS was asked to do, for example `Publish`.
+        /// The SNS action, for example `Publish`.
         public let action: String
-        /// The status of the answer; 0 when none came.
+        /// The status of the response; 0 without a response.
         public let status: Int
-        /// How long the answer took, by the machine's clock.
+        /// The time to the response, by the machine's clock.
         public let duration: Duration
 
         init(_ action: String, _ status: Int, took duration: Duration) {

@@ -4,9 +4,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Which entries of a ``RequestLog`` are wanted: those that have everything that is said here.
+/// A filter for the entries of a ``RequestLog``. An entry matches when it fulfills every condition that is set.
 ///
-///     server.journal(matching: JournalFilter { $0.resource = "accessToken"; $0.status = 400 })
+///     server.journal(matching: RequestLogFilter { $0.resource = "accessToken"; $0.status = 400 })
 public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of entries.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -20,34 +20,35 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
         case sns
     }
 
-    /// Entries of this kind only.
+    /// Matches only entries of this kind.
     public var kind: Kind?
-    /// Requests with this method; upper and lower case are the same.
+    /// Matches requests with this method, ignoring case.
     public var method: String?
-    /// Requests to a path: with or without the context path; `*` stands for one segment, `**` at the end for any number of them.
+    /// Matches requests to a path, with or without the context path. `*` matches one segment, `**` at the end matches any number
+    /// of segments.
     public var path: String?
-    /// Requests for a resource, by its name (``FaultRoute``).
+    /// Matches requests for a resource, by its name (``FaultRoute``).
     public var resource: String?
-    /// Requests, and requests to SNS, that were answered with this status; 0 for those that got no answer.
+    /// Matches requests, and requests to SNS, with this response status; 0 for those without a response.
     public var status: Int?
-    /// Requests that brought a parameter of this name.
+    /// Matches requests with a parameter of this name.
     public var parameter: String?
-    /// Push messages that have come to this step.
+    /// Matches push message events with this step.
     public var step: RequestLogEntry.Push.Step?
-    /// Letters to the user of this name.
+    /// Matches emails to the user with this name.
     public var user: String?
-    /// Requests to SNS for this, for example `Publish`.
+    /// Matches requests to SNS with this action, for example `Publish`.
     public var action: String?
-    /// Entries with a higher ``RequestLogEntry/number``.
+    /// Matches entries with a higher ``RequestLogEntry/number``.
     public var after: Int?
-    /// Entries from this moment on, by the server's clock.
+    /// Matches entries from this time on, by the server's clock.
     public var since: Date?
-    /// Entries of a client.
+    /// Matches entries of this client.
     public var client: ClientMatch?
-    /// Entries that the fault of this name was applied to.
+    /// Matches entries that the fault with this name was applied to.
     public var fault: String?
 
-    /// Everything, unless `configure` says otherwise.
+    /// Creates a filter that matches every entry, and lets `configure` add conditions.
     public init(_ configure: (inout Self) -> Void = { _ in }) {
         configure(&self)
     }
@@ -98,7 +99,7 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
         return true
     }
 
-    /// What is asked for, for a person.
+    /// The conditions as text for a tester.
     public var description: String {
         let parts: [(String, String?)] = [
             ("kind", kind?.rawValue), ("method", method), ("path", path), ("resource", resource),
@@ -112,18 +113,18 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Whose requests are meant.
+/// A condition that identifies a client.
 public enum ClientMatch: Sendable, Hashable, CustomStringConvertible {
-    /// An OAuth 2.0 client, by its id.
+    /// The OAuth 2.0 client with this ID.
     case oauth(String)
-    /// A push device, by the id of its mechanism.
+    /// The push device whose mechanism has this ID.
     case device(String)
-    /// Clients whose `User-Agent` contains this; upper and lower case are the same.
+    /// The clients whose `User-Agent` contains this text, ignoring case.
     case userAgent(String)
-    /// An IP address, as the server sees it.
+    /// The clients with this IP address, as the server sees it.
     case address(String)
 
-    /// Whether this is the client that is meant.
+    /// Returns true when a client fulfills the condition.
     func matches(_ client: RequestLogEntry.Client) -> Bool {
         switch self {
         case .oauth(let id): client.oauth == id
@@ -133,7 +134,7 @@ public enum ClientMatch: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What it is called in JSON: `oauth`, `device`, `userAgent`, `address`.
+    /// The name in JSON: `oauth`, `device`, `userAgent`, `address`.
     var kind: String {
         switch self {
         case .oauth: "oauth"
@@ -163,13 +164,13 @@ public enum ClientMatch: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(kind) \(value)" }
 }
 
-/// A path in which `*` stands for one segment, and `**` at the end for any number of them.
+/// A path pattern in which `*` matches one segment, and `**` at the end matches any number of segments.
 struct PathPattern: Sendable, Hashable {
     let segments: [Substring]
 
     init(_ text: String) { segments = text.split(separator: "/") }
 
-    /// Whether it is the path, or what follows the context path in it.
+    /// Returns true when the pattern matches a path, or the part of it after the context path.
     func matches(_ path: String, below contextPath: String) -> Bool {
         if matches(path[...]) { return true }
         return path.hasPrefix("\(contextPath)/") && matches(path.dropFirst(contextPath.count))

@@ -1,6 +1,6 @@
 import SignetCore
 
-/// The callbacks that this server's nodes use (protocol/journey.md section 2.6). Inputs get their names in ``numbered(_:)``.
+/// The callbacks that the nodes of this server use (protocol/journey.md section 2.6). ``numbered(_:)`` names their inputs.
 extension JourneyCallback {
     static func name(prompt: String) -> JourneyCallback {
         JourneyCallback(type: "NameCallback", output: [.text("prompt", prompt)], input: [.text("", "")])
@@ -10,7 +10,7 @@ extension JourneyCallback {
         JourneyCallback(type: "PasswordCallback", output: [.text("prompt", prompt)], input: [.text("", "")])
     }
 
-    /// An informative text: message type `0`.
+    /// Creates a text for information: message type `0`.
     static func information(_ message: String) -> JourneyCallback { .text(message, type: 0) }
 
     static func hidden(id: String, value: String) -> JourneyCallback {
@@ -22,10 +22,10 @@ extension JourneyCallback {
             type: "PollingWaitCallback", output: [.text("waitTime", String(milliseconds)), .text("message", message)])
     }
 
-    /// One button; 100 means that nothing was pressed.
+    /// Creates a callback with one button. The input 100 means that the user did not press it.
     static func confirmation(_ option: String) -> JourneyCallback { .confirmation([option], default: 0) }
 
-    /// Names the inputs after the position among all callbacks of the step, and numbers the callbacks from 0.
+    /// Returns the callbacks numbered from 0, with their inputs named after the position of the callback in the step.
     static func numbered(_ callbacks: [JourneyCallback]) -> [JourneyCallback] {
         callbacks.enumerated().map { index, callback in
             var callback = callback
@@ -43,7 +43,11 @@ extension JourneyCallback.Field {
 }
 
 extension JourneyCallback {
-    /// A callback of any type. Inputs are named by what follows the `IDToken1` of their name: nothing, for most.
+    /// Creates a callback of any type.
+    /// - Parameters:
+    ///   - type: The type of the callback.
+    ///   - output: The outputs.
+    ///   - input: The inputs. The name of each is the suffix that follows `IDToken1`; for most inputs it is empty.
     static func any(
         _ type: String, _ output: KeyValuePairs<String, JSONValue>, _ input: KeyValuePairs<String, JSONValue>? = nil
     ) -> JourneyCallback {
@@ -52,12 +56,13 @@ extension JourneyCallback {
             input: input.map { $0.map { Field(name: $0.key, value: $0.value) } })
     }
 
-    /// A text to show: `0` informs, `1` warns, `2` tells of an error, and `4` is a script for browsers.
+    /// Creates a text to show. The message type is `0` for information, `1` for a warning, `2` for an error and `4` for a browser
+    /// script.
     static func text(_ message: String, type: Int, in callback: String = "TextOutputCallback") -> JourneyCallback {
         .any(callback, ["message": .string(message), "messageType": .string(String(type))])
     }
 
-    /// Several buttons; 100 means that nothing was pressed.
+    /// Creates a callback with several buttons. The input 100 means that the user did not press any of them.
     static func confirmation(_ options: [String], default standard: Int, type: Int = 0) -> JourneyCallback {
         .any(
             "ConfirmationCallback",
@@ -69,13 +74,16 @@ extension JourneyCallback {
 }
 
 extension JourneyCallback {
-    /// Whether what is typed is a secret.
+    /// True when the user's input is hidden because it is a secret.
     var asksUnseen: Bool {
         ["PasswordCallback", "ValidatedCreatePasswordCallback"].contains(type) || output("echoOn") == .bool(false)
     }
 
-    /// The callback with what was chosen or written at `index` of the answers, to be shown again. What is good for one time is not
-    /// kept: what was typed unseen, codes, and buttons, which would stay pressed.
+    /// Returns the callback with the user's answer as its default, so that it can be shown again. It keeps choices and visible
+    /// text. It does not keep hidden input, one-time codes or buttons, because a kept button would remain pressed.
+    /// - Parameters:
+    ///   - answers: The answers.
+    ///   - index: The position of the callback among the answers.
     func keeping(_ answers: Answers, at index: Int) -> JourneyCallback {
         let text = answers.text(index)
         switch type {
@@ -89,7 +97,10 @@ extension JourneyCallback {
         }
     }
 
-    /// - Parameter name: the output that is the answer as long as nobody gives another.
+    /// Returns the callback with a value as its answer.
+    /// - Parameters:
+    ///   - value: The answer.
+    ///   - name: The output that contains the default answer.
     private func keeping(_ value: JSONValue, in name: String) -> JourneyCallback {
         var callback = self
         callback.answer(value)
@@ -99,16 +110,19 @@ extension JourneyCallback {
 }
 
 extension JSONValue {
-    /// An array of strings.
+    /// Creates an array of strings.
     static func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 }
 
-/// What a client filled in: the callbacks as they were sent, with the client's values in place of the server's.
+/// The inputs of a step: the callbacks as the server sent them, with the client's values.
 struct Answers: Sendable {
     private let inputs: [[JourneyCallback.Field]]
 
-    /// Takes the values by the names of the inputs, from wherever the client put them. What the client left out stays as it
-    /// was sent: every SDK drops some callback or other (protocol/journey.md section 2.1).
+    /// Reads the client's values by the names of the inputs, in whichever callback the client put them. An input that the client
+    /// left out keeps the value that the server sent, because every SDK omits some callbacks (protocol/journey.md section 2.1).
+    /// - Parameters:
+    ///   - sent: The callbacks that the server sent.
+    ///   - filledIn: The callbacks that the client returned.
     init(_ sent: [JourneyCallback], filledIn: JSONValue?) {
         let fields = (filledIn?.array ?? []).flatMap { $0["input"]?.array ?? [] }
         let values = Dictionary(
@@ -122,31 +136,34 @@ struct Answers: Sendable {
         self.inputs = Array(inputs)
     }
 
-    /// Whether there was nothing to answer.
+    /// True when the step has no callbacks.
     var isEmpty: Bool { inputs.isEmpty }
 
-    /// The answers to the callbacks from the one at `offset` on, `count` of them or all.
+    /// Returns the answers to a range of callbacks.
+    /// - Parameters:
+    ///   - offset: The index of the first callback.
+    ///   - count: The maximum number of callbacks; by default all that follow.
     func part(from offset: Int, count: Int = .max) -> Answers {
         Answers(inputs: inputs.dropFirst(offset).prefix(count))
     }
 
-    /// An input of the callback at `index`: the first one, or that whose name ends in `suffix`.
+    /// Returns an input of the callback at `index`: the first one, or with a `suffix` the input whose name ends in it.
     func value(_ index: Int, _ suffix: String = "") -> JSONValue? {
         guard inputs.indices.contains(index) else { return nil }
         guard !suffix.isEmpty else { return inputs[index].first?.value }
         return inputs[index].first { $0.name.hasSuffix(suffix) }?.value
     }
 
-    /// The text in an input; a number is taken as its digits.
+    /// Returns the text of an input. A whole number is converted to its decimal digits.
     func text(_ index: Int, _ suffix: String = "") -> String {
         guard let value = value(index, suffix) else { return "" }
         return value.string ?? value.wholeNumber.map { String($0) } ?? ""
     }
 
-    /// The whole number in an input, also when it is spelled as text, as one SDK does.
+    /// Returns the whole number in an input. It also accepts a number in a string, which one SDK sends.
     func number(_ index: Int) -> Int? { value(index)?.wholeNumber.flatMap { Int(exactly: $0) } }
 
-    /// The truth value in an input, also when it is spelled as text.
+    /// Returns the Boolean value of an input. It also accepts `true` in a string.
     func truth(_ index: Int, _ suffix: String = "") -> Bool {
         let value = value(index, suffix)
         return value?.bool ?? (value?.string?.lowercased() == "true")

@@ -6,33 +6,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request to begin a journey.
+/// A request to start a journey.
 struct JourneyStart: Sendable {
     var realm: RealmPath
-    /// Nil for the standard journey.
+    /// The name of the journey; nil for the default journey.
     var tree: String?
     var indexType: String
     var noSession: Bool
     var userAgent: String?
-    /// Whether to walk though a session says that it was walked before.
+    /// True when the journey runs even if the session shows that the user has already completed it.
     var isForced = false
-    /// The session tokens that the request shows.
+    /// The session tokens that the request contains.
     var sessionTokens: [String] = []
 }
 
-/// A request to go on.
+/// A request to continue a journey.
 struct JourneyContinuation: Sendable {
     var realm: RealmPath
     var authID: String
-    /// The member `callbacks` as it came.
+    /// The member `callbacks` as the client sent it.
     var callbacks: JSONValue?
     var noSession: Bool
 }
 
-/// What a journey answers when it does not refuse.
+/// The reply of a journey that did not throw an error.
 enum JourneyReply: Sendable {
     case step(JourneyStep)
-    /// The end: who logged in, with a session token unless none was wanted; an empty one is no session either.
+    /// The user is logged in. The token is nil when the client requested no session. An empty token also means that there isn't a
+    /// session.
     case loggedIn(UserKey, tree: String, token: String?)
 }
 
@@ -53,7 +54,9 @@ extension ServerTransaction {
         return try walk(journey, answers: nil, moment)
     }
 
-    /// Goes on with a journey. A handle is good for one answer: of two that come at once, one is taken.
+    /// Continues a journey. Each handle is valid for one answer, so of two concurrent requests with the same handle only one
+    /// succeeds.
+    /// - Throws: ``APIError`` when the handle is not valid or the login fails.
     mutating func proceed(_ request: JourneyContinuation, _ moment: RequestTime) throws(APIError) -> JourneyReply {
         let authID = try AuthID(request.authID, key: authIDKey)
         guard authID.realm == request.realm.description else { throw .foreignJourney }
@@ -61,7 +64,7 @@ extension ServerTransaction {
             let journey = journeys.value(for: authID.sessionId, at: moment.now),
             ConstantTime.areEqual(journey.oneTimeKey, authID.otk)
         else {
-            // The name is one of ours: it is signed.
+            // The signature of the handle was verified, so the name in it comes from this server and is safe in a metric.
             note(.login(journey: authID.authIndexValue, .timeout))
             throw .journeyTimedOut
         }
@@ -71,7 +74,8 @@ extension ServerTransaction {
         return try walk(taken, answers: Answers(journey.asked, filledIn: request.callbacks), moment)
     }
 
-    /// Goes on with a journey that was suspended. A link is good once.
+    /// Continues a suspended journey. A link is valid once.
+    /// - Throws: ``APIError`` when the token is not valid or the login fails.
     mutating func resume(_ token: String, in realm: RealmPath, _ moment: RequestTime) throws(APIError) -> JourneyReply {
         let key = TokenHash(token)
         guard suspensions.value(for: key, at: moment.now)?.realm == realm,
@@ -83,13 +87,13 @@ extension ServerTransaction {
         return try walk(journey, answers: nil, moment)
     }
 
-    /// The most nodes that are passed without asking anything: a tree that runs in a circle ends here.
+    /// The maximum number of nodes that run in one request. It stops a tree that contains a loop.
     private static var longestWalk: Int { 100 }
 
-    /// The most journeys that are inside of each other: one that is inside of itself ends here.
+    /// The maximum nesting depth of journeys. It stops a journey that contains itself.
     private static var deepestWalk: Int { 16 }
 
-    /// Walks on, and notes how it ended if it did.
+    /// Runs the journey until the next step, and counts its outcome when it ends.
     private mutating func walk(_ journey: JourneyState, answers: Answers?, _ moment: RequestTime) throws(APIError) -> JourneyReply
     {
         do throws(APIError) {
@@ -171,8 +175,8 @@ extension ServerTransaction {
 }
 
 extension [String: JourneyTree] {
-    /// Where an outcome of the node leads that somebody is at. An inner journey that ends is an outcome of the node that waits
-    /// for it.
+    /// Returns the target of an outcome of the journey's current node. When an inner journey ends, its result becomes the outcome
+    /// of the outer node that waits for it.
     fileprivate func target(of outcome: NodeOutcome, _ journey: inout JourneyState) -> NodeTarget {
         var outcome = outcome
         while true {
@@ -186,24 +190,25 @@ extension [String: JourneyTree] {
 }
 
 extension RequestTime {
-    /// From here on a journey that goes on now is over.
+    /// The time at which a journey expires that continues now.
     var journeyEnd: Date { now.addingTimeInterval(Double(max(1, configuration.journeyTimeout))) }
 }
 
 extension ServerTransaction {
-    /// Sends a letter: it is kept for who looks, and told to who listens.
+    /// Sends an email. It is stored for later inspection, and passed to the observers of the server's events.
     mutating func send(_ link: String, to user: UserKey, at now: Date) {
         outbox.keep(link, for: user, at: now)
         effects.append(.letter(Email(user: user.name, realm: user.realm.description, link: link)))
     }
 }
 
-/// The letters that were sent. A desk has no post: who tests a journey looks here for the link.
+/// The store of the emails that were sent. The development server delivers no emails, so the links are looked up here when a
+/// journey is tested.
 struct SentEmails {
-    /// The most that are kept for one person.
+    /// The maximum number of emails that are kept for one user.
     static let size = 16
 
-    /// How long letters are kept, in seconds: 30 days.
+    /// The time in seconds for which emails are kept: 30 days.
     static let lifetime = 30 * 86_400.0
 
     struct Emails: Codable, Sendable {
@@ -217,10 +222,11 @@ struct SentEmails {
         letters = Table(.letters, transaction)
     }
 
-    /// A person's links, the newest last.
+    /// Returns a user's links, newest last.
     func links(of user: UserKey, at now: Date) -> [String] { letters.value(for: user, at: now)?.links ?? [] }
 
-    /// The links of those who got a letter last, at most `limit` people, each one's newest last.
+    /// Returns the links of the users whose last emails are the newest, at most `limit` users. The links of each user are ordered
+    /// from oldest to newest.
     func newest(_ limit: Int, at now: Date) -> [(user: UserKey, link: String)] {
         letters.newest(limit, at: now).map(\.value).flatMap { letters in letters.links.map { (letters.user, $0) } }
     }

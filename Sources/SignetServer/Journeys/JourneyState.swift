@@ -6,59 +6,60 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A moment, and what it is told apart by: everything a rule takes from outside.
+/// The external inputs of a request: the time, the configuration and the base URL. Code that takes them from here is
+/// deterministic.
 struct RequestTime: Sendable {
     let now: Date
     let configuration: ServerConfiguration
-    /// The address clients reach the server at, with the context path.
+    /// The URL at which clients reach the server, including the context path.
     let baseURL: String
 
-    /// The absolute URL of a resource.
+    /// Returns the absolute URL of a resource.
     func url(_ resource: ResourceAddress.Resource, in realm: RealmPath) -> String {
         baseURL + ResourceAddress(resource, realm: realm).path
     }
 }
 
-/// Somebody on the way through a tree: AM's session with its shared state.
+/// The state of a user's run through a tree, like AM's authentication session with its shared state.
 struct JourneyState: Codable, Sendable {
     let id: String
     let realm: RealmPath
-    /// The journey that was begun.
+    /// The name of the journey that was started.
     let tree: String
     let indexType: String
     var expiresAt: Date
-    /// What the client calls itself; it is shown to the person who is asked to approve.
+    /// The value of the `User-Agent` header. It is shown to the user when a push message asks for approval.
     let userAgent: String?
     var noSession: Bool
-    /// Where they are.
+    /// The current node.
     var place: NodePath
-    /// The nodes that wait for an inner journey to end, the last one for that which is walked now.
+    /// The outer nodes that wait for an inner journey to end. The last one waits for the journey that is running.
     var outer: [NodePath] = []
-    /// The token of the session that the journey was begun with.
+    /// The token of the session with which the journey was started.
     var shownToken: Secret?
-    /// Whether the journey ends with a token that is no token, as AM's do that only pass through.
+    /// True when the journey ends with an empty token and without a session, as in AM.
     var passesThrough = false
-    /// Good for one answer; every step has its own.
+    /// The one-time key of the current step. It is valid for one answer.
     var oneTimeKey = RandomID.token()
     /// The callbacks of the last step.
     var asked: [JourneyCallback] = []
-    /// What the present node keeps from one visit to the next.
+    /// The data that the current node keeps between its visits.
     var memory: NodeProgress = .nothing
 
-    // What nodes leave for the nodes after them.
+    // The properties that nodes leave for the nodes after them.
     var username: String?
     var password: Secret?
     var pushMessageID: String?
     var pendingOATH: OATHDevice?
     var pendingCredential: OtherDevice?
     var failures: [NodePath: Int] = [:]
-    /// Codes that were made for a device and not shown yet.
+    /// Recovery codes that were generated for a device and not shown yet.
     var recoveryCodes: RecoveryCodes?
-    /// What the session is to be like.
+    /// The options of the session that the journey creates.
     var session = SessionOptions()
-    /// What was collected about the person, by attribute.
+    /// The collected attributes of the user.
     var attributes: [String: JSONValue] = [:]
-    /// Answers to questions, not yet the person's.
+    /// The collected answers to security questions, which are not stored for the user yet.
     var securityAnswers: [String: Secret] = [:]
 
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
@@ -68,17 +69,17 @@ enum NodeProgress: Codable, Sendable {
     case nothing
     case waiting(PollingWait)
     case registering(messageID: String, PollingWait)
-    /// Somebody waits for a letter.
+    /// The journey waits until the user opens the link in an email.
     case suspended
-    /// Somebody came back with the link in the letter.
+    /// The user has opened the link in the email.
     case resumed
-    /// The challenge that was shown.
+    /// The challenge that was sent.
     case challenged([UInt8])
-    /// The questions that were shown, and whose they are; nil in what was written before that was kept.
+    /// The questions that were asked, and their user. The user is nil in rows that an earlier version wrote.
     case questioned([String], of: UserKey?)
 }
 
-/// One wait between two polls, and the rule against those who do not wait (protocol/authenticator.md section 3.6).
+/// One wait between two polls. It detects clients that poll too early (protocol/authenticator.md section 3.6).
 struct PollingWait: Codable, Sendable, Hashable {
     let milliseconds: Int
     let dueAt: Date
@@ -93,13 +94,13 @@ struct PollingWait: Codable, Sendable, Hashable {
 
     enum Verdict: Sendable, Hashable {
         case due
-        /// More than 2 seconds early: the same wait goes on.
+        /// The poll came more than ``grace`` seconds early. The same wait continues.
         case early
-        /// Early once too often.
+        /// The client has polled early too often.
         case spam
     }
 
-    /// More than this many polls that come more than ``grace`` seconds early end the login.
+    /// The number of polls that may come more than ``grace`` seconds early. One more ends the login.
     static let patience = 3
     static let grace = 2.0
 
@@ -110,7 +111,7 @@ struct PollingWait: Codable, Sendable, Hashable {
     }
 }
 
-/// How long a client is told to wait.
+/// The wait time that the server requests from clients.
 enum PollSchedule {
     static func milliseconds(elapsed: Double, timeout: Int, fixed: Duration?) -> Int {
         if let fixed { return Int(min(max(fixed, .zero), .seconds(86_400)) / .milliseconds(1)) }
@@ -119,7 +120,7 @@ enum PollSchedule {
     }
 }
 
-/// The handle on a journey that the client carries: a signed JWT with AM's claims (protocol/journey.md section 2.2).
+/// The handle of a journey, which the client carries: a signed JWT with AM's claims (protocol/journey.md section 2.2).
 struct AuthID: Codable, Sendable, Hashable {
     let otk: String
     let realm: String
@@ -139,8 +140,8 @@ struct AuthID: Codable, Sendable, Hashable {
         iat = Int(now.timeIntervalSince1970)
     }
 
-    /// Reads a handle that came back.
-    /// - Throws: ``APIError/invalidAuthID`` unless it is one of ours.
+    /// Reads a handle that a client returned.
+    /// - Throws: ``APIError/invalidAuthID`` unless this server signed the handle.
     init(_ text: String, key: Secret) throws(APIError) {
         do {
             self = try JSON.decode(AuthID.self, from: try CompactJWS(text).payload(verifiedWith: key))

@@ -1,16 +1,16 @@
 import SignetCore
 
-/// A login journey: nodes, and where each outcome of a node leads. AM's trees have the same shape.
+/// A login journey: its nodes, and the target of each outcome of a node. It has the structure of AM's trees.
 struct JourneyTree: Sendable {
-    /// The name that `authIndexValue` asks for.
+    /// The name of the journey, used in `authIndexValue`.
     let name: String
     /// The id of the first node.
     let entry: String
     /// The nodes by id.
     let nodes: [String: JourneyNode]
-    /// Whether it is only a part of other journeys.
+    /// True when the journey can only run inside of other journeys.
     var isInner = false
-    /// The realms that have it; nil for all.
+    /// The realms that offer the journey; nil for all.
     var realms: Set<RealmPath>?
 
     init(_ name: String, entry: String, nodes: [String: JourneyNode]) {
@@ -19,16 +19,16 @@ struct JourneyTree: Sendable {
         self.nodes = nodes
     }
 
-    /// Whether somebody can begin it in a realm.
+    /// Returns true when a client can start the journey in a realm.
     func isOffered(in realm: RealmPath) -> Bool { !isInner && realms?.contains(realm) ?? true }
 }
 
 extension [String: JourneyTree] {
-    /// Those that somebody can begin in a realm, in the order of the alphabet.
+    /// Returns the names of the journeys that a client can start in a realm, in alphabetical order.
     func names(offeredIn realm: RealmPath) -> [String] { values.filter { $0.isOffered(in: realm) }.map(\.name).sorted() }
 }
 
-/// A node's place: two journeys may each have their `password`.
+/// The location of a node. It contains the name of the tree, because node ids are unique only within a tree.
 struct NodePath: Codable, Sendable, Hashable {
     var tree: String
     var nodeID: String
@@ -45,15 +45,15 @@ struct JourneyNode: Sendable {
     }
 }
 
-/// Where an outcome leads.
+/// The target of an outcome.
 enum NodeTarget: Sendable, Hashable {
     case node(String)
     case success
     case failure
 }
 
-/// The outcomes of AM's nodes, by the names that its configuration gives them: no two nodes' makers wrote them alike. A node whose
-/// author names the outcomes has others.
+/// An outcome of a node, with the name that AM's configuration uses. The spelling differs between nodes, as in AM. Some nodes
+/// have outcomes that the author of the journey names.
 struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     let rawValue: String
 
@@ -64,14 +64,14 @@ struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     static let isTrue = NodeOutcome("true")
     static let isFalse = NodeOutcome("false")
 
-    // Codes and registrations.
+    // Outcomes of one-time codes and registrations.
     static let successOutcome = NodeOutcome("successOutcome")
     static let failureOutcome = NodeOutcome("failureOutcome")
     static let timeoutOutcome = NodeOutcome("timeoutOutcome")
     static let notRegisteredOutcome = NodeOutcome("notRegisteredOutcome")
     static let recoveryCodeOutcome = NodeOutcome("recoveryCodeOutcome")
 
-    // Push.
+    // Outcomes of push nodes.
     static let sent = NodeOutcome("SENT")
     static let skipped = NodeOutcome("SKIPPED")
     static let notRegistered = NodeOutcome("NOT_REGISTERED")
@@ -83,7 +83,7 @@ struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     static let expired = NodeOutcome("EXPIRED")
     static let waiting = NodeOutcome("WAITING")
 
-    // Keys on devices.
+    // Outcomes of nodes for keys on devices.
     static let success = NodeOutcome("success")
     static let failure = NodeOutcome("failure")
     static let unsupported = NodeOutcome("unsupported")
@@ -95,7 +95,7 @@ struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     static let recoveryCode = NodeOutcome("recoveryCode")
     static let unknownDevice = NodeOutcome("unknownDevice")
 
-    // People.
+    // Outcomes of nodes for users.
     static let retry = NodeOutcome("Retry")
     static let reject = NodeOutcome("Reject")
     static let created = NodeOutcome("CREATED")
@@ -103,18 +103,18 @@ struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     static let notWritten = NodeOutcome("FAILURE")
 }
 
-/// What a node does. A kind is a value: its properties are what a tree's author can set.
+/// The behavior of a node. A node kind is a value, and its properties are the settings that the author of a tree can change.
 protocol NodeKind: Sendable {
-    /// AM's name of the node, for example `PushWaitNode`.
+    /// The name of the node in AM, for example `PushWaitNode`.
     var name: String { get }
-    /// Every outcome the node can have, in the order of its documentation.
+    /// The outcomes of the node, in the order of AM's documentation.
     var outcomes: [NodeOutcome] { get }
-    /// Those that AM's node has and this one never comes to: a tree may lead them somewhere or not.
+    /// The outcomes that AM's node has but this node never returns. A tree may define targets for them.
     var spareOutcomes: [NodeOutcome] { get }
-    /// How the node asks a person.
+    /// The way in which the node interacts with the user.
     var asking: NodeInteraction { get }
-    /// One visit: without answers when the journey comes to the node, with answers when the client has filled in what the node
-    /// asked for last.
+    /// Runs one visit of the node. The visit has no answers when the journey reaches the node. It has answers when the client has
+    /// answered the callbacks that the node asked last.
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult
 }
 
@@ -123,38 +123,38 @@ extension NodeKind {
     var asking: NodeInteraction { .nothing }
 }
 
-/// Whether a node asks a person something, and what room it needs for that.
+/// The interaction of a node with the user, which determines if the node can be on a page with others.
 enum NodeInteraction: Sendable {
     case nothing
-    /// In one step, so that it can be the last on a page.
+    /// The node asks in one step, so it can be the last one on a page.
     case once
-    /// On a page of its own: it waits, or has more to show than questions.
+    /// The node needs a page of its own, because it waits or shows more than questions.
     case alone
 }
 
-/// What a node is told on a visit.
+/// The input of a visit.
 struct NodeInput: Sendable {
     let answers: Answers?
     let moment: RequestTime
 }
 
-/// What a node wants to happen next.
+/// The next action that a node requests.
 enum NodeResult: Sendable {
-    /// Show this and come back with the answers.
+    /// Show the page and visit the node again with the answers.
     case ask(Page)
-    /// Go on to where the outcome leads.
+    /// Continue with the target of the outcome.
     case leave(NodeOutcome)
-    /// Walk another journey, and come back with `true` or `false`.
+    /// Run another journey. Its result becomes this node's outcome, `true` or `false`.
     case enter(String)
-    /// Show this, and go on when somebody comes with the token.
+    /// Show the page, and continue when a client resumes the journey with the token.
     case suspend(Page, token: String)
-    /// End the login; the reason is for the log.
+    /// End the login. The reason is for the log.
     case fail(String)
-    /// End the login, and say why.
+    /// End the login with an error for the client.
     case refuse(APIError)
 }
 
-/// What a node shows at once.
+/// The contents of one step.
 struct Page: Sendable {
     var callbacks: [JourneyCallback]
     var stage: String?

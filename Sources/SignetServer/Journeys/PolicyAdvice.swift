@@ -1,16 +1,16 @@
 import HTTPTypes
 import SignetCore
 
-/// What a policy wants of somebody who was refused: XML in `authIndexValue` (protocol/journey.md section 1.4).
+/// A requirement that a policy returned when it denied access: XML in `authIndexValue` (protocol/journey.md section 1.4).
 enum PolicyAdvice: Sendable, Hashable {
-    /// To walk a journey, in a realm if one is named.
+    /// Complete a journey, in a realm if the advice names one.
     case service(String, RealmPath?)
-    /// To confirm a transaction. Which one is the policy's to know: each asks anew.
+    /// Confirm a transaction. Only the policy knows which transaction it is. Each confirmation needs a new run of the journey.
     case transaction
 
-    /// Reads `<Advices><AttributeValuePair><Attribute name="TYPE"/><Value>VALUE</Value></AttributeValuePair></Advices>`, with or
-    /// without white space between the tags.
-    /// - Throws: ``APIError`` when the text is no advice, or one that this server cannot follow.
+    /// Parses `<Advices><AttributeValuePair><Attribute name="TYPE"/><Value>VALUE</Value></AttributeValuePair></Advices>`, with
+    /// optional whitespace between the tags.
+    /// - Throws: ``APIError`` when the text is malformed or the server does not support the advice.
     init(_ text: String) throws(APIError) {
         let malformed = APIError(.badRequest, "The policy advice is malformed.")
         var rest = Substring(text)
@@ -23,7 +23,7 @@ enum PolicyAdvice: Sendable, Hashable {
         guard rest.allSatisfy(\.isWhitespace), !value.isEmpty else { throw malformed }
         switch type {
         case "AuthenticateToServiceConditionAdvice":
-            // `/alpha:Tree`, `/:Tree` or the name alone.
+            // The value is `/alpha:Tree`, `/:Tree` or a name alone.
             let parts = value.split(separator: ":", maxSplits: 1)
             guard let name = parts.last else { throw malformed }
             self = .service(String(name), parts.count == 2 ? RealmPath(parts[0]) : nil)
@@ -34,7 +34,7 @@ enum PolicyAdvice: Sendable, Hashable {
 }
 
 extension Substring {
-    /// Takes a tag, and the white space before it, from the front.
+    /// Removes a tag and the whitespace before it from the start, and returns true. If another text follows, it returns false.
     fileprivate mutating func take(_ tag: String) -> Bool {
         let start = drop(while: \.isWhitespace)
         guard start.hasPrefix(tag) else { return false }
@@ -42,7 +42,7 @@ extension Substring {
         return true
     }
 
-    /// Takes what stands before a mark, with XML's five references resolved.
+    /// Removes the text before a character from the start and returns it, with XML's five predefined entities resolved.
     fileprivate mutating func takeText(until mark: Character) -> String {
         let text = prefix { $0 != mark }
         self = self[text.endIndex...]

@@ -2,15 +2,15 @@ import HTTPTypes
 import SignetCore
 
 extension ServerTransaction {
-    /// What a password is worth.
+    /// The result of a password check.
     enum PasswordVerdict {
         case right
         case wrong
-        /// It was not looked at, or does not help.
+        /// The password was not checked, or the account is locked although the password is correct.
         case refused(APIError)
     }
 
-    /// Looks at a password, and counts the wrong ones. The names of people who are not there are treated alike.
+    /// Checks a password, and counts the wrong ones. Unknown user names are treated like known ones.
     mutating func judge(_ password: Secret, of user: UserKey, _ moment: RequestTime) -> PasswordVerdict {
         let rule = moment.configuration.lockoutRule
         if rule.failures > 0, lockouts.isLocked(user, at: moment.now) {
@@ -23,12 +23,13 @@ extension ServerTransaction {
             return .wrong
         }
         lockouts.clear(user, at: moment.now)
-        // Here, and not only at the journey's end: the nodes after this one register devices and send messages.
+        // Check here, and not only at the end of the journey, because the nodes after this one register devices and send
+        // messages.
         return directory[user]?.isLocked == true ? .refused(.lockedOut) : .right
     }
 
-    /// Notes a guess at something that the person knows or has: a password, a code, an answer. Not nil when there were too many,
-    /// and this one must not be looked at.
+    /// Counts an attempt to prove the user's identity with a password, a code or an answer. Returns an error when there were too
+    /// many attempts; the caller must not check this one then.
     mutating func guess(of user: UserKey?, _ moment: RequestTime) -> APIError? {
         guard let user, let limit = moment.configuration.rateLimits.person,
             let seconds = guesses.take(user, limit, at: moment.now)
@@ -39,7 +40,7 @@ extension ServerTransaction {
 }
 
 extension APIError {
-    /// Somebody asks too often.
+    /// The client sends too many requests.
     static func tooMany(waiting seconds: Int) -> APIError {
         APIError(.tooManyRequests, "Too many requests. Try again later.", headers: [.retryAfter: String(seconds)])
     }

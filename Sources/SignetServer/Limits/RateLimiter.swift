@@ -4,17 +4,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A bucket of tokens that fills up by and by, and that every request takes one from.
+/// A token bucket: it refills over time, and every request takes one token.
 struct TokenBucket: Codable, Sendable {
     private var tokens: Double
     private var filledAt: Date
 
-    /// A full one.
+    /// Creates a full bucket.
     init(_ limit: RateLimit, at now: Date) { (tokens, filledAt) = (Double(limit.burst), now) }
 
-    /// Takes a token. Nil when there was one; otherwise after how many seconds there will be, 1 or more.
+    /// Takes a token. Returns nil on success, or the number of seconds until the next token, 1 or more.
     mutating func take(_ limit: RateLimit, at now: Date) -> Int? {
-        // A clock that was moved backwards takes nothing away.
+        // A clock that was moved backwards removes no tokens.
         let elapsed = max(0, now.timeIntervalSince(filledAt))
         tokens = min(Double(limit.burst), tokens + elapsed * limit.perSecond)
         filledAt = now
@@ -23,7 +23,7 @@ struct TokenBucket: Codable, Sendable {
         return nil
     }
 
-    /// When it is full again if nobody takes anything: from then on it can be forgotten.
+    /// Returns the time at which the bucket is full again if no more tokens are taken. It can be forgotten then.
     func isFull(_ limit: RateLimit) -> Date {
         filledAt.addingTimeInterval((Double(limit.burst) - tokens) / limit.perSecond)
     }
@@ -33,17 +33,18 @@ extension RateLimit {
     fileprivate var perSecond: Double { Double(perMinute) / 60 }
 }
 
-/// How often each of many has asked this server.
+/// The token buckets of the subjects of one process, for example network addresses.
 struct RateLimiter<Subject: Hashable & Sendable>: Sendable {
     private var buckets: ExpiringTable<Subject, TokenBucket>
 
-    /// - Parameter capacity: How many are kept in mind; those that would be forgotten first make room for more.
+    /// Creates a limiter.
+    /// - Parameter capacity: The maximum number of buckets. When it is reached, the buckets that would expire first are removed.
     init(capacity: Int = 20_000) { buckets = ExpiringTable(capacity: capacity) }
 
-    /// How many are kept in mind.
+    /// The number of stored buckets.
     var count: Int { buckets.count }
 
-    /// Takes a token, as ``TokenBucket/take(_:at:)``.
+    /// Takes a token, like ``TokenBucket/take(_:at:)``.
     mutating func take(_ subject: Subject, _ limit: RateLimit, at now: Date) -> Int? {
         var bucket = buckets.value(for: subject, at: now) ?? TokenBucket(limit, at: now)
         if let wait = bucket.take(limit, at: now) { return wait }
@@ -52,13 +53,13 @@ struct RateLimiter<Subject: Hashable & Sendable>: Sendable {
     }
 }
 
-/// How often somebody has guessed at each person's secrets, at whichever server of the same state.
+/// The token buckets for attempts to guess each user's secrets. All servers of the same state share them.
 struct AttemptLimiter {
     private var buckets: Table<UserKey, TokenBucket>
 
     init(_ transaction: RowCache) { buckets = Table(.guesses, transaction) }
 
-    /// Takes a token, as ``TokenBucket/take(_:at:)``.
+    /// Takes a token, like ``TokenBucket/take(_:at:)``.
     mutating func take(_ user: UserKey, _ limit: RateLimit, at now: Date) -> Int? {
         var bucket = buckets.value(for: user, at: now) ?? TokenBucket(limit, at: now)
         if let wait = bucket.take(limit, at: now) { return wait }
@@ -67,8 +68,8 @@ struct AttemptLimiter {
     }
 }
 
-/// Whose wrong passwords were seen, and who is locked out because of them. Names that nobody has are counted like others: that an
-/// account is locked must not say that it is there.
+/// The wrong passwords for each user name, and the lockouts that follow from them. Unknown names are counted too, so that a
+/// lockout doesn't reveal that an account exists.
 struct LockoutStore {
     struct Failures: Codable, Sendable {
         var moments: [Date]
@@ -79,12 +80,12 @@ struct LockoutStore {
 
     init(_ transaction: RowCache) { people = Table(.lockout, transaction) }
 
-    /// Whether somebody is locked out.
+    /// Returns true when the user is locked out.
     func isLocked(_ user: UserKey, at now: Date) -> Bool {
         people.value(for: user, at: now)?.lockedUntil.map { now < $0 } ?? false
     }
 
-    /// Notes a wrong password. True when it locks the account.
+    /// Records a wrong password. Returns true when it locks the account.
     mutating func fail(_ user: UserKey, _ rule: Lockout, at now: Date) -> Bool {
         guard rule.failures > 0 else { return false }
         let earliest = now.addingTimeInterval(-Double(rule.within))
@@ -96,6 +97,6 @@ struct LockoutStore {
         return locks
     }
 
-    /// Forgets what was wrong: the right password was seen, or somebody unlocked the account.
+    /// Forgets the wrong passwords after a correct password or when the account is unlocked.
     mutating func clear(_ user: UserKey, at now: Date) { _ = people.remove(user, at: now) }
 }

@@ -1,61 +1,62 @@
 import SignetCore
 
-/// How much, how slowly and how often somebody may ask. Times are in seconds.
+/// The limits on the size, the duration and the rate of requests. Times are in seconds.
 ///
-/// What is measured by the request (sizes, the time that a request takes to come, connections) holds everywhere. What is measured by who
-/// asks (``rates``, ``lockout``) has no standard at an address of this machine only: there a test that logs in a thousand times is
-/// the usual case, and everybody who can ask has the machine already.
+/// The limits on single requests (size, duration, connections) always apply. The limits on clients and users (``rates``,
+/// ``lockout``) are off by default when the server listens on a loopback address only. There, tests often log in a thousand
+/// times, and every client already runs on the machine.
 public struct ServerLimits: Sendable, Hashable {
-    /// The largest head of a request, in bytes: its header fields together. A larger one is answered with 400.
+    /// The largest head of a request, in bytes: all header fields together. A larger one gets a 431 response.
     public var largestHead = 32 * 1024
-    /// How long the head of a request may take, from its first byte to its last, a TLS handshake included; at least 1. After that the
-    /// answer is 408, and the connection ends.
+    /// The longest time for the head of a request, from its first byte to its last, including a TLS handshake; at least 1. After
+    /// that, the server responds with 408 and closes the connection.
     public var headTime = 10
-    /// How long the body of a request may take, from the end of the head; at least 1. After that the answer is 408, and the
-    /// connection ends.
+    /// The longest time for the body of a request, from the end of the head; at least 1. After that, the server responds with 408
+    /// and closes the connection.
     public var bodyTime = 30
-    /// After how long without a request a connection is closed; at least 1. One that a desk stream is open on is never idle.
+    /// The time without a request after which a connection is closed; at least 1. A connection with an open push stream is never
+    /// idle.
     public var idleTime = 60
-    /// How many connections there may be at a time; at least 1. More wait until one ends. There are never more than the process may
-    /// have files open.
+    /// The maximum number of open connections; at least 1. Further connections wait until one ends. The process's limit of open
+    /// files is an upper bound.
     public var connections = 16_384
-    /// How often somebody may ask. Nil for ``RateLimits/standard`` where other machines can reach the server, and
-    /// ``RateLimits/none`` where they cannot.
+    /// The rate limits. When nil, they are ``RateLimits/standard`` if other machines can reach the server, and
+    /// ``RateLimits/none`` if not.
     public var rates: RateLimits?
-    /// When wrong passwords lock an account. Nil for ``Lockout/standard`` where other machines can reach the server, and
-    /// ``Lockout/never`` where they cannot.
+    /// The rule for the lockout after wrong passwords. When nil, it is ``Lockout/standard`` if other machines can reach the
+    /// server, and ``Lockout/never`` if not.
     public var lockout: Lockout?
 
-    /// The standards.
+    /// Creates the default limits.
     public init() {}
 }
 
-/// How often something may be done: `perMinute` times in the long run, and `burst` times at once.
+/// A rate limit: `perMinute` requests on average, and `burst` requests at once.
 public struct RateLimit: Sendable, Hashable {
-    /// How often in a minute; at least 1.
+    /// The average number per minute; at least 1.
     public var perMinute: Int
-    /// How often at once, by somebody who has not asked for a while; at least 1.
+    /// The number at once after a pause; at least 1.
     public var burst: Int
 
-    /// A limit; what is smaller than 1 counts as 1.
+    /// Creates a limit. Values less than 1 count as 1.
     public init(perMinute: Int, burst: Int) {
         self.perMinute = max(1, perMinute)
         self.burst = max(1, burst)
     }
 }
 
-/// How often somebody may ask; nil is no limit. Who asks more often is answered with 429 and `Retry-After`, in seconds.
+/// The rate limits of the server; nil means unlimited. Requests above a limit get a 429 response with `Retry-After`, in seconds.
 public struct RateLimits: Sendable, Hashable {
-    /// Steps of journeys from one address, over `authenticate` and on pages.
+    /// Journey steps from one address, by `authenticate` and by the login pages.
     public var authenticate: RateLimit?
-    /// Requests with a client's credentials from one address: tokens, device codes, introspection, revocation.
+    /// Requests with client credentials from one address: tokens, device codes, introspection, revocation.
     public var token: RateLimit?
-    /// Registrations and answers of devices from one address.
+    /// Device registrations and push answers from one address.
     public var push: RateLimit?
-    /// Guesses at what one person knows, wherever they come from: passwords, one-time codes, recovery codes, answers to questions.
+    /// Attempts for one user from any address: passwords, one-time codes, recovery codes, security answers.
     public var person: RateLimit?
 
-    /// Limits; those that are left out are none.
+    /// Creates rate limits. Omitted ones are unlimited.
     public init(
         authenticate: RateLimit? = nil, token: RateLimit? = nil, push: RateLimit? = nil, person: RateLimit? = nil
     ) {
@@ -68,43 +69,44 @@ public struct RateLimits: Sendable, Hashable {
     /// No limits.
     public static let none = RateLimits()
 
-    /// Enough for a team behind one address, and too little to guess a code of six digits in.
+    /// The default limits: enough for a team behind one address, and too few to guess a six-digit code.
     public static let standard = RateLimits(
         authenticate: RateLimit(perMinute: 300, burst: 100), token: RateLimit(perMinute: 300, burst: 100),
         push: RateLimit(perMinute: 300, burst: 100), person: RateLimit(perMinute: 30, burst: 20))
 }
 
-/// When wrong passwords lock an account, as AM's "login failure lockout" does: `failures` of them within `within` seconds, for
-/// `duration` seconds. Meanwhile no password is looked at, and the answer is AM's `User Locked Out.`, for a name that nobody has too.
+/// The rule that locks accounts after wrong passwords, like AM's "login failure lockout": `failures` wrong passwords within
+/// `within` seconds lock the account for `duration` seconds. During that time no password is checked, and the response is AM's
+/// `User Locked Out.`, for unknown user names too.
 public struct Lockout: Sendable, Hashable {
-    /// How many wrong passwords; 0 for never.
+    /// The number of wrong passwords; 0 to disable lockout.
     public var failures: Int
-    /// Within how many seconds; at least 1.
+    /// The period in which they are counted, in seconds; at least 1.
     public var within: Int
-    /// For how many seconds; at least 1.
+    /// The duration of the lockout, in seconds; at least 1.
     public var duration: Int
 
-    /// A rule; times that are smaller than 1 count as 1.
+    /// Creates a rule. Times less than 1 count as 1.
     public init(failures: Int, within: Int = 300, duration: Int = 300) {
         self.failures = max(0, failures)
         self.within = max(1, within)
         self.duration = max(1, duration)
     }
 
-    /// Wrong passwords lock nothing, as in AM unless somebody turns it on.
+    /// No lockout, the default of AM.
     public static let never = Lockout(failures: 0)
 
-    /// Five wrong passwords within five minutes, AM's own number, for five minutes.
+    /// Lockout for five minutes after five wrong passwords within five minutes. Five is AM's number too.
     public static let standard = Lockout(failures: 5)
 }
 
 extension ServerConfiguration {
-    /// Whether other machines can reach the address that is listened on.
+    /// True when other machines can reach the address that the server listens on.
     var isExposed: Bool { !EndpointPolicy.isLoopback(host) }
 
-    /// The limits on how often somebody may ask.
+    /// The rate limits in effect.
     var rateLimits: RateLimits { limits.rates ?? (isExposed ? .standard : .none) }
 
-    /// The rule for wrong passwords.
+    /// The lockout rule in effect.
     var lockoutRule: Lockout { limits.lockout ?? (isExposed ? .standard : .never) }
 }

@@ -7,16 +7,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where the answer to an authorization request goes, as soon as that is certain.
+/// The client and the address that the response to an authorization request goes to, once both have been verified.
 struct AuthorizationReturn: Sendable, Hashable {
     let client: RegisteredClient
     let redirectURI: String
-    /// Whether the request named the address itself.
+    /// True when the request contained the address.
     let wasNamed: Bool
     let state: String?
     let issuer: String
 
-    /// Finds the client and the address. Until both are certain nobody is sent anywhere: the address may be a thief's.
+    /// Verifies the client and the redirect URI. The server redirects only when both are valid, because an unverified address may
+    /// belong to an attacker.
     init(_ parameters: Parameters, in realm: RealmPath, _ clients: ClientRegistry, issuer: String) throws(OAuthErrorResponse) {
         let id = try parameters.required("client_id")
         guard let client = clients[ClientKey(realm: realm, id: id)] else {
@@ -37,14 +38,14 @@ struct AuthorizationReturn: Sendable, Hashable {
         state = parameters["state"]
     }
 
-    /// The address with an answer: `iss`, `state` and `client_id` besides what it is about (RFC 9207, and AM).
+    /// Returns the redirect URI with the response parameters, and with `iss`, `state` and `client_id` (RFC 9207, and AM).
     func location(_ answer: [(String, String)]) -> String {
         let all = answer + [("iss", issuer)] + (state.map { [("state", $0)] } ?? []) + [("client_id", client.id)]
         return FormCoding.address(redirectURI, adding: all.map { (name: $0, value: $1) })
     }
 }
 
-/// Why a client gets no code: it is told so at its own address (RFC 6749 section 4.1.2.1).
+/// An authorization error that is sent to the client's redirect URI (RFC 6749 section 4.1.2.1).
 struct AuthorizationErrorResponse: Error, Sendable, Hashable {
     let code: String
     let message: String
@@ -54,7 +55,7 @@ struct AuthorizationErrorResponse: Error, Sendable, Hashable {
     }
 }
 
-/// What a client asks for.
+/// The parameters of a client's authorization request.
 struct AuthorizationRequest: Sendable, Hashable {
     enum Prompt: String, Sendable {
         case none
@@ -67,9 +68,10 @@ struct AuthorizationRequest: Sendable, Hashable {
     let nonce: String?
     let challenge: String?
     let prompts: Set<Prompt>
-    /// The most seconds since the person logged in.
+    /// The maximum number of seconds since the user logged in.
     let maxAge: Double?
-    /// The journeys of which the person is to have walked one, the best first: what AM's mapping makes of `acr_values`.
+    /// The journeys of which the user must have completed one, the preferred one first. AM maps `acr_values` to journeys in this
+    /// way.
     let journeys: [String]
 
     init(_ parameters: Parameters, of client: RegisteredClient) throws(AuthorizationErrorResponse) {
@@ -106,7 +108,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         }
     }
 
-    /// The challenge whose verifier will have to be shown (RFC 7636 section 4.3).
+    /// Returns the PKCE challenge (RFC 7636 section 4.3).
     static func challenge(_ parameters: Parameters, isRequired: Bool) throws(AuthorizationErrorResponse) -> String? {
         guard let challenge = parameters["code_challenge"] else {
             guard !isRequired, parameters["code_challenge_method"] == nil else {
@@ -135,14 +137,14 @@ struct AuthorizationRequest: Sendable, Hashable {
         return prompts
     }
 
-    /// Whether the person has to log in, though there is a session.
+    /// Returns true when the user has to log in although a session exists.
     func wantsLogin(_ session: SSOSession, at now: Date) -> Bool {
         if let maxAge, now.timeIntervalSince(session.authenticatedAt) > maxAge { return true }
         return !prompts.isDisjoint(with: [.login, .selectAccount])
     }
 }
 
-/// What a client was allowed before.
+/// The scopes that users have consented to, by user and client.
 struct ConsentStore {
     private struct Key: RowName {
         let user: UserKey

@@ -9,14 +9,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `GET` and `POST /oauth2/.../authorize`: gives a client a code (protocol/journey.md section 4.2).
+/// `GET` and `POST /oauth2/.../authorize`: issues authorization codes to clients (protocol/journey.md section 4.2).
 struct AuthorizeResource: Sendable {
     let server: ServerContext
 
-    /// What becomes of a request that is whole.
+    /// The result of a request with a valid client and redirect URI.
     private enum Outcome: Sendable {
         case code(String)
-        /// To log in; `isForced` though there is a session; by a journey if one is asked for.
+        /// The user has to log in: when `isForced`, despite a session; with `journey`, if the request asks for one.
         case login(isForced: Bool, journey: String?)
         case consent(PresentedSession, scopes: [String], csrf: String)
         case refused(AuthorizationErrorResponse)
@@ -28,7 +28,7 @@ struct AuthorizeResource: Sendable {
         if reader.request.method == .post {
             let form = try await reader.form()
             decision = Decision(form)
-            // A form may carry the whole request, or come after one that stands in the query.
+            // A form may contain the whole request, or only the user's decision on a request that is in the query.
             if form["client_id"] != nil { parameters = form }
         } else {
             try reader.require(.get, .post)
@@ -52,7 +52,7 @@ struct AuthorizeResource: Sendable {
             let page = try await loginPage(request, realm, tokens, isForced: isForced, journey: journey)
             return OAuthReply.redirect(to: page)
         case .consent(let shown, let scopes, let csrf):
-            // The form carries the request, which may have come in a form itself.
+            // The form repeats the request's parameters, because the request may have come in a form itself.
             let hidden = request.fields(without: Decision.names) + [("csrf", csrf)]
             return HTMLPage.consent(
                 client: target.client, user: shown.session.user, scopes: scopes, hidden: hidden, target: target.redirectURI
@@ -60,7 +60,7 @@ struct AuthorizeResource: Sendable {
         }
     }
 
-    /// A person's answer to the question whether a client may.
+    /// The user's answer on the consent page.
     fileprivate struct Decision: Sendable {
         var allows: Bool?
         var saves = false
@@ -90,7 +90,7 @@ struct AuthorizeResource: Sendable {
         }
         let isSilent = request.prompts.contains(.none)
         let present = state.session(tokens, in: client.key.realm, at: moment.now)
-        // What is no journey of the realm is a wish that cannot be granted, and wishes may go without.
+        // Ignore values that aren't journeys of the realm: `acr_values` is a voluntary request.
         let journeys = request.journeys.filter { state.trees[$0]?.isOffered(in: client.key.realm) ?? false }
         let walked = journeys.first { present?.session.trees.contains($0) ?? false }
         guard let shown = present, journeys.isEmpty || walked != nil,
@@ -124,7 +124,8 @@ struct AuthorizeResource: Sendable {
                 lifetime: client.lifetimes(moment).authorizationCode, at: moment.now))
     }
 
-    /// Where a person logs in, to come back to the same request, which says how many logins there were before.
+    /// Returns the address of the login page. After the login, the browser returns to this request with a mark that contains the
+    /// number of earlier logins.
     private func loginPage(
         _ request: Parameters, _ realm: RealmPath, _ tokens: [String], isForced: Bool, journey: String?
     ) async throws -> String {
@@ -139,16 +140,16 @@ struct AuthorizeResource: Sendable {
 }
 
 extension ServerTransaction {
-    /// The parameter that comes back with a request from the login page.
+    /// The parameter that the login page returns with the request.
     fileprivate static let loginMark = "login_mark"
 
-    /// How many logins there were, signed together with the request: it is of no use to another one.
+    /// Returns the number of earlier logins, signed together with the request, so that it is valid for this request only.
     fileprivate func loginMark(for request: [(name: String, value: String)], after count: Int) -> String {
         "\(count).\(proof("login \(count) \(FormCoding.encode(request))"))"
     }
 
-    /// Whether the person has logged in since this very request was sent to the login page, and not longer ago than a journey
-    /// may take: from the login page the browser comes back at once, and who kept its address comes back later.
+    /// Returns true when the user has logged in since this same request was sent to the login page, and not longer ago than a
+    /// journey may take. The browser returns from the login page at once; a saved address would be opened later.
     fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters, _ moment: RequestTime) -> Bool {
         guard let mark = request[Self.loginMark], let count = Int(mark.prefix { $0 != "." }) else { return false }
         let fields = request.fields(without: AuthorizeResource.Decision.names.union([Self.loginMark]))
@@ -158,8 +159,8 @@ extension ServerTransaction {
 }
 
 extension AuthorizeResource.Decision {
-    /// Whether the answer came from a page that this server made for the session, or from somebody who knows its token, as AM
-    /// has it (protocol/journey.md section 8.4).
+    /// Returns true when the form comes from a page that this server made for the session, or from a client that knows the
+    /// session token. AM accepts the token too (protocol/journey.md section 8.4).
     fileprivate func isGenuine(_ token: String, _ state: ServerTransaction) -> Bool {
         guard let csrf else { return false }
         return ConstantTime.areEqual(csrf, state.csrf(of: token)) || ConstantTime.areEqual(csrf, token)

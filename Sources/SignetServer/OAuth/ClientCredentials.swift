@@ -1,12 +1,12 @@
 import SignetCore
 
-/// How a client says which one it is, and shows it (RFC 6749 section 2.3).
+/// The identity and the secret that a client authenticates with (RFC 6749 section 2.3).
 struct ClientCredentials: Sendable {
     let id: String
     let secret: Secret?
     let usedBasic: Bool
 
-    /// Reads `client_secret_basic`, `client_secret_post`, or the id alone.
+    /// Reads `client_secret_basic`, `client_secret_post`, or the client ID alone.
     init(_ reader: RequestReader, _ form: Parameters) throws(OAuthErrorResponse) {
         guard let basic = reader.credentials("Basic") else {
             guard let id = form["client_id"] else { throw .invalidClient(usedBasic: false) }
@@ -24,7 +24,7 @@ struct ClientCredentials: Sendable {
         usedBasic = true
     }
 
-    /// Both parts are in the coding of forms, before they are joined with a colon.
+    /// Decodes the ID and the secret, which are form-encoded and joined with a colon.
     fileprivate static func pair(_ basic: String) -> (String, String)? {
         guard let bytes = try? Base64.decode(basic), let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -35,12 +35,12 @@ struct ClientCredentials: Sendable {
 }
 
 extension RequestReader {
-    /// The client that `Authorization: Basic` names; nil when there is none.
+    /// The client ID in `Authorization: Basic`; nil without that header.
     var basicClient: String? { credentials("Basic").flatMap { ClientCredentials.pair($0)?.0 } }
 }
 
 extension ServerTransaction {
-    /// The client that the credentials are of. A public client has no secret and must not show one.
+    /// Returns the client that the credentials authenticate. A public client has no secret and must not present one.
     func client(_ credentials: ClientCredentials, in realm: RealmPath) throws(OAuthErrorResponse) -> RegisteredClient {
         guard let client = clients[ClientKey(realm: realm, id: credentials.id)], client.secret == credentials.secret else {
             throw .invalidClient(usedBasic: credentials.usedBasic)

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A device without a browser that waits until somebody allows it what it asks for (RFC 8628).
+/// The authorization of a device without a browser, which waits for a user's approval (RFC 8628).
 struct DeviceAuthorization: Codable, Sendable {
     enum State: Codable, Sendable {
         case waiting
@@ -21,13 +21,13 @@ struct DeviceAuthorization: Codable, Sendable {
     let challenge: String?
     let userCode: String
     let expiresAt: Date
-    /// The pause between two questions, in seconds; it grows when the device does not keep it.
+    /// The minimum time between two polls, in seconds. It grows when the device polls too early.
     var interval: Int
     var lastAsked: Date?
     var state = State.waiting
 }
 
-/// The devices that wait.
+/// The pending device authorizations.
 struct DeviceCodeStore {
     private var devices: Table<TokenHash, DeviceAuthorization>
     private var userCodes: Table<String, TokenHash>
@@ -37,14 +37,14 @@ struct DeviceCodeStore {
         userCodes = Table(.userCode, transaction)
     }
 
-    /// After its end a code is remembered for so many seconds, to say that it has expired rather than that it never was.
+    /// The number of seconds that an expired code is remembered, so that it is reported as expired and not as unknown.
     private static let memory = 600.0
 
-    /// The letters of user codes: no vowels, so that no words come of them, and nothing that looks like something else
-    /// (RFC 8628 section 6.1).
+    /// The letters of user codes. They have no vowels, so that the codes form no words, and no letters that look like digits or
+    /// like each other (RFC 8628 section 6.1).
     private static let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
 
-    /// Begins; returns the device's code and what is kept under it.
+    /// Begins a device authorization. Returns the device code and the stored authorization.
     mutating func begin(
         _ client: RegisteredClient, scopes: [String], challenge: String?, _ moment: RequestTime
     ) -> (code: String, DeviceAuthorization) {
@@ -61,7 +61,7 @@ struct DeviceCodeStore {
         return (code, device)
     }
 
-    /// The device that shows a user code, however the person typed it.
+    /// Returns the device with a user code. Letter case and separators in the code don't matter.
     func device(showing userCode: String, in realm: RealmPath, at now: Date) -> DeviceAuthorization? {
         guard let key = userCodes.value(for: Self.plain(userCode), at: now), let device = devices.value(for: key, at: now),
             device.client.realm == realm
@@ -69,13 +69,13 @@ struct DeviceCodeStore {
         return device
     }
 
-    /// Takes a person's decision. A code is decided about once.
+    /// Stores the user's decision. A code can be decided on once.
     mutating func decide(_ userCode: String, _ state: DeviceAuthorization.State, at now: Date) {
         guard let key = userCodes.remove(Self.plain(userCode), at: now) else { return }
         _ = devices.update(key, at: now) { $0.state = state }
     }
 
-    /// Answers a device that asks for its tokens (RFC 8628 section 3.5).
+    /// Answers a poll of a device for its tokens (RFC 8628 section 3.5).
     mutating func redeem(
         _ code: String, for client: RegisteredClient, verifier: String?, _ moment: RequestTime
     ) throws(OAuthErrorResponse) -> Grant {

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `POST /oauth2/.../device/code`: gives a device its codes (RFC 8628 section 3.1).
+/// `POST /oauth2/.../device/code`: issues a device code and a user code (RFC 8628 section 3.1).
 struct DeviceCodeResource: Sendable {
     let server: ServerContext
 
@@ -42,7 +42,7 @@ struct DeviceCodeResource: Sendable {
     }
 }
 
-/// `GET` and `POST /oauth2/.../device/user`: the person with the browser says whether the device may.
+/// `GET` and `POST /oauth2/.../device/user`: the user approves or denies a device in a browser.
 struct DeviceUserResource: Sendable {
     let server: ServerContext
 

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import SignetCore
 
-/// `GET /oauth2/.../.well-known/openid-configuration` (OpenID Connect Discovery 1.0, RFC 8414) and the keys it points to.
+/// `GET /oauth2/.../.well-known/openid-configuration` (OpenID Connect Discovery 1.0, RFC 8414) and the key set that it refers to.
 struct DiscoveryResource: Sendable {
     let server: ServerContext
 
@@ -45,7 +45,7 @@ struct DiscoveryResource: Sendable {
 }
 
 extension ClientRegistry {
-    /// Every scope that a client of the realm can ask for, in the order of the alphabet.
+    /// Returns the scopes that clients of the realm can request, in alphabetical order.
     func scopes(in realm: RealmPath) -> [String] {
         Set(all.filter { $0.key.realm == realm }.flatMap(\.scopes) + ["openid"]).sorted()
     }

@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `GET` and `POST /oauth2/.../connect/endSession`: ends the session that an id_token was given in (OpenID Connect RP-Initiated
+/// `GET` and `POST /oauth2/.../connect/endSession`: ends the session that an id_token was issued in (OpenID Connect RP-Initiated
 /// Logout 1.0). The id_token may have expired.
 struct EndSessionResource: Sendable {
     let server: ServerContext

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import SignetCore
 
-/// An OAuth 2.0 request that is not granted: `{"error","error_description"}` (RFC 6749 section 5.2).
+/// An OAuth 2.0 error response: `{"error","error_description"}` (RFC 6749 section 5.2).
 struct OAuthErrorResponse: Error, Sendable, Hashable {
     let status: HTTPResponse.Status
     let code: String
@@ -16,7 +16,7 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
         self.headers = headers
     }
 
-    /// What every resource can refuse, in these words.
+    /// Converts an error that any resource can return.
     init(_ refusal: APIError) {
         let code =
             switch refusal.status {
@@ -38,21 +38,22 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
         OAuthErrorResponse(.badRequest, "invalid_scope", message)
     }
 
-    /// A client that is not known, or did not show that it is the one it names.
+    /// The client is unknown, or failed to authenticate.
     static func invalidClient(usedBasic: Bool) -> OAuthErrorResponse {
         OAuthErrorResponse(
             .unauthorized, "invalid_client", "Client authentication failed",
             headers: usedBasic ? [.wwwAuthenticate: "Basic realm=\"signet\""] : [:])
     }
 
-    /// An access token that is not good (RFC 6750 section 3.1).
+    /// The access token is invalid (RFC 6750 section 3.1).
     static func invalidToken(_ message: String) -> OAuthErrorResponse {
         OAuthErrorResponse(
             .unauthorized, "invalid_token", message,
             headers: [.wwwAuthenticate: "Bearer error=\"invalid_token\", error_description=\"\(message)\""])
     }
 
-    /// No access token at all: such a request is told only how to ask (RFC 6750 section 3).
+    /// The request has no access token. The response then contains the authentication scheme only in `WWW-Authenticate` (RFC 6750
+    /// section 3).
     static let noToken = OAuthErrorResponse(
         .unauthorized, "invalid_token", "The access token is missing", headers: [.wwwAuthenticate: "Bearer"])
 
@@ -64,7 +65,7 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
     }
 }
 
-/// The headers that every answer with tokens carries (RFC 6749 section 5.1).
+/// Builds the responses of OAuth 2.0 resources, with the headers that responses with tokens need (RFC 6749 section 5.1).
 enum OAuthReply {
     static func make(
         _ status: HTTPResponse.Status, _ body: [String: JSONValue], headers: HTTPFields = [:]
@@ -75,7 +76,7 @@ enum OAuthReply {
         return response
     }
 
-    /// Sends a browser elsewhere, without a body: one SDK takes an answer with a body that is not JSON for broken.
+    /// Redirects a browser, without a body. One SDK treats a body that is not JSON as an error.
     static func redirect(to location: String, headers: HTTPFields = [:]) -> Response {
         var headers = headers
         headers[.location] = location

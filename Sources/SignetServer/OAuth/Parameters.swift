@@ -6,8 +6,8 @@ import SignetCore
 struct Parameters: Sendable, Hashable {
     private var values: [String: String] = [:]
 
-    /// Reads `name=value&...` in the coding of HTML forms. A parameter without a value counts as left out, and none may come
-    /// twice (RFC 6749 section 3.1).
+    /// Reads `name=value&...` in HTML form encoding. A parameter without a value counts as missing, and a repeated parameter is
+    /// an error (RFC 6749 section 3.1).
     init(_ text: some StringProtocol) throws(OAuthErrorResponse) {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -19,7 +19,7 @@ struct Parameters: Sendable, Hashable {
         }
     }
 
-    /// The text that a form carries as `text`; nil when that is not how forms are coded.
+    /// Decodes form-encoded text; nil when the encoding is invalid.
     static func decoded(_ text: some StringProtocol) -> String? {
         String(text.map { $0 == "+" ? " " : $0 }).percentDecoded()
     }
@@ -29,10 +29,10 @@ struct Parameters: Sendable, Hashable {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// A parameter as it came, be it empty; nil when it is missing.
+    /// Returns a parameter as received, even when it is empty; nil when it is missing.
     func given(_ name: String) -> String? { values[name] }
 
-    /// The parameters in the order of the alphabet.
+    /// Returns the parameters in alphabetical order.
     func fields(without names: Set<String> = []) -> [(name: String, value: String)] {
         values.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
@@ -42,7 +42,7 @@ struct Parameters: Sendable, Hashable {
         return value
     }
 
-    /// The words of a parameter that is a list; empty when it is missing.
+    /// Returns the distinct words of a space-separated list; empty when the parameter is missing.
     func words(_ name: String) -> [String] {
         var seen: Set<String> = []
         return (self[name] ?? "").split(separator: " ").map(String.init).filter { seen.insert($0).inserted }
@@ -50,12 +50,12 @@ struct Parameters: Sendable, Hashable {
 }
 
 extension RequestReader {
-    /// The parameters in the query.
+    /// Returns the query parameters.
     func queryParameters() throws -> Parameters {
         try Parameters(request.uri.query ?? "")
     }
 
-    /// The parameters in the body, which must be a form.
+    /// Reads the parameters in the body, which must be a form.
     func form() async throws -> Parameters {
         let type = (header("content-type") ?? "").lowercased().prefix { $0 != ";" }.trimming(" \t")
         guard type == "application/x-www-form-urlencoded" else {
@@ -70,7 +70,7 @@ extension RequestReader {
         return form
     }
 
-    /// What follows the name of a scheme in `Authorization`; nil when there is no such header, or another scheme.
+    /// Returns the part of `Authorization` after the scheme; nil when the header is missing or has another scheme.
     func credentials(_ scheme: String) -> String? {
         let parts = (header("authorization") ?? "").split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == scheme.lowercased() else { return nil }

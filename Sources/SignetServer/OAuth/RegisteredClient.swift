@@ -1,30 +1,30 @@
 public import SignetCore
 
-/// An OAuth 2.0 client that the server knows.
+/// An OAuth 2.0 client that is registered at the server.
 public struct RegisteredClient: Sendable, Hashable {
     /// The `client_id`.
     public var id: String
-    /// The client's secret, in UTF-8; nil for a public client, which every app on somebody's own machine is.
+    /// The client's secret, in UTF-8; nil for a public client, such as an app on a user's own device.
     public var secret: Secret?
-    /// The realm the client lives in, as a path.
+    /// The client's realm, as a path.
     public var realm = "/"
-    /// Where answers may be sent. An address must be repeated to the letter, but of `http://127.0.0.1/...` and `http://[::1]/...`
-    /// any port is taken (RFC 8252 section 7.3).
+    /// The allowed redirect URIs. A request's URI must match one exactly, but for `http://127.0.0.1/...` and `http://[::1]/...`
+    /// any port is accepted (RFC 8252 section 7.3).
     public var redirectURIs: [String]
-    /// Where a browser may be sent after it was logged out; as for ``redirectURIs``.
+    /// The allowed redirect URIs after a logout; they match like ``redirectURIs``.
     public var postLogoutRedirectURIs: [String] = []
-    /// What the client may ask for, and what it gets when it asks for nothing.
+    /// The scopes that the client may request. It gets all of them when it requests none.
     public var scopes = ["openid", "profile", "email"]
-    /// What happens to refresh tokens.
+    /// The handling of refresh tokens.
     public var refreshTokens = RefreshTokens.rotated()
-    /// Whether the person is asked before the client gets anything. A first-party client need not ask.
+    /// True when the user is asked for consent. A first-party client doesn't need it.
     public var asksConsent = false
-    /// Whether an authorization request without a PKCE challenge is refused.
+    /// True when an authorization request without a PKCE challenge is rejected.
     public var requiresProofKey = true
-    /// How long what it gets is good for; nil for ``ServerConfiguration/lifetimes``.
+    /// The lifetimes of the client's tokens and codes; nil for ``ServerConfiguration/lifetimes``.
     public var lifetimes: TokenLifetimes?
 
-    /// A client of the top realm with the defaults, and what `configure` changes.
+    /// Creates a client of the top-level realm with the defaults, and lets `configure` change it.
     public init(
         id: String, secret: Secret? = nil, redirectURIs: [String] = [], _ configure: (inout Self) -> Void = { _ in }
     ) {
@@ -34,38 +34,39 @@ public struct RegisteredClient: Sendable, Hashable {
         configure(&self)
     }
 
-    /// What a client gets for longer than an access token lives.
+    /// The handling of a client's refresh tokens.
     public enum RefreshTokens: Sendable, Hashable {
-        /// Nothing.
+        /// The client gets no refresh token.
         case none
-        /// One token that stays the same; a renewal brings none.
+        /// The client keeps one refresh token; a renewal returns no new one.
         case kept
-        /// A new one at each renewal. When a spent one comes again later than `grace` after it was spent, everything that came of
-        /// the login is revoked.
+        /// The client gets a new refresh token at each renewal. If a spent token is presented again later than `grace` after it
+        /// was spent, all tokens of that login are revoked.
         case rotated(grace: Duration = .zero)
     }
 }
 
-/// How long tokens and codes are good for, in seconds. The defaults are AM's.
+/// The lifetimes of tokens and codes, in seconds. The defaults are AM's.
 public struct TokenLifetimes: Sendable, Hashable {
-    /// An authorization code.
+    /// The lifetime of an authorization code.
     public var authorizationCode = 120
-    /// An access token: `expires_in`.
+    /// The lifetime of an access token: `expires_in`.
     public var accessToken = 3600
-    /// A refresh token, from when it was given: each renewal gives one that rotates a new life, and one that is kept none.
+    /// The lifetime of a refresh token, from its issue. A token from a rotation starts a new lifetime; a kept token isn't
+    /// extended.
     public var refreshToken = 604_800
-    /// An id_token: from `iat` to `exp`.
+    /// The lifetime of an id_token: from `iat` to `exp`.
     public var idToken = 3600
-    /// A device code and its user code.
+    /// The lifetime of a device code and its user code.
     public var deviceCode = 300
 
-    /// The defaults, with what `configure` changes.
+    /// Creates the default lifetimes and lets `configure` change them.
     public init(_ configure: (inout Self) -> Void = { _ in }) {
         configure(&self)
     }
 }
 
-/// The clients by realm and id.
+/// The clients by realm and ID.
 struct ClientRegistry: Sendable {
     private let clients: [ClientKey: RegisteredClient]
 
@@ -78,7 +79,7 @@ struct ClientRegistry: Sendable {
     subscript(key: ClientKey) -> RegisteredClient? { clients[key] }
 }
 
-/// A client's place: two realms may each have their `app`.
+/// The key of a client. Two realms can each have a client with the ID `app`.
 struct ClientKey: Codable, Sendable, Hashable {
     let realm: RealmPath
     let id: String
@@ -87,10 +88,10 @@ struct ClientKey: Codable, Sendable, Hashable {
 extension RegisteredClient {
     var key: ClientKey { ClientKey(realm: RealmPath(realm), id: id) }
 
-    /// Whether an answer may be sent to `uri`.
+    /// Returns true when a response may be sent to `uri`.
     func mayRedirect(to uri: String) -> Bool { Self.list(redirectURIs, has: uri) }
 
-    /// Whether a browser may be sent to `uri` after a log-out.
+    /// Returns true when a browser may be redirected to `uri` after a logout.
     func mayReturn(to uri: String) -> Bool { Self.list(postLogoutRedirectURIs, has: uri) }
 
     private static func list(_ registered: [String], has uri: String) -> Bool {
@@ -100,8 +101,8 @@ extension RegisteredClient {
         return registered.contains { withoutLoopbackPort($0) == portless }
     }
 
-    /// An address of this machine without its port; nil for every other address. `localhost` is none: it is a name, and may be
-    /// resolved to something else (RFC 8252 section 8.3).
+    /// Returns a loopback address without its port; nil for every other address. `localhost` doesn't count, because the name may
+    /// resolve to another address (RFC 8252 section 8.3).
     private static func withoutLoopbackPort(_ uri: String) -> String? {
         for host in ["http://127.0.0.1", "http://[::1]"] where uri.hasPrefix(host) {
             var rest = uri.dropFirst(host.count)

@@ -7,24 +7,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The keys that id_tokens are signed with, as they are kept with the state: PEM, the newest one, which signs, last.
+/// The id_token signing keys in the stored state, as PEM. The newest one, which signs, is last.
 struct SigningKeys: Sendable {
     static let row = RowKey(kind: TransactionQueue.serverKind, name: "signing-keys")
-    /// The most that are kept: what was signed with one before is no longer known.
+    /// The maximum number of stored keys. Tokens that were signed with older keys can no longer be verified.
     static let most = 8
 
     private let house: StateStore
 
     init(_ house: StateStore) { self.house = house }
 
-    /// All of them.
+    /// Returns all keys.
     /// - Throws: `StoreError`.
     func all() async throws -> [Secret] {
         try await house.open().engine.run { transaction in (Self.keys(transaction), []) }
     }
 
-    /// Adds one, which signs from now on; returns all.
-    /// - Parameter isFirst: whether it is only added where there is none: of servers that make one at the same time one does.
+    /// Adds a key, which signs from now on. Returns all keys.
+    /// - Parameter isFirst: True to add the key only when none is stored. If several servers generate a key at the same time,
+    ///   only the first key is stored.
     /// - Throws: `StoreError`.
     func add(_ key: Secret, onlyAsFirst isFirst: Bool) async throws -> [Secret] {
         try await house.open().engine.run { transaction in

@@ -9,7 +9,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `POST /oauth2/.../access_token`: codes, refresh tokens and device codes are exchanged here (protocol/journey.md section 4.3).
+/// `POST /oauth2/.../access_token`: exchanges codes, refresh tokens and device codes for tokens (protocol/journey.md section
+/// 4.3).
 struct TokenResource: Sendable {
     let server: ServerContext
 
@@ -63,7 +64,7 @@ struct TokenResource: Sendable {
 }
 
 extension ServerTransaction {
-    /// What the id_token says; nil when the client did not ask for one.
+    /// Returns the claims of the id_token; nil when the client didn't request the scope `openid`.
     fileprivate func idTokenClaims(
         _ issued: IssuedTokens, _ client: RegisteredClient, _ moment: RequestTime
     ) -> [String: JSONValue]? {
@@ -85,6 +86,6 @@ extension ServerTransaction {
 }
 
 extension RequestTime {
-    /// The address that a realm's tokens name as their source.
+    /// Returns the issuer (`iss`) of a realm's tokens.
     func issuer(of realm: RealmPath) -> String { baseURL + realm.issuerPath }
 }

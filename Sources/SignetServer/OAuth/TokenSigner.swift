@@ -3,21 +3,22 @@ import CryptoExtras
 import JWTKit
 import SignetCore
 
-/// Makes id_tokens, and knows those it has made. The keys are kept with the state. The first one is made, or read, when it is first
-/// needed: a server that nobody asks for tokens starts at once.
+/// Signs and verifies id_tokens. The keys are stored with the state. They are read, or the first one is generated, when they are
+/// first needed, so that the server starts without delay.
 actor TokenSigner {
     private let configured: Secret?
     private let kept: SigningKeys
-    /// The newest key, which signs, stands last.
+    /// The task that loads the keys; the newest key, which signs, is last.
     private var loading: Task<[Key], any Error>?
 
-    /// - Parameter configured: a private key in PEM; nil to make one.
+    /// Creates the signer.
+    /// - Parameter configured: A private key in PEM; nil to generate one.
     init(_ configured: Secret?, _ kept: SigningKeys) {
         self.configured = configured
         self.kept = kept
     }
 
-    /// The key set that clients verify with (RFC 7517 section 5), the newest key first.
+    /// The key set for verification by clients (RFC 7517 section 5), the newest key first.
     var keySet: [String: JSONValue] {
         get async throws { ["keys": .array(try await keys().reversed().map { .object($0.published) })] }
     }
@@ -27,7 +28,7 @@ actor TokenSigner {
         return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": "JWT"])
     }
 
-    /// The claims of an id_token of this server, an expired one too; nil for anything else.
+    /// Returns the claims of an id_token of this server, even an expired one; nil for any other text.
     func claims(of token: String) async throws -> [String: JSONValue]? {
         for key in try await keys().reversed() {
             if let claims = try? await key.collection.verify(token, as: Claims.self) { return claims.members }
@@ -35,17 +36,17 @@ actor TokenSigner {
         return nil
     }
 
-    /// Makes a new key, which signs from now on. Those before it go on being published.
+    /// Generates a new key, which signs from now on. Earlier keys are still published.
     func rotate() async throws {
         _ = try await keys()
         _ = try await kept.add(try await Key.newPEM(), onlyAsFirst: false)
         forget()
     }
 
-    /// Another server has changed the keys: they are read again when they are needed.
+    /// Forgets the loaded keys after another server has changed them. They are read again when they are needed.
     func forget() { loading = nil }
 
-    /// One task reads or makes the keys, however many ask for them.
+    /// Returns the keys. Concurrent callers share one task that reads or generates them.
     private func keys() async throws -> [Key] {
         let task = loading ?? Task { [configured, kept] in try await Self.load(configured, kept) }
         loading = task
@@ -64,7 +65,7 @@ actor TokenSigner {
             if let configured { first = configured } else { first = try await Key.newPEM() }
             texts = try await kept.add(first, onlyAsFirst: true)
         }
-        // A key that the configuration has anew signs from now on.
+        // A key that is new in the configuration signs from now on.
         if let configured, !texts.contains(configured) { texts = try await kept.add(configured, onlyAsFirst: false) }
         var keys: [Key] = []
         for text in texts { keys.append(try await Key(text)) }
@@ -74,10 +75,10 @@ actor TokenSigner {
     private struct Key {
         let collection: JWTKeyCollection
         let id: JWKIdentifier
-        /// The public key, as it is published.
+        /// The public key as a JWK.
         let published: [String: JSONValue]
 
-        /// A new key, as PEM.
+        /// Generates a key, as PEM.
         @concurrent
         static func newPEM() async throws -> Secret {
             Secret(try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation.utf8)
@@ -89,7 +90,7 @@ actor TokenSigner {
             let numbers = try key.publicKey.getKeyPrimitives()
             let modulus = Base64.encode(Array(numbers.modulus), as: .url)
             let exponent = Base64.encode(Array(numbers.publicExponent), as: .url)
-            // The thumbprint of RFC 7638.
+            // Compute the JWK thumbprint (RFC 7638).
             let text = "{\"e\":\"\(exponent)\",\"kty\":\"RSA\",\"n\":\"\(modulus)\"}"
             let thumbprint = Base64.encode(Array(SHA256.hash(data: Array(text.utf8))), as: .url)
             id = JWKIdentifier(string: thumbprint)
@@ -102,7 +103,7 @@ actor TokenSigner {
         }
     }
 
-    /// Claims of any kind. When they end is the reader's question.
+    /// Arbitrary claims. Verification ignores `exp`; the caller checks it if necessary.
     private struct Claims: JWTPayload {
         let members: [String: JSONValue]
 
@@ -122,7 +123,7 @@ actor TokenSigner {
 }
 
 extension TokenSigner {
-    /// The left half of the access token's SHA-256 (OpenID Connect Core 1.0 section 3.1.3.6).
+    /// Returns the left half of the access token's SHA-256 (OpenID Connect Core 1.0 section 3.1.3.6).
     static func hash(ofAccessToken token: String) -> String {
         Base64.encode(Array(SHA256.hash(data: Array(token.utf8)).prefix(16)), as: .url)
     }

@@ -6,30 +6,30 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a person let a client do: everything that came of one login dies with it.
+/// The authorization that a user gave a client. Revoking it revokes all tokens of that login.
 struct Grant: Codable, Sendable, Hashable {
     var id = RandomID.token()
     let client: ClientKey
     let user: UserKey
     let scopes: [String]
     let authenticatedAt: Date
-    /// The session that the person was logged in with.
+    /// The session that the user was logged in with.
     let session: TokenHash
     let nonce: String?
-    /// The journey that the client asked for by `acr_values` and the person has walked: the claim `acr`.
+    /// The journey that the client requested with `acr_values` and the user has completed: the claim `acr`.
     var journey: String?
 }
 
 /// An authorization code that was not exchanged yet.
 struct AuthorizationCode: Codable, Sendable, Hashable {
     let grant: Grant
-    /// The redirect address; nil when the request named none.
+    /// The redirect URI; nil when the request had none.
     let redirectURI: String?
-    /// The PKCE challenge, of the method S256.
+    /// The PKCE challenge, with the method S256.
     let challenge: String?
 }
 
-/// What stands behind an access token.
+/// The stored data of an access token.
 struct AccessGrant: Codable, Sendable, Hashable {
     let grant: Grant
     let scopes: [String]
@@ -37,31 +37,31 @@ struct AccessGrant: Codable, Sendable, Hashable {
     let expiresAt: Date
 }
 
-/// What stands behind a refresh token.
+/// The stored data of a refresh token.
 struct RefreshGrant: Codable, Sendable, Hashable {
     let grantID: String
     let scopes: [String]
     let issuedAt: Date
     let expiresAt: Date
-    /// When it was exchanged for another one.
+    /// The time at which it was exchanged for another one.
     var spentAt: Date?
 }
 
-/// Tokens that were just made.
+/// Newly issued tokens.
 struct IssuedTokens: Sendable, Hashable {
     let grant: Grant
     let scopes: [String]
     let accessToken: String
-    /// Nil when the client keeps the one it has, or gets none.
+    /// Nil when the client keeps its refresh token, or gets none.
     let refreshToken: String?
-    /// Seconds.
+    /// The lifetime of the access token, in seconds.
     let lifetime: Int
-    /// Whether this is the first set that came of the login: only its id_token repeats the nonce.
+    /// True for the first tokens of a login. Only their id_token contains the nonce.
     let isFirst: Bool
 }
 
-/// The codes and tokens that were given out. A token is good while it stands here together with its grant, so to take a grant
-/// away is to revoke everything that came of it; and while its user is (``Directory/isActive(_:)``).
+/// The issued codes and tokens. A token is valid while it and its grant are stored and its user is active
+/// (``Directory/isActive(_:)``). Removing a grant therefore revokes all of its tokens.
 struct TokenStore {
     private var codes: Table<TokenHash, AuthorizationCode>
     private var grants: Table<String, Grant>
@@ -79,25 +79,25 @@ struct TokenStore {
 
     // MARK: Codes
 
-    /// Makes a code for what a person has just allowed.
+    /// Creates a code for a new grant.
     mutating func code(
         for grant: Grant, redirectURI: String?, challenge: String?, lifetime: Int, at now: Date
     ) -> String {
         let text = RandomID.token()
         let key = TokenHash(text)
         var grant = grant
-        // So what came of a code is found when the code comes again, for as long as any of it lives.
+        // Use the code's hash as the grant's ID, so that a repeated code finds its grant for as long as any token of it is valid.
         grant.id = key.text
         let code = AuthorizationCode(grant: grant, redirectURI: redirectURI, challenge: challenge)
         codes.insert(code, for: key, until: now.addingTimeInterval(Double(lifetime)))
         return text
     }
 
-    /// Lets a code's time be over. False when there is no such code.
+    /// Expires a code. Returns false when the code is unknown.
     mutating func expire(code text: String, at now: Date) -> Bool { codes.remove(TokenHash(text), at: now) != nil }
 
-    /// Exchanges a code. It is good once: whatever comes of the first attempt of its client, a second one revokes what the first
-    /// one got (RFC 6749 section 4.1.2).
+    /// Exchanges a code, which is valid once. The client's first attempt uses it up, even when it fails. A second attempt revokes
+    /// the tokens from the first (RFC 6749 section 4.1.2).
     mutating func redeem(
         _ text: String, for client: RegisteredClient, redirectURI: String?, verifier: String?, _ moment: RequestTime
     ) throws(OAuthErrorResponse) -> IssuedTokens {
@@ -118,7 +118,7 @@ struct TokenStore {
         return try open(code.grant, for: client, moment)
     }
 
-    /// Gives the first tokens for what a person has allowed.
+    /// Issues the first tokens of a grant.
     mutating func open(
         _ grant: Grant, for client: RegisteredClient, _ moment: RequestTime
     ) throws(OAuthErrorResponse) -> IssuedTokens {
@@ -127,10 +127,10 @@ struct TokenStore {
         return issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true, moment)
     }
 
-    // MARK: Refreshing
+    // MARK: Refresh tokens
 
-    /// Exchanges a refresh token. Of many that come at once with a token that rotates one gets new tokens; the next one is taken
-    /// for a thief or for a victim, who cannot be told apart, and what both have is revoked (RFC 9700 section 4.14.2).
+    /// Exchanges a refresh token. With rotation, a spent token that is presented again after the client's grace time revokes the
+    /// whole grant: the server cannot tell if an attacker or the legitimate client presents it (RFC 9700 section 4.14.2).
     mutating func refresh(
         _ text: String, for client: RegisteredClient, scopes asked: [String], _ moment: RequestTime
     ) throws(OAuthErrorResponse) -> IssuedTokens {
@@ -139,7 +139,7 @@ struct TokenStore {
         guard let token = refreshes.value(for: key, at: moment.now), client.refreshTokens != .none,
             let grant = grants.value(for: token.grantID, at: moment.now), grant.client == client.key
         else { throw refusal }
-        // Nothing is spent or revoked: a thief is another matter.
+        // An inactive user's tokens stay as they are: this isn't a sign of an attack.
         guard directory.isActive(grant.user) else { throw refusal }
         if case .rotated(let grace) = client.refreshTokens, let spentAt = token.spentAt,
             moment.now >= spentAt.addingTimeInterval(grace / .seconds(1))
@@ -184,9 +184,9 @@ struct TokenStore {
             isFirst: isFirst)
     }
 
-    // MARK: Looking and revoking
+    // MARK: Lookup and revocation
 
-    /// What an access token that is good stands for.
+    /// Returns the data of a valid access token.
     func access(_ token: String, in realm: RealmPath, at now: Date) -> AccessGrant? {
         guard let access = accesses.value(for: TokenHash(token), at: now), access.grant.client.realm == realm,
             grants.value(for: access.grant.id, at: now) != nil, directory.isActive(access.grant.user)
@@ -194,7 +194,7 @@ struct TokenStore {
         return access
     }
 
-    /// What a refresh token that is good stands for.
+    /// Returns the data and the grant of a valid refresh token.
     func refresh(_ token: String, in realm: RealmPath, at now: Date) -> (RefreshGrant, Grant)? {
         guard let refresh = refreshes.value(for: TokenHash(token), at: now), refresh.spentAt == nil,
             let grant = grants.value(for: refresh.grantID, at: now), grant.client.realm == realm,
@@ -203,7 +203,7 @@ struct TokenStore {
         return (refresh, grant)
     }
 
-    /// Revokes a token of a client: with a refresh token, also a spent one, everything that came of its login.
+    /// Revokes a token of a client. A refresh token, even a spent one, revokes the whole grant.
     mutating func revoke(_ token: String, of client: ClientKey, at now: Date) {
         let key = TokenHash(token)
         if let access = accesses.value(for: key, at: now), access.grant.client == client {
@@ -218,8 +218,8 @@ struct TokenStore {
 }
 
 extension ProofKey {
-    /// Checks that a verifier came where there is a challenge, the right one, and none where there is none (RFC 9700 section
-    /// 2.1.1: a verifier without a challenge is a downgrade).
+    /// Checks the verifier: it must match the challenge, or both must be missing. A verifier without a challenge indicates a PKCE
+    /// downgrade attack (RFC 9700 section 2.1.1).
     static func check(_ verifier: String?, against challenge: String?) throws(OAuthErrorResponse) {
         switch (challenge, verifier) {
         case (let challenge?, let verifier?) where ConstantTime.areEqual(Self.challenge(for: verifier), challenge): break
@@ -230,7 +230,7 @@ extension ProofKey {
 }
 
 extension RegisteredClient {
-    /// The client's lifetimes, each at least a second.
+    /// Returns the client's lifetimes, each at least one second.
     func lifetimes(_ moment: RequestTime) -> TokenLifetimes {
         var lifetimes = self.lifetimes ?? moment.configuration.lifetimes
         for member in [

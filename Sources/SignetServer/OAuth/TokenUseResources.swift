@@ -9,8 +9,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `POST /oauth2/.../token/revoke` (RFC 7009). A token that nobody knows, or that is another client's, is answered like one
-/// that was revoked.
+/// `POST /oauth2/.../token/revoke` (RFC 7009). The response for an unknown token, or for a token of another client, is the same
+/// as for a revoked one.
 struct RevocationResource: Sendable {
     let server: ServerContext
 
@@ -27,8 +27,8 @@ struct RevocationResource: Sendable {
     }
 }
 
-/// `POST /oauth2/.../introspect` (RFC 7662): tells a client with a secret about its own tokens, and one with AM's scope
-/// `am-introspect-all-tokens` about all of its realm.
+/// `POST /oauth2/.../introspect` (RFC 7662): describes a confidential client's own tokens. A client with AM's scope
+/// `am-introspect-all-tokens` can inspect all tokens of its realm.
 struct IntrospectionResource: Sendable {
     static let allTokens = "am-introspect-all-tokens"
     let server: ServerContext
@@ -73,7 +73,7 @@ struct IntrospectionResource: Sendable {
     }
 }
 
-/// `GET` and `POST /oauth2/.../userinfo`: the person's claims (OpenID Connect Core 1.0 section 5.3).
+/// `GET` and `POST /oauth2/.../userinfo`: returns the user's claims (OpenID Connect Core 1.0 section 5.3).
 struct UserInfoResource: Sendable {
     let server: ServerContext
 
@@ -101,7 +101,7 @@ struct UserInfoResource: Sendable {
     }
 }
 
-/// Which scope brings which claims (OpenID Connect Core 1.0 section 5.4).
+/// The claims of each scope (OpenID Connect Core 1.0 section 5.4).
 enum StandardClaims {
     private static let byScope: [String: Set<String>] = [
         "profile": [
@@ -113,7 +113,7 @@ enum StandardClaims {
 
     static let names = ["sub"] + byScope.values.flatMap { $0 }.sorted()
 
-    /// Standard claims that a scope stands for are told with that scope; all others always.
+    /// Returns the claims to disclose. Standard claims need the scope that covers them; all other claims are always included.
     static func claims(of person: UserRecord, _ user: UserKey, scopes: [String]) -> [String: JSONValue] {
         let guarded = byScope.values.reduce(into: Set()) { $0.formUnion($1) }
         let open = scopes.reduce(into: Set()) { $0.formUnion(byScope[$1] ?? []) }

@@ -1,33 +1,34 @@
 import SignetCore
 
-/// One callback as a part of a page.
+/// The view of one callback on a page.
 struct CallbackView: Sendable {
     let callback: JourneyCallback
     let index: Int
     let facts: StepFacts
-    /// Whether the page opens with the focus here.
+    /// True when the page opens with the focus on this callback.
     var isFocused = false
 
-    /// The name of the plain input, which is also the id of its field.
+    /// The name of the input without a suffix, which is also the id of its field.
     var id: String { callback.inputIndex("").flatMap { callback.input?[$0].name } ?? "callback\(index)" }
 
     var prompt: String { text("prompt") ?? text("name") ?? callback.type }
 
-    /// Whether it asks for a code, which only its words tell.
+    /// True when the callback asks for a one-time code. Only its prompt indicates this.
     var asksCode: Bool { callback.type == "NameCallback" && prompt.asksForOneTimeCode }
-    /// Codes for the day when the device is gone have letters.
+    /// True when the callback asks for a recovery code, which can contain letters.
     var asksRecoveryCode: Bool { asksCode && prompt.lowercased().contains("recovery") }
 
-    /// Whether it asks for a password. KBA Verification asks questions in the same callback, with the question as its prompt.
+    /// True when the callback asks for a password. KBA Verification uses the same callback for security questions, with the
+    /// question as its prompt.
     var asksPassword: Bool { callback.type == "PasswordCallback" && prompt.lowercased().contains("password") }
     var asksQuestion: Bool { callback.type == "PasswordCallback" && !asksPassword }
 
-    /// What the server does not like about the value.
+    /// The messages about policies that the value does not comply with.
     var errors: [String] {
         (callback.output("failedPolicies")?.array ?? []).map { PolicyRequirement.sentence(for: $0) }
     }
 
-    /// Whether there is something to fill in.
+    /// True when the user can fill in something.
     var isField: Bool {
         switch callback.type {
         case "NameCallback", "PasswordCallback", "TextInputCallback", "ChoiceCallback", "ValidatedCreateUsernameCallback",
@@ -52,7 +53,7 @@ struct CallbackView: Sendable {
         case "ConsentMappingCallback": consent
         case "KbaCreateCallback": QuestionView(view: self).markup
         case "ConfirmationCallback": (text("prompt") ?? "").isEmpty ? .nothing : tag("p") { prompt }
-        // These say nothing themselves, or are said by the whole page.
+        // These callbacks show nothing themselves, or the page as a whole shows them.
         case "PollingWaitCallback", "MetadataCallback", "PingOneProtectInitializeCallback", "PingOneProtectEvaluationCallback",
             "SelectIdPCallback":
             .nothing
@@ -60,7 +61,7 @@ struct CallbackView: Sendable {
         }
     }
 
-    /// The buttons that it leads on with; they stand at the end of the page.
+    /// The buttons that continue the journey. They are at the end of the page.
     var buttons: Markup {
         switch callback.type {
         case "ConfirmationCallback": confirmation
@@ -71,7 +72,7 @@ struct CallbackView: Sendable {
         }
     }
 
-    // MARK: Reading
+    // MARK: Outputs and inputs
 
     func text(_ name: String) -> String? { callback.output(name)?.string }
 
@@ -93,7 +94,7 @@ struct CallbackView: Sendable {
             guard !facts.explainsScripts else { return .nothing }
             return tag("p", ["class": "quiet"]) { "This step has a script for browsers. This page runs none but its own." }
         default:
-            // A page that waits says it once, and shows codes once.
+            // The wait message and the recovery codes are already on the page, so they are not repeated.
             guard text != facts.waitMessage, facts.recoveryCodes?.codes.allSatisfy(text.contains) != true else { return .nothing }
             guard callback.type == "SuspendedTextOutputCallback" else { return tag("p") { text } }
             return tag("p") { text }
@@ -115,14 +116,15 @@ struct CallbackView: Sendable {
         if value == facts.registration { return RegistrationView(uri: value).markup }
         switch text("id") {
         case "pushChallengeNumber": return tag("p", ["class": "number"]) { value }
-        // The page's script fills it in. Its name comes with what sends it, so that a browser without scripts sends it once.
+        // The script of the page sets the name and the value of the input when it sends the form. Without scripts, a button sends
+        // the value under the same name, so the input has no name here, to avoid sending two values.
         case "webAuthnOutcome": return void("input", ["type": "hidden", "id": id])
-        // What was said is sent back, as AM's page does.
+        // The value is returned to the server, as AM's page does.
         default: return void("input", ["type": "hidden", "name": id, "value": value])
         }
     }
 
-    /// A box to tick, with what is wrong about it.
+    /// Returns a checkbox with its error messages.
     func check(_ label: String, isOn: Bool, isRequired: Bool = false) -> Markup {
         tag("div", ["class": "field"]) {
             tag("label", ["class": "check"]) {
@@ -204,7 +206,8 @@ struct CallbackView: Sendable {
         }.reduce(.nothing, +)
     }
 
-    /// The labels of buttons and what they stand for: the index, or where there are none AM's constants.
+    /// Returns the labels and values of the buttons. The value is the index of the label; without labels, AM's standard labels
+    /// and constants are used.
     private static func options(_ labels: [String], type: Int) -> [(String, Int)] {
         guard labels.isEmpty else { return labels.enumerated().map { ($1, $0) } }
         switch type {
@@ -232,7 +235,7 @@ struct CallbackView: Sendable {
     }
 }
 
-/// What is wrong with one field.
+/// The error messages of one field.
 struct ErrorList: Sendable {
     let id: String
     let errors: [String]

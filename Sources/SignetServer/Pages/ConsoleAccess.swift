@@ -1,8 +1,9 @@
 import SignetCore
 
-/// Who may open the console: a browser that came with a link of this server's, once, and has had a cookie since.
+/// The access to the console. A browser that opens a link of this server gets a cookie, with which it can use the console. Each
+/// link is valid once.
 struct ConsoleAccess {
-    /// The most links that can wait, and the most browsers that can look.
+    /// The maximum number of unused links, and of browsers with access.
     static let places = 16
 
     struct ConsoleSessions: Codable, Sendable {
@@ -21,14 +22,15 @@ struct ConsoleAccess {
         set { table["guests"] = newValue }
     }
 
-    /// A token for a new link.
+    /// Creates the token of a new link.
     mutating func invite() -> String {
         let token = RandomID.token()
         guests.links = (guests.links + [TokenHash(token)]).suffix(Self.places)
         return token
     }
 
-    /// Takes a link, and gives the browser that came with it a cookie. Nil when the link is not good, or not any more.
+    /// Exchanges the token of a link for a cookie. It returns nil when the token is unknown, already used or displaced by newer
+    /// ones.
     mutating func enter(with token: String) -> String? {
         guard let index = guests.links.firstIndex(of: TokenHash(token)) else { return nil }
         guests.links.remove(at: index)

@@ -1,10 +1,10 @@
 import HTTPTypes
 import SignetCore
 
-// The console's part for faults, and its journal.
+// The fault injection and the request log in the console.
 
 extension ConsolePages {
-    /// Switches on what the form says.
+    /// Switches on the fault that the form describes.
     func switchOnFault(_ form: Parameters) throws {
         func number(_ name: String) throws(APIError) -> Int? {
             guard let text = form[name] else { return nil }
@@ -31,10 +31,10 @@ extension ConsolePages {
         }
     }
 
-    /// A name that no fault has: under one that is in use it would take the other's place, which nobody asked for here.
+    /// Returns a name that no other fault has, because a fault with an existing name would replace that one.
     private func unusedName(_ kind: FaultKind, at route: FaultRoute) -> String {
         let used = Set(server.faults.entries.map(\.rule.name))
-        // A path is no part of a name.
+        // A path cannot be part of a name.
         let base = FaultRoute.names.contains(route.text) ? "\(kind.name)-\(route.text)" : kind.name
         let names = [kind.name, base] + (2...FaultTable.size + 1).map { "\(base)-\($0)" }
         return names.first { !used.contains($0) } ?? kind.name

@@ -4,20 +4,22 @@ import Logging
 import SignetCore
 import SignetStorage
 
-/// `/console`: what goes on in the server, for who tests with it. Only for this machine, and only for a browser that came with a
-/// link of ``DevServer/consoleLink()``.
+/// The pages at `/console`, which show developers the activity of the server. They are available only to browsers on this machine
+/// that have opened a link of ``DevServer/consoleLink()``.
 struct ConsolePages: Sendable {
     static let cookieName = "signet-console"
     let server: ServerContext
 
     private var address: String { "\(server.contextPath)/console" }
 
+    /// Responds to a request.
     /// - Parameters:
-    ///   - path: what follows `/console`.
-    ///   - isLocal: whether the client is on this machine.
+    ///   - reader: The request.
+    ///   - path: The rest of the path after `/console`.
+    ///   - isLocal: True when the client is on this machine.
     func respond(to reader: RequestReader, path: Substring, isLocal: Bool) async throws -> Response {
         do {
-            // For everybody else it is not there.
+            // Clients on other machines get the same response as for an unknown path.
             guard isLocal else { throw APIError.resourceNotFound }
             return try await answer(reader, path)
         } catch let refusal as APIError {
@@ -96,7 +98,7 @@ struct ConsolePages: Sendable {
 }
 
 extension ServerContext {
-    /// A new link that opens the console once.
+    /// Creates a link that opens the console once.
     func consoleLink() async throws -> String {
         let token = try await transact { state, _ in state.console.invite() }
         return "\(localURL)/console/open?token=\(token)"
@@ -104,18 +106,19 @@ extension ServerContext {
 }
 
 extension DevServer {
-    /// A link that opens the console, once, in a browser on this machine. The console shows users, devices, sessions, push messages
-    /// and requests, moves the clock, and ends sessions (docs/server.md).
+    /// Creates a link that opens the console once, in a browser on this machine. The console shows users, devices, sessions, push
+    /// messages and requests. It can also move the clock and end sessions (docs/server.md).
     /// - Throws: `StoreError` when the server's state cannot be written.
     public func consoleLink() async throws -> String { try await context.consoleLink() }
 
-    /// The address of the administration, for programs on this machine; nothing is there without ``ServerConfiguration/adminToken``.
+    /// The URL of the administration API, for programs on this machine. The API is only available with
+    /// ``ServerConfiguration/adminToken``.
     package var adminURL: String { "\(context.localURL)/admin" }
 
-    /// Moves the server's clock: every timeout, code and signature goes by it from now on.
-    /// - Parameter duration: how far; backwards if negative.
+    /// Moves the server's clock, which determines all timeouts, codes and signatures.
+    /// - Parameter duration: The distance; negative to move the clock backward.
     public func moveClock(by duration: Duration) { clock.advance(by: duration) }
 
-    /// Lets the server go by the clock that it was given again.
+    /// Resets the server's clock to the clock that the server was created with.
     public func resetClock() { clock.reset() }
 }

@@ -1,6 +1,6 @@
 import SignetCore
 
-/// The tables of the console. Each is shown page by page; its name is the parameter that says which.
+/// The tables of the console. Each is shown in pages, and its name is the query parameter for the page number.
 enum ConsoleTable: String, Sendable, CaseIterable {
     case sessions
     case pushes
@@ -10,11 +10,11 @@ enum ConsoleTable: String, Sendable, CaseIterable {
     case faults
 }
 
-/// Which page of each table is looked at, from 1.
+/// The current page of each table; page numbers start at 1.
 struct ConsoleQuery: Sendable, Hashable {
     private var pages: [ConsoleTable: Int] = [:]
 
-    /// The first page of each.
+    /// Creates a query for the first page of each table.
     init() {}
 
     init(_ reader: RequestReader) {
@@ -25,37 +25,38 @@ struct ConsoleQuery: Sendable, Hashable {
 
     subscript(table: ConsoleTable) -> Int { pages[table] ?? 1 }
 
-    /// The place with another page of one table.
+    /// Returns the query with a different page of one table.
     func turning(_ table: ConsoleTable, to page: Int) -> ConsoleQuery {
         var place = self
         place.pages[table] = page > 1 ? page : nil
         return place
     }
 
-    /// As the end of an address; empty when every table is at its first page.
+    /// The query string of a URL, with the question mark; empty when every table is at its first page.
     var query: String {
         let parameters = ConsoleTable.allCases.compactMap { table in pages[table].map { "\(table.rawValue)=\($0)" } }
         return parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&")
     }
 }
 
-/// What a page of a table has, of how much there is.
+/// A page of a table.
 struct TablePage<Row: Sendable>: Sendable {
-    /// From 1.
+    /// The page number, starting at 1.
     let number: Int
     let rows: [Row]
-    /// How many rows the table has, those that cannot be turned to included.
+    /// The number of rows in the table, including rows beyond the last page.
     let count: Int
     private let last: Int
 
-    /// The most rows of a page.
+    /// The maximum number of rows on a page.
     static var size: Int { 50 }
 
+    /// Creates a page.
     /// - Parameters:
-    ///   - all: the table as far as it can be turned to, in its order.
-    ///   - total: how many rows it has, when that is more.
-    ///   - number: the page that is asked for; one that there is not is the last one.
-    ///   - row: makes a row; it is asked for those that are shown only.
+    ///   - all: The rows that pages can show, in the order of the table.
+    ///   - total: The number of rows in the table, if it is larger than the number of rows in `all`.
+    ///   - number: The requested page number. If it is too large, the last page is used.
+    ///   - row: A function that creates a row. It is called only for the rows on the page.
     init<Element>(
         _ all: some RandomAccessCollection<Element>, of total: Int = 0, _ number: Int, _ row: (Element) -> Row
     ) {
@@ -68,7 +69,7 @@ struct TablePage<Row: Sendable>: Sendable {
 
     init(_ all: some RandomAccessCollection<Row>, _ number: Int) { self.init(all, number) { $0 } }
 
-    /// `51 to 100 of 260`; nil when all of it is here.
+    /// The range of rows on this page, such as `51 to 100 of 260`; nil when the page shows the whole table.
     var extent: String? {
         guard count > rows.count else { return nil }
         let start = (number - 1) * Self.size

@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the console shows, read in one go.
+/// The data of the console, read in one transaction.
 struct ConsoleFacts: Sendable {
-    /// The most rows of a table that can be turned to: the newest ones.
+    /// The maximum number of rows that the pages of a table can show. They are the newest ones.
     static let rows = 1000
-    /// The most rows that are counted: the count of a longer table ends there.
+    /// The number at which the counting of rows stops.
     static let mostCounted = 10_000
 
     struct UserRow: Sendable {
@@ -28,7 +28,7 @@ struct ConsoleFacts: Sendable {
         let push: PendingPush
         let progress: PushReport.Progress
         let user: UserKey?
-        /// How many streams of its device are open.
+        /// The number of open streams of the device.
         let streams: Int
         /// `waiting`, `approved`, `denied` or `expired`.
         let state: String
@@ -64,10 +64,10 @@ struct ConsoleFacts: Sendable {
     let journeys: [RealmJourneys]
     let entries: TablePage<RequestLogEntry>
     let faults: TablePage<FaultTable.Entry>
-    /// Where faults can be switched on.
+    /// The routes at which faults can be switched on.
     let routes: [String]
 
-    /// Sessions, messages and the journal's entries come newest first.
+    /// Reads the data. Sessions, messages and the entries of the request log are ordered from newest to oldest.
     init(_ server: ServerContext, at place: ConsoleQuery) async throws {
         offset = server.clock.offset
         isStopped = server.clock.isStopped
@@ -108,7 +108,7 @@ extension JSONValue {
     fileprivate var deviceName: String { self["deviceName"]?.string ?? self["alias"]?.string ?? "" }
 }
 
-/// The console as a page.
+/// The console page.
 struct ConsoleView: Sendable {
     let contextPath: String
     let csrf: String
@@ -162,7 +162,7 @@ struct ConsoleView: Sendable {
             .sessions, "Sessions", ["User", "", "Realm", "Journeys", "Signed in", "Unused until", "Until"], facts.sessions
         ) { row in
             cell { row.session.user.name }
-            // Where nobody has to look for it, however narrow the screen is.
+            // The button is in one of the first columns, so that it is visible on narrow screens.
             cell {
                 form("session") {
                     PagePart.hidden("key", row.key.text)
@@ -267,7 +267,7 @@ struct ConsoleView: Sendable {
         }
     }
 
-    /// Which rows these are, and the ways to those before and after.
+    /// Returns the line with the range of rows on this page, and links to the previous and next pages.
     private func turn(_ table: ConsoleTable, _ title: String, _ extent: String, _ number: Int, hasNext: Bool) -> Markup {
         func link(_ label: String, _ page: Int) -> Markup {
             let address = "\(contextPath)/console\(place.turning(table, to: page).query)#\(table.rawValue)"
@@ -280,7 +280,7 @@ struct ConsoleView: Sendable {
         }
     }
 
-    /// A moment in a table: of the same day only the time.
+    /// Returns a time in a table, without the date if it is on the current day.
     func time(_ date: Date) -> Markup { SessionPages.time(date, on: facts.now) }
 
     func cell(@MarkupBuilder _ content: () -> Markup) -> Markup { tag("td", [:], content) }

@@ -1,6 +1,6 @@
 import SignetCore
 
-/// A callback that asks for one text or number.
+/// The view of a callback that asks for one text or number.
 struct FieldView: Sendable {
     let view: CallbackView
 
@@ -27,7 +27,7 @@ struct FieldView: Sendable {
         }
     }
 
-    /// What the browser has to know to be of help, and the value that is there.
+    /// The attributes that help the browser to fill in the field, and the current value.
     private var kind: Markup.Attributes {
         let value = view.text("value") ?? ""
         switch view.callback.type {
@@ -56,7 +56,7 @@ struct FieldView: Sendable {
     }
 }
 
-/// Asks for a question and its answer.
+/// The view of a callback that asks for a security question and its answer.
 struct QuestionView: Sendable {
     let view: CallbackView
 
@@ -91,7 +91,7 @@ struct QuestionView: Sendable {
     }
 }
 
-/// How a device is added: a QR code for another one, a link for this one.
+/// The view of a registration: a QR code for an authenticator on another device, and a link for one on this device.
 struct RegistrationView: Sendable {
     let uri: String
 
@@ -115,7 +115,8 @@ struct RegistrationView: Sendable {
         }
     }
 
-    /// Dark on light whatever the page's colours: most readers know nothing else.
+    /// Returns the drawing of a QR code. It is always dark on light, regardless of the colors of the page, because many readers
+    /// do not recognize inverted codes.
     private static func drawing(of code: QRCode) -> Markup {
         let frame = QRCode.quietZone
         let side = code.side + 2 * frame
@@ -132,8 +133,8 @@ struct RegistrationView: Sendable {
     }
 }
 
-/// A callback that a page cannot do the work of, or that it does not know: what it says is shown, and what it asks for can be
-/// filled in by hand.
+/// The view of a callback that the page does not know or cannot process. It shows the outputs, and the user can fill in the
+/// inputs manually.
 struct OtherView: Sendable {
     let view: CallbackView
 
@@ -158,7 +159,7 @@ struct OtherView: Sendable {
             }
     }
 
-    /// The outputs, by their names.
+    /// The outputs with their names.
     private var said: Markup {
         tag("p", ["class": "quiet"]) { "\(view.callback.type): this page has no better way to show it." }
             + tag("dl") {
@@ -171,7 +172,7 @@ struct OtherView: Sendable {
 
     private var fields: Markup {
         tag("div", ["class": "field"]) {
-            // What is no text stays as the server sent it.
+            // Only inputs with simple values are shown. Objects and arrays stay as the server sent them.
             for input in view.callback.input ?? [] where input.value.object == nil && input.value.array == nil {
                 tag("label", ["for": input.name]) { input.name }
                 void(

@@ -4,23 +4,23 @@ import Hummingbird
 import NIOCore
 import SignetCore
 
-/// A page for a person with a browser: one column with a heading, and around it what all pages have.
+/// An HTML page with one column and a heading, and with the header and footer that all pages share.
 struct HTMLPage: Sendable {
     var title: String
     var status = HTTPResponse.Status.ok
-    /// What it is good for: stands below the heading, above everything else.
+    /// The purpose of the page, which is shown below the heading and above the content.
     var purpose: String?
-    /// What stands below the heading.
+    /// The content below the heading.
     var content = Markup.nothing
-    /// A page with tables wants more room than a form.
+    /// True for a page with tables, which needs more width than a form.
     var isWide = false
-    /// Where the answer to a form of this page may send the browser besides this server: sources of a Content-Security-Policy.
+    /// The Content-Security-Policy sources to which a form of this page may lead the browser, in addition to this server.
     var formTargets: [String] = []
-    /// After how many seconds a browser without scripts asks for the page again; nil for never.
+    /// The time in seconds after which a browser without scripts reloads the page; nil for never.
     var refresh: Int?
     var headers: HTTPFields = [:]
 
-    /// The page as an answer of a server.
+    /// Returns the page as an HTTP response.
     func response(at server: ServerContext) -> Response {
         let bytes = Array(Markup.document(document(server.contextPath, issuer: server.configuration.issuer)).utf8)
         var fields = headers
@@ -47,7 +47,7 @@ struct HTMLPage: Sendable {
             }
             tag("body", ["class": isWide ? "wide" : nil]) {
                 tag("header") {
-                    // The name stands beside it.
+                    // The alternative text is empty because the name is next to the image.
                     void("img", ["src": PageAsset.icon.path(below: contextPath), "alt": "", "width": "28", "height": "28"])
                     tag("span") { issuer }
                 }
@@ -63,7 +63,8 @@ struct HTMLPage: Sendable {
 }
 
 extension HTTPFields {
-    /// Everything comes from this server, nothing is inline, and no other page can frame it or be told where it was.
+    /// Sets security headers. The page can only load resources from this server, cannot contain inline scripts or styles, cannot
+    /// be framed, and sends no `Referer` header.
     mutating func setPageSecurity(formTargets: [String] = []) {
         let targets = (["'self'"] + formTargets).joined(separator: " ")
         set(
@@ -76,7 +77,7 @@ extension HTTPFields {
     }
 }
 
-/// What the pages need besides themselves, below `/XUI`.
+/// The static files of the pages, below `/XUI`.
 enum PageAsset: String, CaseIterable {
     case style = "face.css"
     case script = "face.js"
@@ -98,7 +99,7 @@ enum PageAsset: String, CaseIterable {
         }
     }
 
-    /// The address. It changes with the content, so that a browser may keep what it got.
+    /// Returns the URL of the file. It contains a hash of the content, so that browsers can cache the file permanently.
     func path(below contextPath: String) -> String {
         "\(contextPath)/XUI/\(rawValue)?v=\(Self.versions[self] ?? "")"
     }
@@ -118,7 +119,7 @@ enum PageAsset: String, CaseIterable {
     }
 }
 
-/// Parts that several pages have.
+/// Elements that several pages share.
 enum PagePart {
     static func hidden(_ name: String, _ value: String) -> Markup {
         void("input", ["type": "hidden", "name": name, "value": value])
@@ -132,7 +133,7 @@ enum PagePart {
         tag("div", ["class": "buttons"]) { tag("a", ["href": address, "class": "button"]) { label } }
     }
 
-    /// What the person has to know before anything else. The focus goes there.
+    /// Returns an important message, which gets the focus.
     static func alert(_ text: String) -> Markup {
         tag("div", ["class": "note error", "role": "alert", "tabindex": "-1", "autofocus": ""]) { tag("p") { text } }
     }

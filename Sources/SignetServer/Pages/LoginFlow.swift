@@ -7,14 +7,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A browser's way through a journey.
+/// The login flow of a browser through a journey.
 ///
-/// The journey's handle stays here, and the browser gets the number of a walk that only its own cookie opens (docs/server.md says
-/// why). So a page can be asked for again, and an answer that comes twice counts once.
+/// The handle of the journey stays on the server. The browser gets only the id of the flow, which is valid together with the
+/// browser's cookie (docs/server.md explains the reason). A page can therefore be loaded again, and an answer that is sent twice
+/// counts once.
 struct LoginFlow: Codable, Sendable {
     enum State: Codable, Sendable {
-        /// Somebody came with the link in a letter. It is good once, and programs look at links as well: a person has to press a
-        /// button.
+        /// The browser has opened the link in an email. The link is valid once, and programs such as mail scanners also open
+        /// links. The flow therefore continues only after the user presses a button.
         case invited(token: Secret)
         case open(JourneyStep, due: Date?)
         case done(LoginFlowEnd)
@@ -22,27 +23,27 @@ struct LoginFlow: Codable, Sendable {
     }
 
     let id: String
-    /// The browser's cookie.
+    /// The hash of the browser's cookie.
     let browser: TokenHash
     let realm: RealmPath
-    /// The query of the address that it began with: what leads to another try.
+    /// The query of the URL with which the flow started. It is used for the link to another attempt.
     let query: String
     let destination: ReturnAddress?
     let expiresAt: Date
-    /// Counts the pages: an answer names the one that it is to.
+    /// The number of the current page. Each answer contains the number of its page.
     var page = 1
     var state: State
 }
 
-/// How a walk ended well.
+/// The result of a successful flow.
 struct LoginFlowEnd: Codable, Sendable {
     let user: UserKey
     let tree: String
-    /// The session; nil when there is none.
+    /// The token of the session; nil without a session.
     let token: Secret?
 }
 
-/// What a browser wants to begin.
+/// A request to start a login flow.
 struct LoginFlowStart: Sendable {
     enum Kind: Sendable {
         case journey(JourneyStart)
@@ -52,13 +53,13 @@ struct LoginFlowStart: Sendable {
     var kind: Kind
     var realm: RealmPath
     var query: String
-    /// Where to go afterwards, as it was asked for.
+    /// The requested URL to go to after the login.
     var goto: String?
 }
 
 extension ServerTransaction {
-    /// Begins a walk, and returns its id. What goes wrong on the way belongs to the walk.
-    /// - Throws: ``APIError/foreignReturn``.
+    /// Starts a login flow and returns its id. Errors of the journey are stored in the flow.
+    /// - Throws: ``APIError/foreignReturn`` when the URL to return to is not permitted.
     mutating func begin(
         _ start: LoginFlowStart, browser: TokenHash, realms: Set<RealmPath>, _ moment: RequestTime
     ) throws(APIError) -> String {
@@ -82,7 +83,8 @@ extension ServerTransaction {
         return walk.id
     }
 
-    /// A browser's walk as it is now. A wait that is over has been gone on with.
+    /// Returns the current state of a browser's login flow. If the flow was waiting and the wait is over, it first continues the
+    /// journey.
     mutating func walk(_ id: String, of browser: TokenHash, _ moment: RequestTime) -> LoginFlow? {
         guard var walk = walks.value(for: id, at: moment.now), walk.browser == browser else { return nil }
         if case .open(let step, let due?) = walk.state, moment.now >= due {
@@ -91,8 +93,8 @@ extension ServerTransaction {
         return walk
     }
 
-    /// Takes the answer to a page. An answer to a page that is not the present one changes nothing: the person pressed twice, or
-    /// went back.
+    /// Processes the answer to a page. An answer to a page that is not the current one is ignored, because the user has pressed
+    /// the button twice or gone back.
     mutating func answer(
         _ id: String, page: Int, of browser: TokenHash, form: Parameters, userAgent: String?, _ moment: RequestTime
     ) {
@@ -114,7 +116,7 @@ extension ServerTransaction {
         let request = JourneyContinuation(
             realm: walk.realm, authID: step.authId, callbacks: callbacks, noSession: false)
         walk.state = advance(moment) { (server) throws(APIError) in try server.proceed(request, moment) }
-        // Who waits goes on seeing the same page; a button on it is still good.
+        // While the journey waits, the page stays the same, so that its buttons remain valid.
         let goesOnWaiting =
             if case .open(let next, _) = walk.state { callbacks == nil && next.isSamePage(as: step) } else { false }
         if !goesOnWaiting { walk.page += 1 }
@@ -138,7 +140,8 @@ extension ServerTransaction {
         }
     }
 
-    /// The link in a letter does not say where the person wanted to go: the walk of the same browser that waits for it does.
+    /// Returns the destination of the flow that waits for the email. The link in the email does not contain it, so it is taken
+    /// from the waiting flow of the same browser.
     private func destinationOfSuspended(_ browser: TokenHash, _ realm: RealmPath, _ moment: RequestTime) -> ReturnAddress? {
         walks.group(browser.text, at: moment.now).filter { walk in
             guard walk.realm == realm, case .open(let step, _) = walk.state else { return false }
@@ -146,15 +149,15 @@ extension ServerTransaction {
         }.max { $0.expiresAt < $1.expiresAt }?.destination
     }
 
-    /// What a form of a walk carries: bound to the browser's cookie, the walk and the page.
+    /// Returns the CSRF token of a form. It is bound to the browser's cookie, the login flow and the page.
     func csrf(of walk: String, page: Int, browser: TokenHash) -> String {
         proof("walk \(walk) \(page) \(browser.text)")
     }
 }
 
 extension RequestTime {
-    /// A walk may have to wait for a letter, and then walk all of a journey. Who comes back to the page later than that learns for
-    /// another two hours that time is up, and can try again from where they came.
+    /// The expiry of a login flow. It covers the wait for an email and a complete journey after it. A user that
+    /// returns to the page in the two hours after that sees that the login has timed out, with a link to try again.
     fileprivate var walkEnd: Date {
         let seconds = max(1, configuration.journeyTimeout) + max(1, configuration.suspensionTimeout) + 7200
         return now.addingTimeInterval(Double(seconds))
@@ -164,7 +167,7 @@ extension RequestTime {
 extension APIError {
     static let foreignReturn = APIError(
         .badRequest, "The address to return to is none of this server's, and no client of the realm has registered it.")
-    /// The form is not one that this browser was given.
+    /// The error for a form that was created for a different browser.
     static let foreignForm = APIError(
         .forbidden, "The form was not made for this browser. Cookies must be allowed to sign in here.")
 
@@ -172,7 +175,7 @@ extension APIError {
 }
 
 extension JourneyStep {
-    /// Whether a person sees the same in both, up to how long to wait.
+    /// Returns true when both steps look the same to the user, except for the remaining wait time.
     func isSamePage(as other: JourneyStep) -> Bool {
         (stage, header, description) == (other.stage, other.header, other.description)
             && callbacks.map(\.withoutWait) == other.callbacks.map(\.withoutWait)

@@ -10,12 +10,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `/XUI/`: where people sign in with a browser, at the address and with the parameters that AM has.
+/// The login pages at `/XUI/`, with the URL and the parameters of AM.
 struct LoginPages: Sendable {
     static let cookieName = "signet-browser"
     let server: ServerContext
 
-    /// The address that a browser is sent to.
+    /// Returns the URL of the login page to which a browser is redirected.
     static func address(
         _ baseURL: String, _ realm: RealmPath, goto: String, isForced: Bool = false, journey: String? = nil
     ) -> String {
@@ -24,8 +24,10 @@ struct LoginPages: Sendable {
         return "\(baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())\(force)\(choice)#login/"
     }
 
-    /// Answers a request for a page; what is refused is refused with a page.
-    /// - Parameter path: what follows `/XUI`.
+    /// Responds to a request for a page. Errors are also shown as pages.
+    /// - Parameters:
+    ///   - reader: The request.
+    ///   - path: The rest of the path after `/XUI`.
     func respond(to reader: RequestReader, path: Substring) async throws -> Response {
         do {
             return try await answer(reader, path)
@@ -66,7 +68,7 @@ struct LoginPages: Sendable {
         }
     }
 
-    // MARK: A walk
+    // MARK: Login flow
 
     private func begin(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let query = (reader.request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("suspendedId=") }
@@ -76,7 +78,7 @@ struct LoginPages: Sendable {
             start.kind = .letter(token: token)
         } else {
             var journey = try JourneyStart(reader, realm: realm, server.configuration)
-            // AM's short form.
+            // The parameter `service` is AM's short form for the journey.
             if journey.tree == nil { journey.tree = reader.query("service") }
             start.kind = .journey(journey)
         }
@@ -150,8 +152,8 @@ struct LoginPages: Sendable {
         return Self.redirect(to: walk.destination?.location ?? own, [cookie])
     }
 
-    /// Takes what was filled in, and sends the browser to the page that follows: so that to ask for that one again sends nothing
-    /// twice.
+    /// Processes a submitted form and redirects the browser to the next page, so that reloading that page does not submit the
+    /// form again.
     private func take(_ reader: RequestReader) async throws -> Response {
         let form = try await reader.form()
         guard let browser = reader.browser.map({ TokenHash($0) }), let id = form["walk"],
@@ -165,7 +167,7 @@ struct LoginPages: Sendable {
         return Self.redirect(to: address(of: id))
     }
 
-    /// What a page's script asks: whether there is something new to see.
+    /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
     private func wait(_ reader: RequestReader) async throws -> Response {
         guard let browser = reader.browser.map({ TokenHash($0) }), let id = reader.query("walk"),
             let (walk, now) = try await server.transact({ state, moment in
@@ -193,12 +195,13 @@ struct LoginPages: Sendable {
 }
 
 extension RequestReader {
-    /// The browser's own cookie; what it says is this server's only if something is found under it.
+    /// The cookie that identifies the browser. It is not verified here; it is valid only if a login flow is stored for it.
     fileprivate var browser: String? { cookies(LoginPages.cookieName).first { !$0.isEmpty && $0.utf8.count <= 64 } }
 }
 
 extension HTMLPage {
-    /// The page as one on the way to somewhere: it names the client that the person goes on to, and may send the browser there.
+    /// Returns the page with a destination. It shows the client to which the login leads, and its forms may lead the browser
+    /// there.
     fileprivate func leading(to destination: ReturnAddress?) -> HTMLPage {
         var page = self
         page.formTargets = destination?.formTargets ?? []
@@ -207,7 +210,7 @@ extension HTMLPage {
     }
 }
 
-/// What a form of a walk sends along.
+/// The hidden fields of a form in a login flow.
 struct FormHandle: Sendable {
     let action: String
     let walk: String
@@ -227,7 +230,7 @@ struct FormHandle: Sendable {
 }
 
 extension APIError {
-    /// What went wrong, for a person, and another try if there is one.
+    /// Returns a page that explains the error, with a link to try again if `again` is not nil.
     func page(again: String?) -> HTMLPage {
         let (title, text) = explanation
         return HTMLPage(
@@ -251,7 +254,7 @@ extension APIError {
         return (status == .notFound ? "There is nothing here" : "That did not work", message)
     }
 
-    /// The policies that something did not comply with.
+    /// The list of policies that a value does not comply with.
     private var policies: Markup {
         let failures = (detail?["failedPolicyRequirements"]?.array ?? []).flatMap { failure in
             (failure["policyRequirements"]?.array ?? []).map { (failure["property"]?.string ?? "", $0) }

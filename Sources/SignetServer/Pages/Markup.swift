@@ -1,7 +1,7 @@
-/// Markup for a browser.
+/// HTML markup.
 ///
-/// Text is escaped when it becomes part of it, and the names of elements and attributes are literals of the program: whatever came
-/// from outside can be text and nothing else.
+/// Text is escaped when it is added. The names of elements and attributes are static strings. Input from outside of the program
+/// can therefore only become text.
 struct Markup: Sendable, Hashable {
     private(set) var html: String
 
@@ -9,25 +9,25 @@ struct Markup: Sendable, Hashable {
 
     private init(html: String) { self.html = html }
 
-    /// Text.
+    /// Creates markup from text, which is escaped.
     init(_ text: String) { html = text.escapedForHTML }
 
-    /// An element. An attribute whose value is nil is left out, one whose value is empty only stands there.
+    /// Creates an element. An attribute with a nil value is omitted, and one with an empty value has only a name.
     init(_ name: StaticString, _ attributes: Markup.Attributes, _ content: Markup) {
         html = "<\(name)\(attributes.html)>\(content.html)</\(name)>"
     }
 
-    /// An element that never has content.
+    /// Creates a void element, which never has content.
     init(void name: StaticString, _ attributes: Markup.Attributes) {
         html = "<\(name)\(attributes.html)>"
     }
 
     static func + (left: Markup, right: Markup) -> Markup { Markup(html: left.html + right.html) }
 
-    /// Whether there is nothing to see: no markup, or hidden inputs only.
+    /// True when the markup is empty or contains only hidden inputs.
     var isInvisible: Bool { html.split(separator: "<").allSatisfy { $0.hasPrefix("input type=\"hidden\"") } }
 
-    /// A whole document.
+    /// Returns a complete HTML document.
     static func document(_ content: Markup) -> String { "<!doctype html>\n\(content.html)\n" }
 }
 
@@ -49,11 +49,11 @@ extension Markup {
         }
     }
 
-    /// The value of an attribute that is there or not.
+    /// Returns the value of a Boolean attribute: empty if it is present, nil if it is absent.
     static func flag(_ isThere: Bool) -> String? { isThere ? "" : nil }
 }
 
-/// Puts markup together from statements; a string is text.
+/// A result builder that joins markup. Strings become escaped text.
 @resultBuilder
 enum MarkupBuilder {
     static func buildExpression(_ markup: Markup) -> Markup { markup }
@@ -65,20 +65,20 @@ enum MarkupBuilder {
     static func buildArray(_ parts: [Markup]) -> Markup { parts.reduce(.nothing, +) }
 }
 
-/// An element with content.
+/// Creates an element with content.
 func tag(
     _ name: StaticString, _ attributes: Markup.Attributes = [:], @MarkupBuilder _ content: () -> Markup = { .nothing }
 ) -> Markup {
     Markup(name, attributes, content())
 }
 
-/// An element that never has content.
+/// Creates a void element, which never has content.
 func void(_ name: StaticString, _ attributes: Markup.Attributes = [:]) -> Markup {
     Markup(void: name, attributes)
 }
 
 extension String {
-    /// The text with everything that means something in HTML, as text or between quotes, written as a reference.
+    /// The text with all characters escaped that have a meaning in HTML text or in quoted attribute values.
     fileprivate var escapedForHTML: String {
         var escaped = ""
         escaped.reserveCapacity(utf8.count)
@@ -89,7 +89,7 @@ extension String {
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
-            // A browser would read these as something else, or not at all.
+            // Browsers replace or drop these characters.
             case "\0": escaped += "\u{FFFD}"
             case "\r": escaped += "&#13;"
             default: escaped.unicodeScalars.append(scalar)

@@ -1,9 +1,14 @@
 import SignetCore
 
-/// The pages of OAuth 2.0 that ask a person something.
+/// The pages of OAuth 2.0 that ask the user for a decision or a code.
 extension HTMLPage {
-    /// Asks whether a client may have what it asks for.
-    /// - Parameter hidden: The request, which the form sends again.
+    /// Returns the page that asks the user to consent to a client's request.
+    /// - Parameters:
+    ///   - client: The client.
+    ///   - user: The user.
+    ///   - scopes: The requested scopes.
+    ///   - hidden: The parameters of the request, which the form sends again.
+    ///   - target: The redirect URI, to which the form leads.
     static func consent(
         client: RegisteredClient, user: UserKey, scopes: [String], hidden: [(name: String, value: String)], target: String
     ) -> HTMLPage {
@@ -14,7 +19,7 @@ extension HTMLPage {
             formTargets: CSPSource(target).map { [$0.text] } ?? [])
     }
 
-    /// Asks for the code that a device shows.
+    /// Returns the page that asks for the user code that a device shows.
     static func deviceCode(isWrong: Bool) -> HTMLPage {
         HTMLPage(
             title: "Connect a device",
@@ -33,7 +38,7 @@ extension HTMLPage {
                 })
     }
 
-    /// Asks whether a device may have what it asks for.
+    /// Returns the page that asks the user to allow the request of a device.
     static func device(_ device: DeviceAuthorization, csrf: String) -> HTMLPage {
         HTMLPage(
             title: "Allow \(device.client.id)?",
@@ -52,7 +57,7 @@ extension HTMLPage {
         return tag("p") { introduction } + tag("ul") { for scope in scopes { tag("li") { meaning(of: scope) } } }
     }
 
-    /// What the standard scopes stand for (OpenID Connect Core 1.0 section 5.4).
+    /// Returns the meaning of a standard scope (OpenID Connect Core 1.0 section 5.4), or the name of any other scope.
     private static func meaning(of scope: String) -> String {
         switch scope {
         case "openid": "to know who you are (openid)"
@@ -81,11 +86,11 @@ extension HTMLPage {
     }
 }
 
-/// The place of an address, as a Content-Security-Policy names it: an origin, or for an app's own scheme the scheme.
+/// A source expression of a Content-Security-Policy for a URL: its origin, or only the scheme if it is an app's own scheme.
 struct CSPSource: Sendable, Hashable {
     let text: String
 
-    /// Nil when the address has no place that such a policy could name.
+    /// Creates the source of a URL; nil when a policy cannot express it.
     init?(_ address: String) {
         guard let colon = address.firstIndex(of: ":") else { return nil }
         let scheme = address[..<colon].lowercased()

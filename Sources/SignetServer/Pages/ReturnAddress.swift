@@ -1,19 +1,19 @@
 import SignetCore
 
-/// Where a browser goes after the login, when the address that it came with says so.
+/// The URL to which the browser goes after the login, if the login URL contains one.
 ///
-/// The address is a stranger's: it must be one of this server's own pages that send people to log in, or one that a client of the
-/// realm has registered. So nobody can make this server's login page the first step to a page of theirs.
+/// The URL is not trusted. It must be a page of this server that redirects to the login, or a URL that a client of the realm has
+/// registered. This prevents open redirects from the login page to websites of attackers.
 struct ReturnAddress: Codable, Sendable, Hashable {
-    /// Where to go. A page of this server is named without its host, so that the browser stays at the name it knows us by, where
-    /// its cookie is.
+    /// The URL to go to. For a page of this server, it has no host, so that the browser stays at the host name for which it has
+    /// the cookie.
     let location: String
-    /// Where the browser may end up from there.
+    /// The Content-Security-Policy sources to which the browser may be redirected from there.
     let formTargets: [String]
-    /// The client that the person goes on to; nil when it is none.
+    /// The id of the client to which the login leads; nil when it does not lead to a client.
     let client: String?
 
-    /// Nil when the address is none of those.
+    /// Creates a return URL; nil when the URL is not permitted.
     init?(_ text: String, in realm: RealmPath, realms: Set<RealmPath>, _ state: ServerTransaction, _ moment: RequestTime) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else { return nil }
         guard let path = Self.ownPath(text, moment) else {
@@ -40,7 +40,7 @@ struct ReturnAddress: Codable, Sendable, Hashable {
         formTargets = (target.flatMap { CSPSource($0.redirectURI) }).map { [$0.text] } ?? []
     }
 
-    /// The path and query of an address of this server; nil for every other address.
+    /// Returns the path and query of a URL of this server; nil for other URLs.
     private static func ownPath(_ text: String, _ moment: RequestTime) -> String? {
         let context = moment.configuration.normalContextPath
         if text.hasPrefix("\(context)/"), !text.hasPrefix("//") { return text }

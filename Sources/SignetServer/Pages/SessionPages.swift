@@ -9,11 +9,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `/XUI/session` and `/XUI/logout`: what a person sees who signed in without an app to go back to.
+/// The pages at `/XUI/session` and `/XUI/logout`, for users that logged in without an app to return to.
 struct SessionPages: Sendable {
     let server: ServerContext
 
-    /// The session of the browser. To look at it is no use of it.
+    /// Shows the session of the browser. This does not count as activity, so the session's idle time continues.
     func show(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let tokens = reader.cookies(server.configuration.cookieName)
         let found = try await server.transact { state, moment -> (SSOSession, String)? in
@@ -52,7 +52,7 @@ struct SessionPages: Sendable {
     }
 
     /// Ends the browser's session.
-    /// - Throws: ``APIError/foreignForm`` for a form of another session.
+    /// - Throws: ``APIError/foreignForm`` for a form of a different session.
     func logOut(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let form = try await reader.form()
         let tokens = reader.cookies(server.configuration.cookieName)
@@ -68,7 +68,7 @@ struct SessionPages: Sendable {
             to: "\(server.contextPath)/XUI/session?realm=\(realm.description.percentEncoded())", [cookie.expired])
     }
 
-    /// Nobody is signed in.
+    /// Returns the page for a browser without a session.
     static func none(_ login: String) -> HTMLPage {
         HTMLPage(
             title: "You are not signed in",
@@ -76,7 +76,7 @@ struct SessionPages: Sendable {
                 + PagePart.link("Sign in", to: login))
     }
 
-    /// A moment for people, in UTC, to the second; on the given day without the date.
+    /// Returns a time in UTC with a precision of one second. The date is omitted if it is the given day.
     static func time(_ date: Date, on day: Date? = nil) -> Markup {
         let text = date.ISO8601Format()
         let isThatDay = day.map { $0.ISO8601Format().prefix(10) == text.prefix(10) } ?? false

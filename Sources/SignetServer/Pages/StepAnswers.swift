@@ -1,9 +1,9 @@
 import SignetCore
 
-/// Reads what a browser filled in, and writes it as the callbacks that a client would send back.
+/// Converts a submitted form into the callbacks that a client would send.
 struct StepAnswers: Sendable {
     let step: JourneyStep
-    /// What the device is known by, where one has to say so.
+    /// The hash of the browser's cookie, used as the identifier in a device profile.
     let browser: TokenHash
     let userAgent: String?
 
@@ -13,7 +13,8 @@ struct StepAnswers: Sendable {
         self.userAgent = userAgent
     }
 
-    /// Only inputs that the step has are taken; those that the form leaves out stay as the server sent them.
+    /// Returns the callbacks with the values of the form. Only inputs of the step are used, and inputs that the form omits keep
+    /// the values that the server sent.
     func callbacks(_ form: Parameters) -> JSONValue {
         .array(
             step.callbacks.compactMap { callback in
@@ -34,14 +35,14 @@ struct StepAnswers: Sendable {
         if input.name.hasSuffix("validateOnly") { return .bool(false) }
         switch callback.type {
         case "BooleanAttributeInputCallback", "TermsAndConditionsCallback", "ConsentMappingCallback":
-            // What is not ticked is not sent.
+            // Browsers do not send checkboxes that are not selected.
             return isPlain ? .bool(form.given(input.name) != nil) : nil
         case "DeviceProfileCallback": return isPlain ? .string(JSON.text(of: profile)) : nil
         default: return form.given(input.name).map { .string($0) }
         }
     }
 
-    /// What a browser tells about itself without being asked.
+    /// The device profile of the browser. It contains only data that the browser sends with every request.
     private var profile: JSONValue {
         var metadata: [String: JSONValue] = ["platform": .object(["deviceName": .string("Browser")])]
         metadata["browser"] = userAgent.map { .object(["userAgent": .string($0)]) }

@@ -1,22 +1,22 @@
 import SignetCore
 
-/// A step of any journey as a page.
+/// The view of a step of any journey as a page.
 ///
-/// Everything works without scripts that can: a browser without them asks for a page that waits again by itself. A callback that
-/// no page can do the work of (a key on a phone, another system's check) says so, and offers to go on without.
+/// The page works without scripts where that is possible. A browser without scripts reloads a page that waits. A callback that a
+/// page cannot process (a key on a phone, another system's check) says so, and offers to continue without it.
 struct StepView: Sendable {
     let step: JourneyStep
     let form: FormHandle
-    /// Milliseconds until the step is to be sent again; nil when it does not wait.
+    /// The time in milliseconds until the step is sent again; nil when the step does not wait.
     let wait: Int?
-    /// Where a script asks whether the wait is over.
+    /// The URL at which a script polls for the end of the wait.
     let pollAddress: String
 
     var page: HTMLPage {
         HTMLPage(title: title, content: description + summary + body, refresh: wait.map { max(1, ($0 + 999) / 1000) })
     }
 
-    // MARK: Words
+    // MARK: Texts
 
     private var title: String {
         if let header = step.header, !header.isEmpty { return header }
@@ -40,7 +40,7 @@ struct StepView: Sendable {
         return tag("p", ["class": "quiet"]) { description }
     }
 
-    /// What is wrong, before all else, with a way to each field.
+    /// The summary of all errors at the top of the page, with a link to each field.
     private var summary: Markup {
         let wrong = views.filter { !$0.errors.isEmpty }
         guard !wrong.isEmpty else { return .nothing }
@@ -93,7 +93,8 @@ struct StepView: Sendable {
         }
     }
 
-    /// Where neither buttons of its own, nor time, nor a letter lead on from a step, a button does.
+    /// True when the step needs a button to continue. It does not if an email continues it, if it asks for a passkey, or if it
+    /// only waits.
     private var needsButton: Bool {
         guard step.callback("SuspendedTextOutputCallback") == nil, facts.webAuthn == nil else { return false }
         return wait == nil || views.contains(where: \.isField)
@@ -101,7 +102,7 @@ struct StepView: Sendable {
 
     private var label: String { views.contains(where: \.asksPassword) ? "Sign in" : "Continue" }
 
-    /// A passkey is asked for by the page's script; without scripts there is only one way on.
+    /// The script of the page requests the passkey. Without scripts, the user can only continue without a passkey.
     private var passkey: Markup {
         tag("p", ["hidden": "", "data-scripted": ""]) { "Your browser or your device will ask you for it." }
             + tag("div", ["class": "note warning", "role": "alert", "hidden": "", "data-problem": ""]) {
@@ -136,17 +137,17 @@ struct StepView: Sendable {
     }
 }
 
-/// What the callbacks of a step mean together.
+/// The combined information of all callbacks of a step.
 struct StepFacts: Sendable {
-    /// The content of a QR code for an authenticator.
+    /// The URI in the QR code for an authenticator; nil when the step registers no device.
     let registration: String?
-    /// The number to choose on the device.
+    /// The number that the user chooses on the device.
     let challengeNumber: String?
     let waitMessage: String?
     let recoveryCodes: ShownRecoveryCodes?
     let webAuthn: WebAuthnRequest?
 
-    /// The links that an authenticator opens: a page links to no others.
+    /// The URI schemes of authenticators. A page does not link to other URLs from hidden values.
     private static let schemes = ["otpauth://", "pushauth://", "mfauth://"]
 
     init(_ step: JourneyStep) {
@@ -159,20 +160,21 @@ struct StepFacts: Sendable {
         webAuthn = WebAuthnRequest(step, scripts: scripts)
     }
 
-    /// Whether the scripts of the step only do what the page does by itself.
+    /// True when the scripts of the step only do what the page already does.
     var explainsScripts: Bool { registration != nil || recoveryCodes != nil || webAuthn != nil || challengeNumber != nil }
 }
 
 extension JourneyCallback {
-    /// A text that is a script for browsers. No page of this server runs one.
+    /// True when the text is a script for browsers. The pages of this server never run it.
     var isScript: Bool { type == "TextOutputCallback" && output("messageType")?.string == "4" }
 }
 
-/// Codes for the day when the device is gone, which a person sees once.
+/// Recovery codes, which the user sees only once.
 struct ShownRecoveryCodes: Sendable, Hashable {
     let codes: [String]
 
-    /// AM hands them over inside of a script for browsers, as texts that end in a new line (protocol/journey.md section 2.7).
+    /// Reads the codes from AM's browser script, in which they are string literals that end in a newline (protocol/journey.md
+    /// section 2.7).
     init?(script: String) {
         guard script.lowercased().contains("recovery codes") else { return nil }
         codes = script.split(separator: "\\n").dropLast().compactMap { part in
@@ -192,7 +194,7 @@ struct ShownRecoveryCodes: Sendable, Hashable {
 }
 
 extension Substring {
-    /// The longest end of which every character satisfies `condition`.
+    /// Returns the longest suffix whose characters all satisfy `condition`.
     fileprivate func suffix(while condition: (Character) -> Bool) -> Substring {
         guard let last = lastIndex(where: { !condition($0) }) else { return self }
         return self[index(after: last)...]

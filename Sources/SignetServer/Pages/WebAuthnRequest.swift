@@ -1,16 +1,16 @@
 import SignetCore
 
-/// What a step wants of a passkey, in one form for the page's script, whichever of AM's three forms it came in
+/// The WebAuthn request of a step, converted from any of AM's three formats into the one format that the page's script reads
 /// (protocol/journey.md section 2.7).
 struct WebAuthnRequest: Sendable, Hashable {
     private let options: [String: JSONValue]
-    /// The input that the outcome goes to.
+    /// The name of the input for the result.
     let input: String
 
-    /// The attributes of the form.
+    /// The attributes of the form element.
     var attributes: Markup.Attributes { ["data-passkey": JSON.text(of: .object(options)), "data-outcome": input] }
 
-    /// Nil when the step asks for none.
+    /// Reads the request from a step; nil when the step asks for no passkey.
     init?(_ step: JourneyStep, scripts: [String]) {
         guard let field = step.callbacks.first(where: { $0.output("id")?.string == "webAuthnOutcome" })?.input?.first else {
             return nil
@@ -62,7 +62,7 @@ struct WebAuthnRequest: Sendable, Hashable {
 
     // MARK: Scripts
 
-    /// Options that are JavaScript, as AM 6.5 sends them: they are read, never run.
+    /// Reads the options from the JavaScript that AM 6.5 sends. The script is parsed but never run.
     private static func options(ofScript script: String) -> [String: JSONValue] {
         let isNew = script.contains("pubKeyCredParams")
         var options: [String: JSONValue] = [
@@ -83,7 +83,7 @@ struct WebAuthnRequest: Sendable, Hashable {
         return options
     }
 
-    /// The first text in double quotes after a mark, with its escapes resolved.
+    /// Returns the first string in double quotes after a marker, with its escapes resolved.
     private static func quoted(in text: String, after mark: String) -> String? {
         guard let start = text.firstRange(of: mark)?.upperBound, let open = text[start...].firstIndex(of: "\"") else {
             return nil
@@ -97,7 +97,7 @@ struct WebAuthnRequest: Sendable, Hashable {
         return (try? JSON.value(of: text[open...end].utf8))?.string
     }
 
-    /// The numbers in the first brackets after a mark.
+    /// Returns the numbers in the first brackets after a marker.
     private static func numbers(in text: String, after mark: String) -> [Int64] {
         guard let start = text.firstRange(of: mark)?.upperBound, let open = text[start...].firstIndex(of: "["),
             let close = text[open...].firstIndex(of: "]")
@@ -105,7 +105,7 @@ struct WebAuthnRequest: Sendable, Hashable {
         return text[open..<close].dropFirst().split(separator: ",").compactMap { Int64($0.trimming(" ")) }
     }
 
-    /// The ids in a list of `{ "type": "public-key", "id": new Int8Array([…]).buffer }`.
+    /// Returns the ids in a list of `{ "type": "public-key", "id": new Int8Array([…]).buffer }`.
     private static func ids(in text: String) -> [JSONValue] {
         text.split(separator: "public-key").dropFirst().compactMap { part in
             guard part.contains("\"id\"") else { return nil }

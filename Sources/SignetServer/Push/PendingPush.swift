@@ -6,19 +6,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a message says.
+/// The contents of a push message, before it is signed.
 struct PushPrompt: Sendable, Hashable {
     var kind: PushKind
     var text: String
-    /// JSON text.
+    /// A JSON text.
     var customPayload: String?
-    /// JSON text.
+    /// A JSON text.
     var contextInfo: String?
-    /// Seconds; nil for the server's.
+    /// The lifetime in seconds; nil for the server's default.
     var lifetime: Int?
 }
 
-/// A message that was sent to a device, and what became of it.
+/// A message that was sent to a device, with its state.
 struct PendingPush: Codable, Sendable {
     enum State: String, Codable, Sendable, Hashable {
         case waiting
@@ -31,20 +31,20 @@ struct PendingPush: Codable, Sendable {
     let mechanismUID: String
     let secret: Secret
     let challenge: [UInt8]
-    /// The right number of a number message.
+    /// The correct number of a message that asks the user to choose a number; nil for other messages.
     let number: Int?
     let sentAt: Date
-    /// From here on no answer is taken.
+    /// The time after which the server accepts no answer.
     let deadline: Date
     /// The signed message.
     let sealed: String
-    /// The id of the event that carries it; later messages have higher ones.
+    /// The id of the event that carries the message. Later messages have higher ids.
     var eventID: UInt64 = 0
     private(set) var state = State.waiting
     private var wrongNumbers = 0
 
-    /// How many wrong numbers end a login. There are three numbers to choose from: one slip is a thumb, two are guessing, and
-    /// a third try would always be right.
+    /// The number of wrong numbers that a login permits; one more denies it. The user chooses from three numbers. One wrong
+    /// number can be a mistake. After two, the remaining number is always correct, so two wrong numbers are treated as guessing.
     static let wrongNumbersAllowed = 1
 
     init(_ prompt: PushPrompt, to device: PushDevice, _ moment: RequestTime) {
@@ -64,7 +64,8 @@ struct PendingPush: Codable, Sendable {
         ).sealed(with: device.secret)
     }
 
-    /// Takes the device's answer: the signature first, over the bytes as they came, then everything else.
+    /// Takes the device's answer. It verifies the signature over the received bytes first, and then checks the claims.
+    /// - Throws: ``PushResponseError`` when the answer is not valid.
     mutating func take(_ jwt: String, at now: Date) throws(PushResponseError) -> State {
         let claims = try SignedClaims(jwt, secret: secret)
         guard now < deadline else { throw .expired }
@@ -91,7 +92,7 @@ struct PendingPush: Codable, Sendable {
     }
 }
 
-/// The claims of a JWT whose signature was right.
+/// The claims of a JWT with a verified signature.
 struct SignedClaims: Sendable {
     private let claims: [String: JSONValue]
     let payload: [UInt8]
@@ -114,7 +115,8 @@ struct SignedClaims: Sendable {
     }
 }
 
-/// Why a push request was not taken. The client is never told which: AM answers all of them alike.
+/// The reason for which the server rejected an answer or a registration. As in AM, the client gets the same response for all of
+/// them.
 enum PushResponseError: Error, Sendable, Hashable {
     case unknownMessage
     case expired
@@ -126,13 +128,13 @@ enum PushResponseError: Error, Sendable, Hashable {
     case numberMissing
     case numberWrong
     case mechanismTaken
-    /// There is no platform application for devices of this communication type.
+    /// The configuration has no platform application for devices of this communication type.
     case noApplication(String)
-    /// SNS does not take the device's token.
+    /// SNS rejected the device's token.
     case tokenRefused
 }
 
-/// The ids of messages, as AM makes them: a UUID and the time in milliseconds.
+/// The ids of messages, in the format of AM: a UUID and the time in milliseconds.
 enum MessageID {
     static func make(_ kind: String, at now: Date) -> String {
         "\(kind):\(RandomID.uuid())\(Int64(now.timeIntervalSince1970 * 1000))"
@@ -140,6 +142,6 @@ enum MessageID {
 }
 
 extension ServerConfiguration {
-    /// ``pushTimeout`` within what a message can say, in seconds.
+    /// ``pushTimeout`` in seconds, limited to the range that a message can express (1 to 86,400).
     var pushLifetime: Int { min(max(pushTimeout, 1), 86_400) }
 }

@@ -9,19 +9,20 @@ import Foundation
 /// An invitation that waits for a device to register.
 struct PendingRegistration: Codable, Sendable {
     let user: UserKey
-    /// What the QR code says; it holds the secrets.
+    /// The URI in the QR code. It contains the secrets.
     let uri: Secret
     let messageID: String
     private let secret: Secret
     private let challenge: [UInt8]
     private let resourceID: String
-    /// The device for one-time codes that comes into being together with the push device, in a combined registration.
+    /// The OATH device that is created together with the push device in a combined registration; nil for a registration of push
+    /// alone.
     let oathDevice: OATHDevice?
-    /// From here on no device can register.
+    /// The time after which no device can register.
     let deadline: Date
     var isRegistered = false
 
-    /// Nil when the server's public address is none that a device could use.
+    /// Creates an invitation. It is nil when the public address of the server is not a valid endpoint for a device.
     init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ moment: RequestTime) {
         func endpoint(_ action: PushAction) -> Endpoint? {
             Self.endpoint("\(moment.url(.pushMessage, in: user.realm))?_action=\(action.rawValue)")
@@ -43,7 +44,7 @@ struct PendingRegistration: Codable, Sendable {
         deadline = moment.now.addingTimeInterval(Double(style.timeout ?? configuration.pushLifetime))
     }
 
-    /// Whether the address is safe is the device's question: this server names its own, whatever it is.
+    /// Returns an endpoint of this server, with plain HTTP allowed. The device decides if the address is safe enough.
     private static func endpoint(_ url: String) -> Endpoint? {
         do {
             return try Endpoint(url)
@@ -54,7 +55,8 @@ struct PendingRegistration: Codable, Sendable {
         }
     }
 
-    /// Reads a registration: the signature first, then everything else.
+    /// Reads a registration. It verifies the signature first, and then checks the claims.
+    /// - Throws: ``PushResponseError`` when the registration is not valid.
     func device(registeredBy jwt: String, at now: Date) throws(PushResponseError) -> PushDevice {
         let claims = try SignedClaims(jwt, secret: secret)
         guard now < deadline else { throw .expired }
@@ -77,7 +79,7 @@ struct PendingRegistration: Codable, Sendable {
     }
 }
 
-/// The invitations that are out.
+/// The store of the pending invitations.
 struct PushRegistrationStore {
     private var pending: Table<String, PendingRegistration>
 
@@ -98,7 +100,7 @@ struct PushRegistrationStore {
     }
 }
 
-/// What a device can ask of `push/sns/message`.
+/// The actions of the resource `push/sns/message` for devices.
 enum PushAction: String, Sendable, CaseIterable {
     case register
     case authenticate

@@ -9,24 +9,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Carries messages to SNS, after the logins that sent them have been answered: however slow SNS is, no login hangs on it.
+/// The service that delivers messages to SNS. It runs after the logins that sent them have been answered, so a slow SNS does not
+/// delay a login.
 ///
-/// A failure that may pass is tried again, with growing pauses, a few times and for as long as the message can be answered. A message
-/// that SNS took without our hearing of it is then sent twice; devices know it by its id.
+/// The worker retries a few times after a transient error, with the growing ``pauses``, as long as the message can be answered. If
+/// SNS accepted a message but its response was lost, the message is sent twice. Devices recognize the duplicate by its id.
 ///
-/// What waits is in the state: a courier that starts finds what another one left. Several servers of one state have a courier each; who
-/// carries a message claims it first, for a while, and what is left when the claim ends another one carries.
+/// Waiting messages are kept in the state, so a worker that starts finds those that an earlier worker left. Each of the servers
+/// that share a state has a worker. A worker claims a message for a limited time before it delivers it. When the claim expires,
+/// another worker can take over the message.
 ///
-/// What cannot be delivered is logged, shown by the console and by ``DevServer/pushes(to:realm:)``; the login goes on waiting, as AM's
-/// does.
+/// A message that cannot be delivered is logged, and the console and ``DevServer/pushes(to:realm:)`` show it. The login continues
+/// to wait, as in AM.
 struct PushDeliveryWorker: Service {
     let server: ServerContext
 
-    /// How long to wait before each further try.
+    /// The pauses before the retries.
     static let pauses: [Duration] = [.milliseconds(200), .milliseconds(800), .seconds(2)]
-    /// How many messages are on their way at once.
+    /// The maximum number of messages that are delivered at the same time.
     static let mostAtOnce = 64
-    /// How often to look for messages that nobody carries.
+    /// The interval at which the worker looks for unclaimed messages in the state.
     static let round: Duration = .seconds(10)
 
     func run() async throws {
@@ -40,12 +42,13 @@ struct PushDeliveryWorker: Service {
                 server.line.took(id)
                 group.addTask { await carry(id) }
             }
-            // What is on its way is given up: who is asked to end does not wait for SNS.
+            // Deliveries in progress are canceled, so that the shutdown does not wait for SNS.
             group.cancelAll()
         }
     }
 
-    /// Lines up what waits in the state and nobody carries: what a server before this one left, or one beside it that is gone.
+    /// Queues the unclaimed messages in the state at intervals of ``round``. A server that ran earlier, or another server that
+    /// has stopped, can have left them.
     private func lookAround() async {
         repeat {
             do {
@@ -60,16 +63,17 @@ struct PushDeliveryWorker: Service {
         let holder = RandomID.token()
         do {
             if try await isSettled(messageID, holder) { return }
-            // The server ends, and nothing is known of the message: the next one carries it again.
+            // The server shuts down and the outcome of the delivery is unknown. The message is released so that the next worker
+            // delivers it again.
             try await server.transact { state, moment in state.dispatches.release(messageID, by: holder, at: moment.now) }
         } catch {
-            // The claim ends, and then somebody looks around.
+            // The claim expires, and a later ``lookAround()`` queues the message again.
             server.logger.error(
                 "the state of a push message cannot be kept", metadata: ["message": "\(messageID)", "error": "\(error)"])
         }
     }
 
-    /// Carries a message. False when the server ends before it is known what became of it.
+    /// Delivers a message. It returns false when the server shuts down before the outcome is known.
     private func isSettled(_ messageID: String, _ holder: String) async throws -> Bool {
         for pause in Self.pauses + [nil] {
             guard !Task.isCancelled else { return false }
@@ -98,7 +102,7 @@ struct PushDeliveryWorker: Service {
 
     private func claim(_ messageID: String, _ holder: String) async throws -> (PushDispatch, Date)? {
         let machine = server.machineClock.now
-        // As long as a try can take, with its three requests, and the pause behind it.
+        // The claim covers one attempt, which makes up to three requests, and the pause after it.
         let length = Double(3 * max(1, server.sns?.configuration.timeout ?? 1) + 15)
         let claim = DispatchClaim(holder: holder, end: machine.addingTimeInterval(length))
         return try await server.transact { state, moment in
@@ -120,12 +124,12 @@ struct PushDeliveryWorker: Service {
     }
 }
 
-/// The way from a transaction to the courier. Nothing is kept here: while no courier runs, messages wait in the state, where it looks
-/// when it comes.
+/// The queue between transactions and the delivery worker. It does not store messages: while no worker runs, they wait in the
+/// state, and the worker reads them from there when it starts.
 final class PushDeliveryQueue: Sendable {
     private struct Line: Sendable {
         var couriers: [(number: Int, ids: AsyncStream<String>.Continuation)] = []
-        /// What was told and not taken yet: it is not told twice.
+        /// The ids that were passed to a worker and not taken yet. An id in this set is not passed again.
         var told: Set<String> = []
         var count = 0
     }

@@ -6,43 +6,43 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How a device is reached.
+/// The route by which messages reach a device.
 enum PushRoute: Sendable, Hashable {
-    /// At this server's desk.
+    /// Over a push stream of this server.
     case server
-    /// Through SNS, at an endpoint.
+    /// Through SNS, to an endpoint.
     case sns(endpoint: String)
 }
 
 extension PushDevice {
-    /// How the device is reached: its address says so.
+    /// The route by which messages reach the device, derived from its communication id.
     var route: PushRoute {
         SNSResource(communicationID)?.kind == .endpoint ? .sns(endpoint: communicationID) : .server
     }
 }
 
-/// A message that is handed to SNS: written down in the transaction that sends it, and carried when that is over.
+/// A message for SNS. The transaction that sends the message stores it, and the delivery worker delivers it afterwards.
 struct PushDispatch: Sendable, Hashable, Codable {
     enum State: Sendable, Hashable, Codable {
         case waiting
-        /// SNS has it, under an id of its own.
+        /// SNS accepted the message. The value is the message id that SNS assigned.
         case sent(String)
-        /// It will not get there, and why.
+        /// The message cannot be delivered. The value is the reason.
         case failed(String)
     }
 
     let messageID: String
     let endpoint: String
-    /// The device's token, to enable the endpoint with.
+    /// The token of the device. It is needed to enable the endpoint again.
     let token: String
     let subject: String?
     let envelope: String
-    /// From here on nobody could answer it any more.
+    /// The time after which the message cannot be answered any more.
     let deadline: Date
-    /// So long it is remembered what became of it.
+    /// The time until which the outcome is remembered.
     let end: Date
     var state = State.waiting
-    /// Who carries it.
+    /// The claim of the worker that delivers the message; nil when it is unclaimed.
     var claim: DispatchClaim?
 
     init(_ push: PendingPush, text: String, endpoint: String, token: String, until end: Date) {
@@ -56,15 +56,16 @@ struct PushDispatch: Sendable, Hashable, Codable {
     }
 }
 
-/// One courier's right to carry a message. It ends, so that no message is lost with the server that was carrying it.
+/// The exclusive right of one worker to deliver a message. It expires, so that a message is not lost when the server of that
+/// worker stops.
 struct DispatchClaim: Sendable, Hashable, Codable {
-    /// The one try to carry it; another one of the same server has another name.
+    /// The id of the attempt. Each attempt of a worker has a different id.
     let holder: String
-    /// By the machine's clock: a tester who moves the server's does not end it.
+    /// The time at which the claim expires, by the machine's clock. A test that changes the server's clock does not affect it.
     let end: Date
 }
 
-/// The messages that go through SNS, and what became of them. Those that wait are a group, so that couriers find them.
+/// The store of the messages that go through SNS, with their outcomes. Waiting messages form a group, so that workers find them.
 struct PushDispatchStore {
     private static let waiting = "waiting"
 
@@ -78,12 +79,13 @@ struct PushDispatchStore {
 
     mutating func add(_ dispatch: PushDispatch) { store(dispatch) }
 
-    /// Messages that wait and that nobody carries, a thousand at most.
+    /// Returns the ids of waiting messages that no worker has claimed, at most a thousand.
     func unclaimed(at now: Date, machine: Date) -> [String] {
         dispatches.group(Self.waiting, at: now).filter { ($0.claim?.end ?? .distantPast) <= machine }.map(\.messageID)
     }
 
-    /// Takes a message to be carried, or goes on carrying it. Nil when it does not wait any more, or when somebody else carries it.
+    /// Claims a message for delivery, or extends the claim of the same holder. It returns nil when the message is not waiting any
+    /// more, or when another holder has a valid claim.
     mutating func claim(_ messageID: String, _ claim: DispatchClaim, at now: Date, machine: Date) -> PushDispatch? {
         guard var dispatch = self[messageID, at: now], dispatch.state == .waiting else { return nil }
         if let present = dispatch.claim, present.holder != claim.holder, machine < present.end { return nil }
@@ -92,7 +94,7 @@ struct PushDispatchStore {
         return dispatch
     }
 
-    /// Gives a message back, for others to carry.
+    /// Releases the claim of a holder, so that other workers can deliver the message.
     mutating func release(_ messageID: String, by holder: String, at now: Date) {
         guard var dispatch = self[messageID, at: now], dispatch.state == .waiting, dispatch.claim?.holder == holder else {
             return
@@ -101,8 +103,8 @@ struct PushDispatchStore {
         store(dispatch)
     }
 
-    /// Gives all messages back that wait, a thousand at most, and says which they are: who carried them when they were put aside may
-    /// be anybody.
+    /// Releases the claims of all waiting messages, at most a thousand, and returns their ids. It is for a restored state, in
+    /// which the holders of the claims may not exist any more.
     mutating func releaseAll(at now: Date) -> [String] {
         dispatches.group(Self.waiting, at: now).map { dispatch in
             var dispatch = dispatch
@@ -112,7 +114,7 @@ struct PushDispatchStore {
         }
     }
 
-    /// Notes what became of a message. The first word counts: false when there was one.
+    /// Stores the outcome of a message. Only the first outcome is stored; for later ones the method returns false.
     @discardableResult
     mutating func settle(_ messageID: String, _ state: PushDispatch.State, at now: Date) -> Bool {
         guard var dispatch = self[messageID, at: now], dispatch.state == .waiting else { return false }
@@ -128,7 +130,7 @@ struct PushDispatchStore {
 }
 
 extension ServerTransaction {
-    /// Notes what became of a message for SNS, and tells the journal.
+    /// Stores the outcome of a message for SNS and adds it to the request log.
     mutating func settle(_ dispatch: PushDispatch, _ outcome: PushDispatch.State, at now: Date) {
         guard dispatches.settle(dispatch.messageID, outcome, at: now) else { return }
         let device = pushes.entry(dispatch.messageID, at: now)?.mechanismUID
@@ -140,7 +142,7 @@ extension ServerTransaction {
         }
     }
 
-    /// Sends a message on the way that leads to the device.
+    /// Sends a message by the device's route.
     mutating func send(_ push: PendingPush, text: String, to device: PushDevice, until end: Date, at now: Date) {
         pushes.add(push, until: end, at: now)
         effects.append(.happened(RequestLogEntry.Push(.made, push.messageID, device: device.mechanismUID)))

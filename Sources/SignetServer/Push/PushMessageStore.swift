@@ -6,19 +6,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The messages that were sent, and each mechanism's mailbox: those that still wait for an answer.
+/// The store of the messages that were sent, with an inbox for each mechanism. The inbox lists the messages that still wait for
+/// an answer.
 struct PushMessageStore {
-    /// The most messages that wait for one mechanism. A login that would send one more fails: no message that was sent is lost
-    /// to make room.
+    /// The maximum number of messages that wait for one mechanism. A login that would exceed it fails, because messages that were
+    /// sent are never discarded to make room.
     static let mailboxSize = 64
 
-    /// What is known of a mechanism's messages without looking at them.
+    /// The metadata of a mechanism's inbox, which is stored apart from its messages.
     struct Mailbox: Codable, Sendable {
         var messageIDs: [String] = []
         var lastEventID: UInt64 = 0
     }
 
-    /// So long a mailbox without messages remembers the id of its last event, in seconds.
+    /// The time in seconds for which an inbox without messages remembers the id of its last event.
     private static let memory = 86_400.0
 
     private var pushes: Table<String, PendingPush>
@@ -33,24 +34,24 @@ struct PushMessageStore {
         pushes.value(for: messageID, at: now)
     }
 
-    /// The messages that are remembered longest, answered ones included, at most `limit`.
+    /// Returns the messages with the latest expiry, answered ones included, at most `limit`.
     func newest(_ limit: Int, at now: Date) -> [PendingPush] { pushes.newest(limit, at: now).map(\.value) }
 
-    /// Whether a message can be added without another one being lost.
+    /// Returns true when a message can be added without losing another one.
     mutating func hasRoom(for mechanismUID: String, at now: Date) -> Bool {
         retained(for: mechanismUID, after: nil, at: now).count < Self.mailboxSize && !pushes.isFull(at: now)
     }
 
-    /// Adds a message. It is remembered until `end`, so that a login that polls late still learns of an answer in time.
+    /// Adds a message. The store remembers it until `end`, so that a login that polls late still finds the answer.
     mutating func add(_ push: PendingPush, until end: Date, at now: Date) {
         var push = push
         let mailbox = mailboxes.value(for: push.mechanismUID, at: now) ?? Mailbox()
         let readable = Set(retained(for: push.mechanismUID, after: nil, at: now).map(\.messageID))
-        // What another server has written in a later version's form goes on waiting too.
+        // Rows that a later version of the server wrote cannot be read here. They stay in the inbox.
         let waiting = mailbox.messageIDs.filter { readable.contains($0) || pushes.isBroken($0) }
         let last = mailbox.lastEventID
-        // Ids grow with the time, so that they go on growing when the mailbox was forgotten: a device must not take a new message
-        // for an old one.
+        // Event ids are derived from the time, so that they still increase after the inbox was forgotten. Otherwise a device
+        // would ignore a new message as one that it has already received.
         push.eventID = max(last + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
         pushes.insert(push, for: push.messageID, until: end)
         mailboxes.insert(
@@ -58,8 +59,8 @@ struct PushMessageStore {
             until: end.addingTimeInterval(Self.memory))
     }
 
-    /// The messages that wait for an answer, oldest first: those after the event `last`, or all of them when there is no such
-    /// event, be it that the client names none or one that this server never sent.
+    /// Returns the messages that wait for an answer, oldest first: those after the event `last`. It returns all of them when
+    /// `last` is nil or is an id that this server has not sent yet.
     func retained(for mechanismUID: String, after last: UInt64?, at now: Date) -> [PendingPush] {
         guard let mailbox = mailboxes.value(for: mechanismUID, at: now) else { return [] }
         let start = last.map { $0 <= mailbox.lastEventID ? $0 : 0 } ?? 0
@@ -67,23 +68,24 @@ struct PushMessageStore {
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
     }
 
-    /// How many messages are looked through for those that nobody has to answer any more.
+    /// The number of messages that ``settled(for:_:at:)`` searches.
     private static let settledLookedThrough = 1000
 
-    /// Messages that were answered or are too old, oldest first, as far as they are remembered: the newest ones, at most `limit`. They are
-    /// in no mailbox any more and have to be looked for: it is for faults.
+    /// Returns the newest messages that were answered or have expired, at most `limit`, oldest first. No inbox lists them any
+    /// more, so the method searches the newest messages of all mechanisms. Fault injection uses it.
     func settled(for mechanismUID: String, _ limit: Int, at now: Date) -> [PendingPush] {
         newest(Self.settledLookedThrough, at: now)
             .filter { $0.mechanismUID == mechanismUID && !($0.state == .waiting && now < $0.deadline) }
             .sorted { $0.eventID < $1.eventID }.suffix(limit)
     }
 
-    /// The messages that a mailbox names, whether they can be read or not.
+    /// Returns the ids of all messages in an inbox, including those that cannot be read.
     func named(for mechanismUID: String, at now: Date) -> [String] {
         mailboxes.value(for: mechanismUID, at: now)?.messageIDs ?? []
     }
 
-    /// Takes a device's answer. It counts once.
+    /// Takes a device's answer. Only the first valid answer counts.
+    /// - Throws: ``PushResponseError`` when the message is unknown or the answer is not valid.
     mutating func answer(_ body: PushRequestBody, realm: RealmPath, at now: Date) throws(PushResponseError) -> PendingPush.State {
         guard entry(body.messageId, at: now)?.realm == realm else { throw .unknownMessage }
         let verdict = pushes.update(body.messageId, at: now) { push in
@@ -93,9 +95,9 @@ struct PushMessageStore {
         return try verdict.get()
     }
 
-    /// Forgets the messages of a mechanism that no longer exists.
+    /// Removes the messages of a mechanism that no longer exists.
     mutating func forget(mechanismUID: String, at now: Date) {
-        // What cannot be read holds nothing that is wanted any more.
+        // An inbox that cannot be read contains nothing that is still needed.
         if mailboxes.discardBroken(mechanismUID) { return }
         let forgotten = mailboxes.update(mechanismUID, at: now) { mailbox in
             defer { mailbox.messageIDs = [] }

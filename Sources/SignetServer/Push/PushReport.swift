@@ -1,30 +1,31 @@
-/// What became of a push message on its way to a device: what a test looks at.
+/// The delivery status of a push message, for tests.
 public struct PushReport: Sendable, Hashable {
-    /// How far it has come.
+    /// The progress of the delivery.
     public enum Progress: Sendable, Hashable {
-        /// It lies at the desk, where devices take it.
+        /// The message is available on the server's push stream.
         case onStream
-        /// It is on its way to SNS.
+        /// The message waits for delivery to SNS.
         case onItsWay
-        /// SNS has it, and says that its id is this.
+        /// SNS accepted the message and assigned this id.
         case sent(id: String)
-        /// It will not get there, and why.
+        /// The message cannot be delivered, for this reason.
         case undeliverable(reason: String)
     }
 
     /// The message's id.
     public let messageID: String
-    /// How far it has come.
+    /// The progress of the delivery.
     public let progress: Progress
-    /// Whether the device's answer came, and was taken.
+    /// True when the device has sent a valid answer.
     public let isAnswered: Bool
 }
 
 extension DevServer {
-    /// The push messages that were sent to a user's present device, the newest last, as far as they are among the newest thousand.
+    /// Returns the push messages that were sent to a user's current device, newest last. It searches the newest thousand messages
+    /// of the server.
     /// - Parameters:
-    ///   - user: the user's name.
-    ///   - realm: the realm the user lives in, as a path.
+    ///   - user: The user's name.
+    ///   - realm: The user's realm, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func pushes(to user: String, realm: String = "/") async throws -> [PushReport] {
         try await context.transact { state, moment in
@@ -41,7 +42,7 @@ extension DevServer {
 }
 
 extension PushDispatch? {
-    /// How far the message has come; one that was never to go to SNS lies at the desk.
+    /// The progress of the delivery. A message without a dispatch does not go through SNS and is available on the push stream.
     var progress: PushReport.Progress {
         switch self?.state {
         case nil: .onStream

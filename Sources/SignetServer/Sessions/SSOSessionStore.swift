@@ -6,38 +6,38 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Somebody who is logged in.
+/// The session of a logged-in user.
 struct SSOSession: Codable, Sendable, Hashable {
     let user: UserKey
     let startedAt: Date
-    /// When the person last proved who they are.
+    /// The time of the user's last authentication.
     var authenticatedAt: Date
     var lastAccess: Date
-    /// The journeys that were walked to the end.
+    /// The journeys that the user has completed.
     var trees: Set<String>
-    /// From here on it is over, however busy it is.
+    /// The time at which the session ends, regardless of its use.
     let end: Date
-    /// How many seconds it may be left alone.
+    /// The time without use after which the session ends, in seconds.
     let idleTime: Double
-    /// What journeys have noted in it, by name.
+    /// The session properties that journeys have set, by name.
     var properties: [String: String] = [:]
-    /// Which login of all it was when the person last proved who they are.
+    /// The number of the last login in this session. Logins are numbered in ascending order.
     var login = 0
 
-    /// From here on it is over, unless it is used before.
+    /// The time at which the session ends unless it is used before.
     var idleEnd: Date { min(end, lastAccess.addingTimeInterval(idleTime)) }
 }
 
-/// What a journey wants of the session that it ends in.
+/// A journey's options for the session that it creates.
 struct SessionOptions: Codable, Sendable, Hashable {
     var properties: [String: String] = [:]
-    /// Seconds; nil for the server's.
+    /// The idle time in seconds; nil for the server's default.
     var idleTime: Int?
-    /// Seconds; nil for the server's.
+    /// The maximum time in seconds; nil for the server's default.
     var maximumTime: Int?
 }
 
-/// The sessions that are open: each for as long as it is used, never longer than its time, and good for as long as its user is
+/// The open sessions. A session ends after its idle time or its maximum time, and is invalid while its user isn't active
 /// (``Directory/isActive(_:)``).
 struct SSOSessionStore {
     private var sessions: Table<TokenHash, SSOSession>
@@ -50,16 +50,16 @@ struct SSOSessionStore {
         self.directory = directory
     }
 
-    /// A number above that of every login so far. Unlike the time it tells two logins of one instant apart.
+    /// Returns a number above that of every earlier login. Unlike the time, it distinguishes two logins at the same time.
     private func nextLogin(at now: Date) -> Int { ticks.next(at: now) }
 
-    /// The number of the last login that is known: at this server, and those of the sessions that a request shows, which may have been
-    /// opened at another one, or before this one was started.
+    /// Returns the number of the last known login, at this server or in the sessions of a request. Those sessions may have been
+    /// opened at another server, or before this one was started.
     func lastLogin(_ tokens: [String], at now: Date) -> Int {
         tokens.compactMap { look(TokenHash($0), at: now)?.login }.reduce(ticks.latest) { max($0, $1) }
     }
 
-    /// Begins a session and returns its token.
+    /// Opens a session and returns its token.
     mutating func open(_ user: UserKey, tree: String, _ wishes: SessionOptions = SessionOptions(), _ moment: RequestTime)
         -> String
     {
@@ -74,26 +74,26 @@ struct SSOSessionStore {
         return token
     }
 
-    /// The sessions that go on longest, at most `limit`.
+    /// Returns the sessions that expire last, at most `limit`.
     func newest(_ limit: Int, at now: Date) -> [(key: TokenHash, session: SSOSession)] {
         sessions.newest(limit, at: now).map { (TokenHash(text: $0.name), $0.value) }
     }
 
-    /// A user's sessions, at most ``Table/largestGroup``.
+    /// Returns a user's sessions, at most ``Table/largestGroup``.
     func sessions(of user: UserKey, at now: Date) -> [(key: TokenHash, session: SSOSession)] {
         sessions.members(of: user.rowName, at: now).map { (TokenHash(text: $0.name), $0.value) }
     }
 
-    /// How many there are; counting ends at `limit`.
+    /// Returns the number of sessions; counting stops at `limit`.
     func count(at now: Date, limit: Int) -> Int { sessions.count(at: now, limit: limit) }
 
-    /// A session, without using it.
+    /// Returns a session, without extending its idle time.
     func look(_ key: TokenHash, at now: Date) -> SSOSession? {
         guard let session = sessions.value(for: key, at: now), directory.isActive(session.user) else { return nil }
         return session
     }
 
-    /// A session in a realm; it counts as used.
+    /// Returns a session in a realm, and restarts its idle time.
     mutating func use(_ token: String, in realm: RealmPath, at now: Date) -> SSOSession? {
         let key = TokenHash(token)
         guard var session = look(key, at: now), session.user.realm == realm else { return nil }
@@ -102,7 +102,7 @@ struct SSOSessionStore {
         return session
     }
 
-    /// Notes that the session's person has walked a journey to its end.
+    /// Records that the session's user has completed a journey.
     mutating func upgrade(_ token: String, tree: String, _ wishes: SessionOptions = SessionOptions(), at now: Date) {
         let key = TokenHash(token)
         guard var session = look(key, at: now) else { return }
@@ -113,29 +113,29 @@ struct SSOSessionStore {
         sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
     }
 
-    /// Ends a session, also one that is not good now. Nil when there is none.
+    /// Ends a session, even when it isn't valid at the moment. Returns nil when it doesn't exist.
     mutating func end(_ key: TokenHash, at now: Date) -> SSOSession? {
         sessions.remove(key, at: now)
     }
 
-    /// Ends a session that cannot be read. False when there is none.
+    /// Ends an unreadable session. Returns false when it doesn't exist.
     mutating func endBroken(_ key: TokenHash) -> Bool { sessions.discardBroken(key) }
 
-    /// Ends all sessions of a user, or everybody's, at most ``Table/largestGroup``, and says how many there were: also those that cannot
-    /// be read.
+    /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones. Ends at most
+    /// ``Table/largestGroup``, and returns their number.
     mutating func endAll(of user: UserKey?, at now: Date) -> Int {
         user.map { sessions.discard(group: $0.rowName, at: now) } ?? sessions.discardNewest(at: now)
     }
 }
 
-/// A session together with the token that a request showed.
+/// A session with the token that a request presented.
 struct PresentedSession: Sendable {
     let token: String
     let session: SSOSession
 }
 
 extension ServerTransaction {
-    /// The first of the tokens that is good in the realm.
+    /// Returns the session of the first token that is valid in the realm.
     mutating func session(_ tokens: [String], in realm: RealmPath, at now: Date) -> PresentedSession? {
         for token in tokens {
             if let session = sessions.use(token, in: realm, at: now) { return PresentedSession(token: token, session: session) }

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import SignetCore
 
-/// The cookie that carries a session token: how it is read, set and taken away.
+/// Reads, sets and expires the cookie with the session token.
 struct SessionCookie: Sendable {
     let name: String
     private let attributes: String
@@ -21,17 +21,18 @@ struct SessionCookie: Sendable {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes)")
     }
 
-    /// As ``set(_:)``, for a browser that this server shows pages to: other sites' forms do not carry it.
+    /// Returns a cookie like ``set(_:)`` with `SameSite=Lax`, for browsers that use the server's pages. Forms of other sites
+    /// don't send it.
     func setForPages(_ token: String) -> HTTPField {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes); SameSite=Lax")
     }
 
-    /// A cookie that only this server's pages below `path` see.
+    /// Returns a cookie for this server's pages below `path`.
     func own(_ name: String, _ value: String, path: String, sameSite: String = "Lax") -> HTTPField {
         HTTPField(name: .setCookie, value: "\(name)=\(value); Path=\(path); HttpOnly; SameSite=\(sameSite)\(security)")
     }
 
-    /// Another cookie, `name=value`, that is no secret.
+    /// Returns another, non-secret cookie, given as `name=value`.
     func plain(_ cookie: String) -> HTTPField {
         HTTPField(name: .setCookie, value: "\(cookie); Path=/\(security)")
     }
@@ -42,13 +43,13 @@ struct SessionCookie: Sendable {
 }
 
 extension RequestReader {
-    /// The session tokens that the request shows: in the header that is named like the cookie, then in cookies.
+    /// Returns the session tokens in a request: first the one in the header with the cookie's name, then those in cookies.
     func sessionTokens(_ cookieName: String) -> [String] {
         let own = header(cookieName.lowercased())
         return ([own].compactMap { $0 } + cookies(cookieName)).filter { !$0.isEmpty }
     }
 
-    /// The values of the cookies of a name, in the order they came.
+    /// Returns the values of the cookies with a name, in order.
     func cookies(_ cookieName: String) -> [String] {
         request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair -> String? in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `POST /json/.../sessions?_action=...`: log-out, and what is known of a session (protocol/journey.md section 1.7).
+/// `POST /json/.../sessions?_action=...`: logout, and information about a session (protocol/journey.md section 1.7).
 struct SessionsResource: Sendable {
     static let versions = [APIVersion(3, 1), APIVersion(2, 1), APIVersion(1, 2)]
     let server: ServerContext
@@ -28,7 +28,7 @@ struct SessionsResource: Sendable {
         guard let action = Action(rawValue: name) else {
             throw APIError(.notImplemented, "The action is not supported here.")
         }
-        // What is named is meant; otherwise the session that the request is made with.
+        // An explicit token takes precedence over the session token of the request itself.
         let named = address.arguments + [body["tokenId"]?.string, reader.query("tokenId")].compactMap { $0 }
         let tokens = named.isEmpty ? reader.sessionTokens(server.configuration.cookieName) : Array(named.prefix(1))
         switch action {
@@ -51,7 +51,7 @@ struct SessionsResource: Sendable {
             version: version)
     }
 
-    /// What there is to know of a session. To ask does not keep it alive.
+    /// Returns information about a session, without extending its idle time.
     private func information(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
         guard let (key, session) = try await look(tokens, realm) else { throw APIError.accessDenied }
         let body: [String: JSONValue] = [
@@ -90,7 +90,7 @@ struct SessionsResource: Sendable {
 }
 
 extension UserKey {
-    /// The user's distinguished name, as AM prints it.
+    /// The user's distinguished name, as in AM.
     var universalID: String {
         let organization = realm.names.reversed().map { "o=\($0)," }.joined()
         return "id=\(name),ou=user,\(organization)\(organization.isEmpty ? "" : "ou=services,")ou=am-config"

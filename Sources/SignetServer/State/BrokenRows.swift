@@ -3,24 +3,26 @@ import SignetCore
 import SignetStorage
 import Synchronization
 
-/// The rows that somebody asked for and that cannot be read: written by a later version, changed by somebody, or damaged. Each is logged
-/// once, and listed at `/admin` until it is written anew or removed. None is removed because it cannot be read.
+/// The rows that were requested and could not be read, because a later version wrote them or because they were changed or
+/// damaged. Each is logged once, and listed at `/admin` until it is overwritten or removed. The server never removes a row only
+/// because it cannot be read.
 final class BrokenRows: Sendable {
     struct Entry: Sendable {
         let key: RowKey
         let error: StoreError
     }
 
-    /// The most that are remembered.
+    /// The maximum number of rows that are remembered.
     static let size = 1000
 
     private let rows = Mutex<[RowKey: StoreError]>([:])
     private let logger: Logger?
 
-    /// - Parameter logger: Is told of each.
+    /// Creates an empty list.
+    /// - Parameter logger: The logger that receives a message for each row.
     init(logger: Logger? = nil) { self.logger = logger }
 
-    /// By kind and name.
+    /// The rows, sorted by kind and name.
     var entries: [Entry] {
         rows.withLock { $0 }.map { Entry(key: $0.key, error: $0.value) }
             .sorted { ($0.key.kind, $0.key.name) < ($1.key.kind, $1.key.name) }
@@ -38,7 +40,7 @@ final class BrokenRows: Sendable {
             metadata: ["kind": "\(key.kind)", "name": "\(key.name)", "error": "\(error)"])
     }
 
-    /// Rows were written anew, or removed.
+    /// Removes rows from the list that were overwritten or removed.
     func forget(_ keys: [RowKey]) {
         rows.withLock { rows in
             guard !rows.isEmpty else { return }

@@ -6,7 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A device for one-time codes, member by member: its settings are values that only exist when they are right.
+/// The coding of an OATH device. It encodes each property separately, because the types of its settings can only be created with
+/// valid values.
 extension OATHDevice: Codable {
     private enum CodingKeys: CodingKey {
         case secret, algorithm, digits, period, counter, timeWindow, counterWindow, lastStep, resourceID, registeredAt

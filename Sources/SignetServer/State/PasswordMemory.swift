@@ -2,10 +2,11 @@ import Crypto
 import SignetCore
 import Synchronization
 
-/// What this process knows of passwords and their hashes, so that the long work of scrypt is done once a password and never while
-/// everybody else waits. Of a password it is only a digest with a key that nobody else has.
+/// A cache of password checks and password hashes. It makes sure that scrypt runs only once for each password, and never in the
+/// transaction queue, where other transactions would have to wait. It does not store passwords but their HMACs, with a key that
+/// exists only in this process.
 final class PasswordMemory: Sendable {
-    /// Long work: what has to be known before a rule can come to an end.
+    /// A slow computation with scrypt whose result a transaction needs.
     enum Work: Sendable {
         case check(Secret, PasswordHash)
         case make(Secret, owner: String)
@@ -17,28 +18,29 @@ final class PasswordMemory: Sendable {
         var worked = 0
     }
 
-    /// The most verdicts that are kept. One more, and half of them are found out again.
+    /// The maximum number of verdicts, and of hashes. When it is reached, half of the verdicts or all hashes are discarded.
     static let size = 20_000
 
     private let key = Secret.random(byteCount: 32)
     private let book = Mutex(Book())
 
-    /// Whether a password has a hash; nil when it is not known.
+    /// Returns true if the password matches the hash, and false if it does not. It returns nil when the result is not in the
+    /// cache.
     func verdict(_ password: Secret, _ hash: PasswordHash) -> Bool? {
         let digest = digest(password, hash.text)
         return book.withLock { $0.verdicts[digest] }
     }
 
-    /// The hash that was made for a password of `owner`; nil when there is none.
+    /// Returns the hash that was computed for a password of `owner`; nil when it is not in the cache.
     func hash(of password: Secret, for owner: String) -> PasswordHash? {
         let digest = digest(password, owner)
         return book.withLock { $0.hashes[digest] }
     }
 
-    /// How often long work was done.
+    /// The number of scrypt computations so far.
     var worked: Int { book.withLock { $0.worked } }
 
-    /// The same for the same work.
+    /// Returns a digest that identifies the work. Equal work has equal digests.
     func digest(of work: Work) -> [UInt8] {
         switch work {
         case .check(let password, let hash): digest(password, hash.text)
@@ -46,7 +48,8 @@ final class PasswordMemory: Sendable {
         }
     }
 
-    /// Does the work, which takes long. When there is no memory for it nothing is known afterwards: that is no wrong password.
+    /// Runs the computation, which is slow. If there is not enough memory for scrypt, the cache does not get a result, so that
+    /// the password does not count as wrong.
     func perform(_ work: Work) {
         switch work {
         case .check(let password, let hash):

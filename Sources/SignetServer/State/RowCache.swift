@@ -7,17 +7,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The rows that transactions of one batch have read and changed. Tables are views on it: a row is read when it is first asked for,
-/// stays here for the batch, and is written at its end if it was changed.
+/// The rows that the transactions of one batch have read and changed. Tables are views of it. A row is read when it is first
+/// requested, remains here for the rest of the batch, and is written at its end if it was changed.
 ///
-/// A read that fails has no way to say so to a rule, which would be full of exits that no rule is about. The rule goes on with what is
-/// then not there, and ``failure`` makes sure that nothing of what it concludes counts: neither its changes nor its answer.
+/// A failed read does not throw an error to the transaction, because that would require error handling in all code that reads a
+/// row. The transaction continues as if the row were absent, and ``failure`` makes sure that its changes and its result are
+/// discarded.
 ///
-/// Of rows that are asked for together, one that cannot be read does not hide the others: it is passed over, and reported
-/// (``BrokenRows``). To be taken out no row has to be read.
+/// When several rows are requested together, one that cannot be read does not affect the others: it is skipped and reported
+/// (``BrokenRows``). A row can be removed without being read.
 final class RowCache {
     private struct Slot {
-        /// Nil for a row that is not there.
+        /// The value; nil for a row that does not exist.
         var value: (any RowValue)?
         var group = ""
         var expiresAt = StoredRow.never
@@ -27,20 +28,27 @@ final class RowCache {
     private let reader: any RowReader
     private let coder: RowCoder
     private var slots: [RowKey: Slot] = [:]
-    /// What the running transaction has put over.
+    /// The slots that the current transaction has replaced.
     private var past: [(key: RowKey, slot: Slot?)] = []
     private let isAlone: Bool
     private let broken: BrokenRows
     let passwords: PasswordMemory
 
-    /// Why what the running transaction concludes does not count.
+    /// The error that invalidates the current transaction; nil without an error.
     private(set) var failure: StoreError?
-    /// What has to be worked out elsewhere, because it takes long, before the running transaction can be run again to its end.
+    /// The slow computations whose results are needed before the current transaction can run again to its end.
     private(set) var work: [PasswordMemory.Work] = []
-    /// Whether every row that cannot be read is passed over, also one that is asked for by its name: for overviews, which change nothing.
+    /// True when every row that cannot be read is skipped, even one that is requested by its name. It is for overviews, which
+    /// change no rows.
     var isSurvey = false
 
-    /// - Parameter isAlone: whether long work is done on the spot, since nobody waits behind it.
+    /// Creates an empty cache.
+    /// - Parameters:
+    ///   - reader: The reader of the stored rows.
+    ///   - coder: The coder of the rows.
+    ///   - passwords: The cache of password checks.
+    ///   - broken: The list of rows that could not be read.
+    ///   - isAlone: True to run slow computations immediately, because other transactions do not wait behind this one.
     init(
         _ reader: any RowReader, _ coder: RowCoder, _ passwords: PasswordMemory, broken: BrokenRows = BrokenRows(),
         isAlone: Bool = false
@@ -52,9 +60,9 @@ final class RowCache {
         self.isAlone = isAlone
     }
 
-    // MARK: One transaction after the other
+    // MARK: Transactions
 
-    /// Begins a transaction. What the ones before it have changed stays.
+    /// Begins a transaction. It sees the changes of the earlier transactions of the batch.
     func begin() {
         past = []
         failure = nil
@@ -62,13 +70,13 @@ final class RowCache {
         isSurvey = false
     }
 
-    /// Takes back what the running transaction has changed.
+    /// Reverts the changes of the current transaction.
     func revert() {
         for (key, slot) in past.reversed() { slots[key] = slot }
         past = []
     }
 
-    /// Everything that was changed, as it is to be written.
+    /// Returns all changed rows in the form in which they are written.
     func changes() throws(StoreError) -> [RowKey: StoredRow?] {
         var changes: [RowKey: StoredRow?] = [:]
         for (key, slot) in slots where slot.isChanged {
@@ -84,14 +92,14 @@ final class RowCache {
 
     // MARK: Rows
 
-    /// A row's value and when it expires; nil when it is not there, or not any more.
+    /// Returns a row's value and expiry; nil when the row does not exist or has expired.
     func value<Value: RowValue>(_ key: RowKey, at now: Date) -> (value: Value, expiresAt: Int64)? {
         let slot = slot(key, Value.self)
         guard now.rowTime < slot.expiresAt, let value = slot.value as? Value else { return nil }
         return (value, slot.expiresAt)
     }
 
-    /// As ``value(_:at:)`` for one of several: one that cannot be read is passed over.
+    /// Returns a row's value as ``value(_:at:)`` does, for one of several rows. A row that cannot be read is skipped.
     func readable<Value: RowValue>(_ key: RowKey, at now: Date) -> Value? {
         let isSurvey = isSurvey
         self.isSurvey = true
@@ -99,7 +107,7 @@ final class RowCache {
         return (value(key, at: now) as (value: Value, expiresAt: Int64)?)?.value
     }
 
-    /// Whether there is a row that cannot be read.
+    /// Returns true when the row exists but cannot be read.
     func isBroken<Value: RowValue>(_ key: RowKey, _: Value.Type) -> Bool {
         guard slots[key] == nil else { return false }
         do throws(StoreError) {
@@ -127,7 +135,7 @@ final class RowCache {
         attempt { () throws(StoreError) in try reader.count(kind, at: now.rowTime, limit: limit) } ?? 0
     }
 
-    /// The names of rows of a kind, also of those that cannot be read.
+    /// Returns the names of the rows of a kind, including rows that cannot be read.
     func names(_ kind: String, _ selection: RowSelection, at now: Date, limit: Int) -> [String] {
         let changed = slots.filter { $0.key.kind == kind && $0.value.isChanged }
         let stored = attempt { () throws(StoreError) in
@@ -140,7 +148,7 @@ final class RowCache {
         return Array((unchanged + put.keys.map(\.name)).prefix(limit))
     }
 
-    /// Rows of a kind with what was changed meanwhile.
+    /// Returns the rows of a kind, including the changes of this batch.
     func rows<Value: RowValue>(_ kind: String, _ selection: RowSelection, at now: Date, limit: Int) -> [(String, Value)] {
         let changed = slots.filter { $0.key.kind == kind && $0.value.isChanged }
         let stored = attempt { () throws(StoreError) in
@@ -196,12 +204,14 @@ final class RowCache {
 
     // MARK: Passwords
 
-    /// Whether a password has a hash. When that is not known yet, the transaction is run again as soon as it is.
+    /// Returns true when the password matches the hash. If the result is not in the cache, the transaction runs again after it
+    /// has been computed.
     func accepts(_ password: Secret, _ hash: PasswordHash) -> Bool {
         passwords.verdict(password, hash) ?? answer(to: .check(password, hash)) { $0.verdict(password, hash) } ?? false
     }
 
-    /// A hash for a new password of `owner`; nil while there is none yet, and then the transaction is run again.
+    /// Returns a hash of a new password of `owner`. It returns nil when the hash is not in the cache; the transaction then runs
+    /// again after it has been computed.
     func hash(of password: Secret, for owner: String) -> PasswordHash? {
         passwords.hash(of: password, for: owner)
             ?? answer(to: .make(password, owner: owner)) { $0.hash(of: password, for: owner) }

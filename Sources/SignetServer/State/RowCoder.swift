@@ -7,14 +7,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a row can hold: a value that later versions still read. To add a member that is optional, or to take one away, is safe; anything
-/// else needs a new ``RowCoder/Version``. Tests/SignetServerTests/Fixtures has rows of every kind as each version wrote them.
+/// A value that a row can contain. Later versions must be able to read it. Adding an optional property or removing a property is
+/// safe; any other change needs a new ``RowCoder/Version``. Tests/SignetServerTests/Fixtures contains rows of each kind in the
+/// format of each version.
 typealias RowValue = Codable & Sendable
 
-/// Turns values into the bytes of rows and back: JSON, sealed with AES-256-GCM under the server's key and bound to the row's name, so
-/// that no row can be read, changed or put in another one's place in the database.
+/// Encodes and decodes the values of rows. A row is JSON that is sealed with AES-256-GCM under the server's key and bound to the
+/// name of the row. A party with access to the database can therefore neither read nor change a row, nor move it to another
+/// name.
 struct RowCoder: Sendable {
-    /// The forms that rows have had, by their first byte. They are written in the newest one, and read in every one, for ever.
+    /// The versions of the row format, stored in the first byte. Rows are written in the newest version, and all versions can be
+    /// read permanently.
     enum Version: UInt8, CaseIterable {
         case one = 1
 
@@ -40,8 +43,9 @@ struct RowCoder: Sendable {
         return try sealed([UInt8](plain), key)
     }
 
-    /// - Throws: ``StoreError/Code/newerFormat`` for a version that is not known here, ``StoreError/Code/keyMismatch`` when it was sealed
-    ///   with another key or is not the row that was written, ``StoreError/Code/corrupt`` when the value is not of the type.
+    /// Decodes the value of a row.
+    /// - Throws: ``StoreError/Code/newerFormat`` for an unknown version, ``StoreError/Code/keyMismatch`` when the row was sealed
+    ///   with another key or changed, ``StoreError/Code/corrupt`` when the value does not have the type.
     func value<Value: RowValue>(_ type: Value.Type, of bytes: [UInt8], for key: RowKey) throws(StoreError) -> Value {
         do {
             return try decoder.decode(type, from: Data(try plain(bytes, key)))
@@ -52,7 +56,7 @@ struct RowCoder: Sendable {
         }
     }
 
-    /// What was sealed, in the newest version's form, whatever it says.
+    /// Decrypts a row and returns its JSON in the newest version, without decoding the value.
     func plain(_ bytes: [UInt8], _ key: RowKey) throws(StoreError) -> [UInt8] {
         let operation = "read a row of kind \(key.kind)"
         guard let first = bytes.first, first > 0 else {
@@ -65,28 +69,29 @@ struct RowCoder: Sendable {
             throw StoreError(.keyMismatch, operation, "it was sealed with another key, or changed; it was left as it is")
         }
         switch version {
-        // With another version comes here what makes its JSON of this one's, by the row's kind.
+        // When a version is added, this is the place to migrate the JSON of earlier versions, by the kind of the row.
         case .one: return plain
         }
     }
 
-    /// Seals a value's newest form, as ``plain(_:_:)`` gives it.
+    /// Seals JSON of the newest version, as returned by ``plain(_:_:)``.
     func sealed(_ plain: [UInt8], _ key: RowKey) throws(StoreError) -> [UInt8] {
         try Sealing.seal(plain, with: self.key, context: Self.context(key), behind: [Version.newest.rawValue])
     }
 
-    /// Kinds have no NUL.
+    /// Returns the authenticated context of a row. The NUL separator is unambiguous because kinds do not contain it.
     private static func context(_ key: RowKey) -> [UInt8] { Array(key.kind.utf8) + [0] + Array(key.name.utf8) }
 }
 
 extension CodingUserInfoKey {
-    /// Says that what is encoded will be sealed.
+    /// The key that marks an encoder or decoder of sealed rows.
     fileprivate static let secrets = CodingUserInfoKey(rawValue: "signet.secrets")
 }
 
-/// A secret can be written into a row, which is sealed, and nowhere else: every other encoder is refused.
+/// A secret can only be encoded into a row, which is sealed. All other encoders and decoders throw an error.
 extension Secret: Codable {
-    /// - Throws: `DecodingError` unless it is a row that is read.
+    /// Decodes a secret from a row.
+    /// - Throws: `DecodingError` when the decoder does not read a row.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let secrets = CodingUserInfoKey.secrets, decoder.userInfo[secrets] != nil else {
@@ -99,7 +104,8 @@ extension Secret: Codable {
         self.init(bytes)
     }
 
-    /// - Throws: `EncodingError` unless it is a row that is written.
+    /// Encodes a secret into a row.
+    /// - Throws: `EncodingError` when the encoder does not write a row.
     public func encode(to encoder: any Encoder) throws {
         guard let secrets = CodingUserInfoKey.secrets, encoder.userInfo[secrets] != nil else {
             let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "secrets go into rows only")
@@ -111,6 +117,6 @@ extension Secret: Codable {
 }
 
 extension Date {
-    /// Microseconds since 1970, as rows have them.
+    /// The time in microseconds since 1970, as stored in rows.
     var rowTime: Int64 { Int64(min(max((timeIntervalSince1970 * 1_000_000).rounded(), -9e18), 9e18)) }
 }

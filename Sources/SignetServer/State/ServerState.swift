@@ -1,6 +1,6 @@
 public import SignetCore
 
-/// Where a server keeps what it knows.
+/// The location of a server's state.
 public struct ServerState: Sendable {
     enum Place: Sendable, Hashable {
         case memory
@@ -9,26 +9,26 @@ public struct ServerState: Sendable {
     }
 
     let place: Place
-    /// What secrets are sealed with; nil for the key in the file beside the database, which is made when it is first needed.
+    /// The key that seals the state; nil to use the key file beside the database, which is created when it is first needed.
     var key: Secret?
 
-    /// In memory, and gone with the server: for tests.
+    /// A state in memory, for tests. It is lost when the server ends.
     public static let memory = ServerState(place: .memory)
 
-    /// In an SQLite file, for one server at a time. It is made when it is not there, with mode 0600, in a directory of mode 0700. The
-    /// key stands beside it in a file of its own, `PATH.key`, unless one is given.
+    /// Returns the location of a state in an SQLite file, for one server at a time. The server creates the file with mode 0600,
+    /// in a directory with mode 0700. Unless a key is given, the key is in a file beside it, `PATH.key`.
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - key: 32 bytes that nobody else knows; nil for those in `PATH.key`.
+    ///   - path: The path of the file.
+    ///   - key: A secret key of 32 bytes; nil to use the one in `PATH.key`.
     public static func file(_ path: String, key: Secret? = nil) -> ServerState {
         ServerState(place: .file(path), key: key)
     }
 
-    /// In a PostgreSQL database, which any number of servers share. Needs the trait `PostgreSQL`. The table `signet_row` is made when
-    /// it is not there.
+    /// Returns the location of a state in a PostgreSQL database, which any number of servers can share. It needs the trait
+    /// `PostgreSQL`. The server creates the table `signet_row` if it does not exist.
     /// - Parameters:
-    ///   - connection: a libpq connection string, as `postgresql://host/database`.
-    ///   - key: 32 bytes that nobody else knows, the same for all servers of the database.
+    ///   - connection: A libpq connection string, such as `postgresql://host/database`.
+    ///   - key: A secret key of 32 bytes, the same for all servers of the database.
     public static func postgreSQL(_ connection: String, key: Secret) -> ServerState {
         ServerState(place: .postgreSQL(Secret(connection.utf8)), key: key)
     }

@@ -8,8 +8,8 @@ import Foundation
 #endif
 
 extension DevServer {
-    /// Makes a server that was used for long, for who measures one: people that journeys made, and sessions that are over and were not
-    /// swept up yet.
+    /// Fills the state with users and with expired sessions that were not removed yet. It is for measurements of a server after
+    /// long use.
     /// - Throws: `StoreError`.
     package func fill(users: Int, pastSessions: Int) async throws {
         let (engine, now) = (try await context.engine, context.clock.now)
@@ -25,7 +25,7 @@ extension DevServer {
         }
         let past = now.addingTimeInterval(-86_400)
         for start in stride(from: 0, to: pastSessions, by: chunk) {
-            // Written by themselves: a batch would sweep them up at once.
+            // The sessions are written outside of a batch, because a batch would remove the expired ones at once.
             try await engine.exclusively { (_, coder) throws(StoreError) in
                 var changes = RowChanges()
                 changes.now = .min

@@ -1,13 +1,14 @@
 public import SignetCore
 import SignetStorage
 
-/// Everything that a server knew at one moment: users that journeys made or changed, devices, sessions, tokens, journeys on their way,
-/// messages that wait, the clock. It is a value in memory, which cannot be printed; ``sealed(with:)`` makes bytes of it to be kept.
+/// The complete state of a server at one time: users that journeys created or changed, devices, sessions, tokens, journeys in
+/// progress, waiting messages and the clock. It is a value in memory, and its description does not reveal the contents.
+/// ``sealed(with:)`` encrypts it for storage.
 ///
-/// What it restores is what ``ServerConfiguration`` does not say. In another server, with another key, the handles of journeys that were
-/// on their way are not good, and users of the configuration are as the configuration has them.
+/// A snapshot does not contain the ``ServerConfiguration``. When it is restored in another server with a different key, the
+/// handles of journeys in progress are not valid, and users in the configuration are as the configuration defines them.
 public struct StateSnapshot: Sendable {
-    /// A row as it was, unsealed.
+    /// A row with its decrypted contents.
     struct Row: Sendable, Hashable {
         let key: RowKey
         let group: String
@@ -15,7 +16,7 @@ public struct StateSnapshot: Sendable {
         let bytes: [UInt8]
     }
 
-    /// That of its form, and of the rows' in it (``RowCoder/Version``).
+    /// The version of the snapshot's format and of the rows in it (``RowCoder/Version``).
     private static let version = Int64(RowCoder.Version.newest.rawValue)
     private static let context = Array("signet server snapshot".utf8)
 
@@ -23,10 +24,10 @@ public struct StateSnapshot: Sendable {
 
     init(rows: [Row]) { self.rows = rows }
 
-    /// How many things it holds.
+    /// The number of rows.
     public var count: Int { rows.count }
 
-    /// The snapshot as bytes that only who has the key can read: AES-256-GCM.
+    /// Encrypts the snapshot with AES-256-GCM.
     /// - Parameter key: 32 bytes.
     /// - Throws: `StoreError`.
     public func sealed(with key: Secret) throws -> [UInt8] {
@@ -40,8 +41,9 @@ public struct StateSnapshot: Sendable {
         return try Sealing.seal(text, with: key, context: Self.context)
     }
 
-    /// Reads what ``sealed(with:)`` gave.
-    /// - Throws: `StoreError`: `keyMismatch` when it was sealed with another key, or changed; `newerFormat` when a later version made it.
+    /// Decrypts a snapshot that ``sealed(with:)`` encrypted.
+    /// - Throws: `StoreError`: `keyMismatch` when it was encrypted with another key or was changed; `newerFormat` when a later
+    ///   version wrote it; `corrupt` when its contents are malformed.
     public init(sealed bytes: [UInt8], key: Secret) throws {
         guard let text = Sealing.open(bytes, with: key, context: Self.context) else {
             throw StoreError(.keyMismatch, "read a snapshot", "it was sealed with another key, or changed")
@@ -64,24 +66,24 @@ public struct StateSnapshot: Sendable {
 }
 
 extension StateSnapshot: CustomStringConvertible, CustomReflectable {
-    /// How much it holds, and nothing of what.
+    /// The number of rows, without their contents.
     public var description: String { "<snapshot of \(count) rows>" }
-    /// Nothing: `dump` shows no child.
+    /// An empty mirror, so that `dump` shows no contents.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension DevServer {
-    /// Everything that the server knows now, as one moment. Requests wait meanwhile.
+    /// Returns a consistent snapshot of the server's state. Requests wait while it is taken.
     /// - Throws: `StoreError` when the state cannot be read.
     public func snapshot() async throws -> StateSnapshot { try await context.snapshot() }
 
-    /// Puts a snapshot in the place of everything that the server knows. Streams that are open go on, and see what is then there.
-    /// - Throws: `StoreError` when the state cannot be written; then nothing has changed.
+    /// Replaces the server's state with a snapshot. Open streams continue with the restored state.
+    /// - Throws: `StoreError` when the state cannot be written; in that case nothing has changed.
     public func restore(_ snapshot: StateSnapshot) async throws { try await context.restore(snapshot) }
 }
 
 extension TransactionQueue {
-    /// Every kind there is, but who may look at the console: that is no matter of what is tested.
+    /// The kinds of rows in a snapshot: all except the access to the console, which is independent of the tested state.
     private static let kinds = TableKind.all.filter { $0 != .console }.map(\.name) + [serverKind]
 
     func snapshot() async throws(StoreError) -> StateSnapshot {
@@ -105,7 +107,7 @@ extension TransactionQueue {
                 changes.rows[row.key] = StoredRow(
                     group: row.group, expiresAt: row.expiresAt, bytes: try coder.sealed(row.bytes, row.key))
             }
-            // Nothing is swept on the way: what had expired at the present moment may be good at the snapshot's.
+            // Expired rows must not be removed here, because they may be valid at the time of the snapshot.
             changes.now = .min
             changes.signals = [ClusterMessage.clock.text, ClusterMessage.keys.text, ClusterMessage.wakeAllStreams.text]
             return ((), changes)
@@ -113,8 +115,8 @@ extension TransactionQueue {
         broken.forgetAll()
     }
 
-    /// Removes everything but the keys of id_tokens, which clients may have read already, and what snapshots leave alone: what is then
-    /// there is what ``ServerConfiguration`` says.
+    /// Removes all rows, except the signing keys of ID tokens, which clients may have cached, and the rows that snapshots do not
+    /// contain. The server's state is then that of the ``ServerConfiguration``.
     func startAgain() async throws(StoreError) {
         try await exclusively { (reader, _) throws(StoreError) in
             var changes = RowChanges()
@@ -125,7 +127,7 @@ extension TransactionQueue {
         broken.forgetAll()
     }
 
-    /// The rows of all kinds, but the check of the key, which is this server's.
+    /// Returns the rows of all kinds, except the check row of the key, which belongs to this server.
     private static func stored(_ reader: any RowReader) throws(StoreError) -> [(key: RowKey, row: StoredRow)] {
         var rows: [(key: RowKey, row: StoredRow)] = []
         for kind in kinds {

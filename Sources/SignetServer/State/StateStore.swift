@@ -9,15 +9,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The state of a server as it is opened: when it is first asked for, once, and again if that failed.
+/// Opens the state of a server on first use. If that fails, the next use tries again.
 final class StateStore: Sendable {
-    /// What is there once the state is open.
+    /// The parts of an open state.
     struct Opened: Sendable {
         let engine: TransactionQueue
         let constants: PushStreamConstants
     }
 
-    /// What of the configuration is needed then.
+    /// The parts of the configuration that are needed to open the state.
     struct Plan: Sendable {
         let state: ServerState
         let users: [User]
@@ -48,13 +48,13 @@ final class StateStore: Sendable {
         phase = Mutex(.open(plan, Self.opened(MemoryRows(capacities: capacities), key, plan)))
     }
 
-    /// Has `receive` called with what other servers of the same state say from when it is opened, and with nil when something may
-    /// have been missed.
+    /// Sets the function that receives the messages of other servers with the same state after the state is opened. It receives
+    /// nil when messages may have been lost.
     func hear(_ receive: @escaping @Sendable (String?) -> Void) {
         listener.withLock { $0 = receive }
     }
 
-    /// Has the changes of the clock written that nobody waits for. Those from before the state is open are, when it is.
+    /// Writes the pending changes of the clock in the background. If the state is not open, they are written when it is opened.
     func writeClock() {
         let now = phase.withLock { if case .open(let plan, let opened) = $0 { (plan, opened) } else { nil as (Plan, Opened)? } }
         guard let (plan, opened) = now else { return }
@@ -66,7 +66,7 @@ final class StateStore: Sendable {
         }
     }
 
-    /// Opens the state unless it is open.
+    /// Opens the state if it is not open, and returns it.
     /// - Throws: `StoreError`.
     func open() async throws -> Opened {
         let now = phase.withLock { if case .open(_, let opened) = $0 { opened } else { nil as Opened? } }
@@ -97,7 +97,7 @@ final class StateStore: Sendable {
         }
     }
 
-    /// Gives back what the state is kept in; it is opened again when it is asked for. What is in memory only stays.
+    /// Closes the state. It is opened again on the next use. A state in memory is not closed.
     func close() async {
         let engine = phase.withLock { phase -> TransactionQueue? in
             guard case .open(let plan, let opened) = phase, plan.state.place != .memory else { return nil }
@@ -135,15 +135,15 @@ final class StateStore: Sendable {
     }
 }
 
-/// Reads the clock when another server has set it: what it says is lost if nobody reads it.
+/// Reads the clock again after another server has set it. It retries after errors, because the notification is sent only once.
 final class ClockReader: Sendable {
-    /// The pauses between attempts that fail: from the first, twice as long each time, to the longest.
+    /// The pauses between failed attempts. Each is twice as long as the one before, up to the longest.
     private static let pauses = (first: Duration.milliseconds(100), longest: Duration.seconds(30))
 
-    /// Nil when the state is closed: the engine is nobody's any more then.
+    /// Returns the transaction queue; nil after the state was closed and the queue was released.
     private let engine: @Sendable () -> TransactionQueue?
     private let logger: Logger
-    /// Which call of ``read()`` is the newest: the attempts of those before it end.
+    /// The number of the latest call of ``read()``. The attempts of earlier calls end.
     private let newest = Mutex(0)
 
     init(_ engine: TransactionQueue, _ logger: Logger) {
@@ -151,8 +151,8 @@ final class ClockReader: Sendable {
         self.logger = logger
     }
 
-    /// Reads it, again and again if that fails, until it could be read. A row that nobody can read as it is gets no better by that;
-    /// who writes another one says so.
+    /// Reads the clock in the background, and retries until it succeeds. It does not retry when the row itself cannot be read;
+    /// the server that overwrites such a row sends a new notification.
     func read() {
         let number = newest.withLock { newest in
             newest += 1
@@ -176,7 +176,7 @@ final class ClockReader: Sendable {
     }
 }
 
-/// Opens what rows are kept in.
+/// Opens the location of the state.
 enum StateLocation {
     /// The length of a server's key, in bytes.
     static let keyLength = 32
@@ -201,8 +201,8 @@ enum StateLocation {
         }
     }
 
-    /// The key beside a database. It is made together with the database, and never again: what was sealed with one that is lost stays
-    /// as it is, in case it is found.
+    /// Returns the key beside a database. The key file is only created together with the database. If it is lost later, it is not
+    /// created again, so that the sealed rows remain readable if the file is found.
     private static func keyFile(_ path: String, creating: Bool) throws(StoreError) -> Secret {
         if creating, !PrivateFile.exists(path) {
             _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
@@ -224,7 +224,7 @@ enum StateLocation {
 }
 
 extension TransactionQueue {
-    /// What is the server's own.
+    /// The kind of rows with the server's own data.
     static let serverKind = "server"
     static let check = RowKey(kind: serverKind, name: "key")
     private static let clockRow = RowKey(kind: serverKind, name: "clock")
@@ -239,7 +239,7 @@ extension TransactionQueue {
         }
     }
 
-    /// Lets the clock go on where it was left, or where another server has set it.
+    /// Sets the clock to the stored setting, which this server or another one wrote.
     func readClock() async throws(StoreError) {
         let result = await withCheckedContinuation { continuation in
             submit { transaction in
@@ -252,7 +252,7 @@ extension TransactionQueue {
         _ = try result.get()
     }
 
-    /// Makes a change of the clock durable. One that cannot be written is taken back.
+    /// Stores a change of the clock. If it cannot be written, it is reverted.
     func keep(_ change: AdjustableClock.Change, done: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
         submit { transaction in
             let setting = change.applied(to: Self.clockSetting(transaction))

@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What rows are named by.
+/// A key whose value identifies a row.
 protocol RowName {
-    /// Different for different values.
+    /// The name of the row. Different values have different names.
     var rowName: String { get }
 }
 
@@ -26,7 +26,7 @@ extension UserKey: RowName {
     var rowName: String { "\(realm.description.utf8.count) \(realm)\(name)" }
 }
 
-/// Values by key, as one transaction sees them (``RowCache``). Each has a moment from which on it is no longer there, or none.
+/// A table of values by key, in the view of one transaction (``RowCache``). A value can have an expiry, after which it is absent.
 struct Table<Key: RowName, Value: RowValue> {
     private let kind: String
     private let transaction: RowCache
@@ -41,20 +41,23 @@ struct Table<Key: RowName, Value: RowValue> {
         (transaction.value(rowKey(key), at: now) as (value: Value, expiresAt: Int64)?)?.value
     }
 
+    /// Inserts a value, or replaces the one with the same key.
     /// - Parameters:
-    ///   - group: what it is found by together with others.
-    ///   - end: when it is forgotten; nil for never.
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - group: The group through which the value can be found together with others.
+    ///   - end: The expiry; nil for no expiry.
     mutating func insert(_ value: Value, for key: Key, group: String = "", until end: Date?) {
         transaction.put(value, rowKey(key), group: Self.bounded(group), until: end?.rowTime ?? StoredRow.never)
     }
 
-    /// As ``insert(_:for:group:until:)``, but what is there is never forgotten earlier than it would have been.
+    /// Inserts a value as ``insert(_:for:group:until:)`` does, but never shortens the expiry of a value with the same key.
     mutating func extend(_ value: Value, for key: Key, until end: Date, at now: Date) {
         let present = transaction.value(rowKey(key), at: now) as (value: Value, expiresAt: Int64)?
         transaction.put(value, rowKey(key), until: max(end.rowTime, present?.expiresAt ?? end.rowTime))
     }
 
-    /// Changes a value in place, one that is in no group. Nil when it is not there.
+    /// Changes a value in place. The value must not be in a group. The result is nil when the value does not exist.
     mutating func update<R>(_ key: Key, at now: Date, _ change: (inout Value) -> R) -> R? {
         guard let present = transaction.value(rowKey(key), at: now) as (value: Value, expiresAt: Int64)? else { return nil }
         var value = present.value
@@ -62,7 +65,7 @@ struct Table<Key: RowName, Value: RowValue> {
         return change(&value)
     }
 
-    /// Takes a value out that somebody wants to have: one that cannot be read stays.
+    /// Removes a value and returns it. A value that cannot be read is not removed.
     @discardableResult
     mutating func remove(_ key: Key, at now: Date) -> Value? {
         guard let value = value(for: key, at: now) else { return nil }
@@ -70,42 +73,42 @@ struct Table<Key: RowName, Value: RowValue> {
         return value
     }
 
-    /// Takes out what is there, also what cannot be read.
+    /// Removes a value, even one that cannot be read.
     mutating func discard(_ key: Key) { transaction.put(nil, rowKey(key)) }
 
-    /// Whether there is something that cannot be read.
+    /// Returns true when the row exists but cannot be read.
     func isBroken(_ key: Key) -> Bool { transaction.isBroken(rowKey(key), Value.self) }
 
-    /// Takes out what is there if it cannot be read. False when there is nothing of the kind.
+    /// Removes a value if it cannot be read. It returns false when the value can be read or does not exist.
     mutating func discardBroken(_ key: Key) -> Bool {
         guard isBroken(key) else { return false }
         discard(key)
         return true
     }
 
-    /// Whether a new value would push another one out.
+    /// Returns true when a new value would displace another one.
     func isFull(at now: Date) -> Bool { transaction.isFull(kind, at: now) }
 
-    /// A value that is never forgotten.
+    /// Accesses a value without an expiry.
     subscript(key: Key) -> Value? {
         get { value(for: key, at: .distantPast) }
         set { transaction.put(newValue, rowKey(key)) }
     }
 
-    // MARK: Several
+    // MARK: Several rows
 
-    /// The most rows of a group that are read.
+    /// The maximum number of rows of a group that are read.
     static var largestGroup: Int { 1000 }
 
-    // One that cannot be read is passed over, and reported.
+    // In these methods, a row that cannot be read is skipped and reported.
 
-    /// Those of these that are there.
+    /// Returns the values of those keys that exist.
     func values(for keys: [Key], at now: Date) -> [Value] { keys.compactMap { transaction.readable(rowKey($0), at: now) } }
 
-    /// Takes out all of a group, at most ``largestGroup``, also what cannot be read, and says how many there were.
+    /// Removes the values of a group, at most ``largestGroup``, including those that cannot be read, and returns their number.
     mutating func discard(group: String, at now: Date) -> Int { discard(.group(Self.bounded(group)), at: now) }
 
-    /// As ``discard(group:at:)``, of all that are not there for ever.
+    /// Removes the values with the latest expiry as ``discard(group:at:)`` does. Values without an expiry are not removed.
     mutating func discardNewest(at now: Date) -> Int { discard(.newest, at: now) }
 
     private mutating func discard(_ selection: RowSelection, at now: Date) -> Int {
@@ -114,23 +117,23 @@ struct Table<Key: RowName, Value: RowValue> {
         return names.count
     }
 
-    /// All of a group.
+    /// Returns the values of a group.
     func group(_ group: String, at now: Date) -> [Value] { members(of: group, at: now).map(\.value) }
 
-    /// All of a group, each with the name of its row.
+    /// Returns the values of a group with the names of their rows.
     func members(of group: String, at now: Date) -> [(name: String, value: Value)] {
         rows(.group(Self.bounded(group)), at: now, limit: Self.largestGroup)
     }
 
-    /// Those that are forgotten last, the last one first, each with the name of its row.
+    /// Returns the values with the latest expiry, the latest first, with the names of their rows.
     func newest(_ limit: Int, at now: Date) -> [(name: String, value: Value)] { rows(.newest, at: now, limit: limit) }
 
-    /// Those after a name, in the order of names.
+    /// Returns the values after a name, ordered by name.
     func page(after name: String?, _ limit: Int, at now: Date) -> [(name: String, value: Value)] {
         rows(.after(name), at: now, limit: limit)
     }
 
-    /// How many there are; counting ends at `limit`. What this batch has changed is not counted.
+    /// Returns the number of values. It stops counting at `limit`, and does not include the changes of this batch.
     func count(at now: Date, limit: Int) -> Int { transaction.count(kind, at: now, limit: limit) }
 
     private func rows(_ selection: RowSelection, at now: Date, limit: Int) -> [(name: String, value: Value)] {
@@ -139,7 +142,7 @@ struct Table<Key: RowName, Value: RowValue> {
 
     private func rowKey(_ key: Key) -> RowKey { RowKey(kind: kind, name: Self.bounded(key.rowName)) }
 
-    /// A name that an index does not take, as it is too long or has a NUL, stands there as its digest.
+    /// Returns a name that fits into an index. A name that is too long or contains control characters is replaced by its digest.
     private static func bounded(_ name: String) -> String {
         guard name.utf8.count > 500 || name.utf8.contains(where: { $0 < 0x20 }) else { return name }
         return "\u{1}\(Base64.encode(Array(SHA256.hash(data: Array(name.utf8))), as: .url))"

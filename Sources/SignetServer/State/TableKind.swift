@@ -1,9 +1,9 @@
-/// A kind of row. Its name stands in the database and stays as it is.
+/// A kind of row. Its name is stored in the database and must not change.
 struct TableKind: Sendable, Hashable {
     let name: String
-    /// What its rows hold. Every released version's rows of it can be read (``RowCoder``).
+    /// The type of the values. The rows of every released version remain readable (``RowCoder``).
     let value: any RowValue.Type
-    /// How many there can be where they are kept in memory: strangers can make these, so they must have an end.
+    /// The maximum number of rows when the state is in memory. It limits the memory that unauthenticated clients can use.
     let capacity: Int
 
     init(_ name: String, _ value: any RowValue.Type, capacity: Int = .max) {

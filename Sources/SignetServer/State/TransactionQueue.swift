@@ -9,28 +9,29 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Runs the transactions of a server one after the other, on a thread of its own: what has queued up meanwhile is one batch, which
-/// becomes durable as a whole, and only then is anybody answered. So an answer is never lost, and the disk is waited for once a batch.
+/// Runs the transactions of a server one after another on a dedicated queue. The transactions that have accumulated form a batch,
+/// which is made durable as a whole. The callers get their results only after that, so a confirmed result is never lost, and the
+/// server waits for the disk only once for each batch.
 final class TransactionQueue: Sendable {
     /// A transaction that waits.
     private struct Job: Sendable {
-        /// Runs it, and returns what answers its caller once it is durable.
+        /// Runs the transaction, and returns the completion to call when its changes are durable.
         let attempt: @Sendable (RowCache) -> Completion
         let fail: @Sendable (StoreError) -> Void
-        /// How often it was put off for work that takes long.
+        /// The number of times that the transaction was postponed for a slow computation.
         var delays = 0
     }
 
-    /// What answers a caller, and what other processes are to hear.
+    /// The completion of a transaction: the answer to its caller, and the messages to other processes.
     private struct Completion: Sendable {
         var signals: [String] = []
         let answer: @Sendable () -> Void
     }
 
-    /// What stands in the queue.
+    /// An entry of the queue.
     private enum Turn: Sendable {
         case transaction(Job)
-        /// Something about the rows themselves, which is no part of a batch.
+        /// An operation on the rows themselves, which is not part of a batch.
         case alone(@Sendable () -> Void)
 
         var transaction: Job? {
@@ -42,7 +43,8 @@ final class TransactionQueue: Sendable {
         var turns: [Turn] = []
         var isRunning = false
 
-        /// Takes what is next: something that is alone, or the transactions before it, `limit` of them at most.
+        /// Removes and returns the next entries: a single exclusive operation, or the transactions before the next one, at most
+        /// `limit`.
         mutating func next(limit: Int) -> (batch: [Job], alone: (@Sendable () -> Void)?) {
             if case .alone(let body)? = turns.first {
                 turns.removeFirst()
@@ -54,21 +56,21 @@ final class TransactionQueue: Sendable {
         }
     }
 
-    /// The most transactions of a batch.
+    /// The maximum number of transactions in a batch.
     static let batchSize = 256
-    /// How often a rule may find that it needs more work done before it can come to its end.
+    /// The maximum number of times that a transaction can be postponed for a slow computation.
     static let mostDelays = 64
 
     let coder: RowCoder
     let store: any RowStore
     let passwords = PasswordMemory()
-    /// The rows that somebody asked for and that cannot be read.
+    /// The requested rows that could not be read.
     let broken: BrokenRows
     let clock: AdjustableClock
     private let waiting = Mutex(Waiting())
     private let queue = DispatchQueue(label: "signet.state")
-    /// Where long work is done: one thing at a time each, as many as there are processors, since each takes memory too. The same work
-    /// always comes to the same one, and is done once.
+    /// The queues for slow computations, one for each processor and at least two. Each runs one computation at a time, because
+    /// scrypt needs much memory. Equal computations use the same queue, so the second finds the result of the first in the cache.
     let workshops = (0..<max(2, ProcessInfo.processInfo.activeProcessorCount)).map {
         DispatchQueue(label: "signet.passwords.\($0)")
     }
@@ -80,9 +82,11 @@ final class TransactionQueue: Sendable {
         self.clock = clock
     }
 
-    /// Runs a transaction. What it changes is durable when this returns.
-    /// - Parameter body: the rule; it may be run more than once, and only the last time counts. With its value it says what other
-    ///   processes are to hear.
+    /// Runs a transaction and waits until its changes are durable.
+    /// - Parameter body: The transaction. It may run more than once, and only its last run counts. It returns a value and the
+    ///   messages to other processes.
+    /// - Returns: The value that `body` returned.
+    /// - Throws: `StoreError` when a row cannot be read or the changes cannot be written.
     func run<R: Sendable>(
         _ body: @escaping @Sendable (RowCache) -> (R, signals: [String])
     ) async throws(StoreError) -> R {
@@ -92,8 +96,11 @@ final class TransactionQueue: Sendable {
         return try result.get()
     }
 
-    /// Runs a transaction without waiting for it: those that are run afterwards find it done.
-    /// - Parameter done: called when it is durable, or has failed, before anything is called of transactions that are later in the queue.
+    /// Queues a transaction without waiting for it. Transactions that are queued later see its changes.
+    /// - Parameters:
+    ///   - body: The transaction. It may run more than once, and only its last run counts.
+    ///   - done: A function that is called when the changes are durable or the transaction has failed. It is called before the
+    ///     functions of later transactions.
     func submit<R: Sendable>(
         _ body: @escaping @Sendable (RowCache) -> (R, signals: [String]),
         done: @escaping @Sendable (Result<R, StoreError>) -> Void
@@ -134,10 +141,10 @@ final class TransactionQueue: Sendable {
         }
     }
 
-    /// What came of a batch.
+    /// The result of a batch.
     private struct Outcome {
         var answers: [@Sendable () -> Void] = []
-        /// The rows that it writes or removes.
+        /// The rows that the batch writes or removes.
         var changed: [RowKey] = []
         var postponed: [(job: Job, work: [PasswordMemory.Work])] = []
     }
@@ -161,7 +168,7 @@ final class TransactionQueue: Sendable {
             transaction.begin()
             let completion = job.attempt(transaction)
             if let failure = transaction.failure {
-                // A row that cannot be read is the matter of who asked for it; anything else is everybody's.
+                // A row that cannot be read only fails the transaction that requested it. Any other error fails the whole batch.
                 guard failure.isOfOneRow else { throw failure }
                 transaction.revert()
                 outcome.answers.append { job.fail(failure) }
@@ -179,7 +186,7 @@ final class TransactionQueue: Sendable {
         return (outcome, changes)
     }
 
-    /// Does the work beside the queue, and then lets the transaction begin anew.
+    /// Runs the slow computations on another queue, and then queues the transaction again.
     private func postpone(_ job: Job, _ work: [PasswordMemory.Work]) {
         guard job.delays < Self.mostDelays else {
             return job.fail(.noMemoryForPasswords)
@@ -194,7 +201,7 @@ final class TransactionQueue: Sendable {
         }
     }
 
-    /// Runs something between two batches that is about the rows themselves.
+    /// Runs an operation on the rows themselves between two batches.
     func exclusively<R: Sendable>(
         _ body: @escaping @Sendable (any RowReader, RowCoder) throws(StoreError) -> (R, RowChanges)
     ) async throws(StoreError) -> R {
@@ -214,10 +221,10 @@ final class TransactionQueue: Sendable {
 }
 
 extension StoreError {
-    /// What a transaction ends with whose work on passwords never comes to an end.
+    /// The error of a transaction whose password computations do not complete.
     static let noMemoryForPasswords = StoreError(
         .failed, "work out a password", "there is no memory for scrypt, or no end to it")
 
-    /// Whether only one row is concerned, and the store as a whole is well.
+    /// True when the error concerns only one row and the store as a whole works.
     var isOfOneRow: Bool { code == .corrupt || code == .newerFormat || code == .keyMismatch }
 }

@@ -7,22 +7,22 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The one clock of a server: that which it was given, and how far somebody who tests has moved it, or where they have stopped it.
+/// The clock of a server. It follows a base clock, and a tester can move or stop it.
 ///
-/// Every timeout, code and signature goes by it. How long a connection is kept open, and how long a fault delays an answer, goes by the
-/// machine's clock: nobody could wait for those otherwise while it stands still.
+/// Every timeout, code and signature uses it. Connection timeouts and latency faults use the machine's clock, because they would
+/// never end while this clock is stopped.
 ///
-/// What is done to it is true at once, and kept with the state, for all servers of that. If it cannot be written the clock goes back to
-/// what the state says, and the log says so.
+/// A change takes effect at once. It is stored with the state, for all servers that share it. If it cannot be written, the clock
+/// returns to its stored setting, and the server logs the failure.
 public final class AdjustableClock: WallClock {
-    /// What somebody who tests has done to it, as it is kept with the state.
+    /// The setting of the clock, as stored with the state.
     struct Setting: Codable, Sendable, Hashable {
         var shift = 0.0
         var stoppedAt: Date?
     }
 
-    /// Something done to it, in the order of the calls: each is applied to what the state says then, so that nothing is lost of what
-    /// two servers of one state do to their clock.
+    /// A change of the clock. Changes are applied in the order of the calls, each to the stored setting at that time. Therefore
+    /// changes from two servers of the same state are all kept.
     struct Change: Sendable {
         enum Kind: Sendable {
             case move(Double)
@@ -31,10 +31,10 @@ public final class AdjustableClock: WallClock {
         }
 
         let kind: Kind
-        /// What the clock that it was given said.
+        /// The base clock's time at the change.
         let base: Date
         fileprivate let number: Int
-        /// Whether somebody has it written already.
+        /// True after a task has taken the change to write it.
         fileprivate var isTaken: Bool
 
         func applied(to setting: Setting) -> Setting {
@@ -56,9 +56,9 @@ public final class AdjustableClock: WallClock {
     }
 
     private struct Memory: Sendable {
-        /// As it is in the state.
+        /// The setting in the stored state.
         var kept = Setting()
-        /// What was done to it since, and is not in the state yet.
+        /// The changes that are not in the stored state yet.
         var unwritten: [Change] = []
         var changes = 0
 
@@ -74,13 +74,13 @@ public final class AdjustableClock: WallClock {
 
     private var setting: Setting { memory.withLock { $0.setting } }
 
-    /// What waits to be written with the state.
+    /// The changes that wait to be written to the state.
     var unwritten: [Change] { memory.withLock { $0.unwritten } }
 
-    /// Goes by what the state says. What is not written yet stays.
+    /// Adopts the stored setting. Unwritten changes stay in effect.
     func adopt(_ setting: Setting) { update { $0.kept = setting } }
 
-    /// Says that a change is in the state, and what that is then; or nil when it could not be written: it is taken back.
+    /// Completes a change. `setting` is the new stored setting, or nil when the change could not be written and is undone.
     func settle(_ change: Change, as setting: Setting?) {
         update { memory in
             memory.unwritten.removeAll { $0.number == change.number }
@@ -88,7 +88,7 @@ public final class AdjustableClock: WallClock {
         }
     }
 
-    /// Has `tell` called whenever it says another time than it would have said, whoever did that.
+    /// Sets the closure to call whenever the clock's setting changes, on this server or through the state.
     func onMove(_ tell: @escaping @Sendable () -> Void) {
         onlooker.withLock { $0 = tell }
     }
@@ -105,12 +105,12 @@ public final class AdjustableClock: WallClock {
         return result
     }
 
-    /// Has `tell` called after each change, which is then to be taken and written.
+    /// Sets the closure to call after each change that must be written. It should take the changes and write them.
     func onChange(_ tell: @escaping @Sendable () -> Void) {
         listener.withLock { $0 = tell }
     }
 
-    /// Gives each change that nobody has taken yet to `write`, once, in their order.
+    /// Passes each change that was not taken yet to `write`, in order and once.
     func takeChanges(_ write: (Change) -> Void) {
         memory.withLock { memory in
             for index in memory.unwritten.indices where !memory.unwritten[index].isTaken {
@@ -120,7 +120,7 @@ public final class AdjustableClock: WallClock {
         }
     }
 
-    /// Does something to it, at once, and takes the change: who calls this has it written.
+    /// Applies a change at once and marks it as taken. The caller writes it to the state.
     func begin(_ kind: Change.Kind) -> Change { note(kind, isTaken: true) }
 
     private func note(_ kind: Change.Kind, isTaken: Bool) -> Change {
@@ -138,34 +138,34 @@ public final class AdjustableClock: WallClock {
         tell()
     }
 
-    /// What time it is at the server.
+    /// The server's time.
     public var now: Date {
         let setting = setting
         return setting.stoppedAt ?? base.now.addingTimeInterval(setting.shift)
     }
 
-    /// How many seconds it is ahead of the clock that it was given.
+    /// The number of seconds that the clock is ahead of its base clock.
     public var offset: Double {
         let setting = setting
         return setting.stoppedAt.map { $0.timeIntervalSince(base.now) } ?? setting.shift
     }
 
-    /// Whether it stands still.
+    /// True when the clock is stopped.
     public var isStopped: Bool { setting.stoppedAt != nil }
 
-    /// Moves it.
-    /// - Parameter duration: How far; backwards if negative.
+    /// Moves the clock.
+    /// - Parameter duration: The duration to move by; negative to move backwards.
     public func advance(by duration: Duration) { change(.move(duration / .seconds(1))) }
 
-    /// Sets it. A clock that runs goes on from there, one that was stopped stands still there.
+    /// Sets the clock. A running clock continues from that time, a stopped one stays at it.
     public func set(to moment: Date) { change(.set(moment)) }
 
-    /// Stops it where it is.
+    /// Stops the clock at its present time.
     public func stop() { change(.stop) }
 
-    /// Lets it run on from where it was stopped.
+    /// Restarts a stopped clock from the time at which it was stopped.
     public func resume() { change(.resume) }
 
-    /// Goes by the clock that it was given again.
+    /// Makes the clock follow its base clock again.
     public func reset() { change(.reset) }
 }

@@ -1,4 +1,4 @@
-/// What WebAuthn uses of CBOR (RFC 8949): definite lengths, no tags, no floating point, and map keys that are numbers or texts.
+/// A decoder for the part of CBOR that WebAuthn uses (RFC 8949): definite lengths, no tags, and no floating-point numbers.
 enum CBOR: Sendable, Hashable {
     case integer(Int64)
     case bytes([UInt8])
@@ -8,7 +8,8 @@ enum CBOR: Sendable, Hashable {
     case bool(Bool)
     case null
 
-    /// Reads one item from the front of `bytes`, and takes it away. Nil when it is damaged, too deep, or of another kind.
+    /// Reads one item from the front of `bytes` and removes it. Returns nil when the item is malformed, nested too deep, or of an
+    /// unsupported type.
     static func read(_ bytes: inout ArraySlice<UInt8>, depth: Int = 16) -> CBOR? {
         guard depth > 0, let head = bytes.popFirst() else { return nil }
         if head >> 5 == 7 { return [0xF4: .bool(false), 0xF5: .bool(true), 0xF6: .null][head] }
@@ -20,7 +21,7 @@ enum CBOR: Sendable, Hashable {
         case 3: return take(argument, &bytes).flatMap { String(validating: $0, as: UTF8.self) }.map { .text($0) }
         case 4:
             var elements: [CBOR] = []
-            // Each element takes a byte at least.
+            // Each element takes at least one byte.
             guard argument <= bytes.count else { return nil }
             for _ in 0..<argument {
                 guard let element = read(&bytes, depth: depth - 1) else { return nil }

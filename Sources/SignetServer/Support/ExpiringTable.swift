@@ -4,8 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Values that are forgotten: each has a moment from which on it is no longer there, and there are never more of them than
-/// `capacity`. When the table is full, the tenth of them that would be forgotten first makes room.
+/// A table whose values expire, with at most `capacity` of them. When the table is full, the tenth of the values that would
+/// expire first is removed.
 struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Slot {
         var value: Value
@@ -21,7 +21,7 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         nextSweep = min(capacity, Self.firstSweep)
     }
 
-    /// How many values are in memory, forgotten ones that were not swept up yet included.
+    /// The number of stored values, including expired ones that are not removed yet.
     var count: Int { slots.count }
 
     func value(for key: Key, at now: Date) -> Value? {
@@ -29,10 +29,10 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slot.value
     }
 
-    /// The values that are there, in no order.
+    /// Returns the unexpired values, unordered.
     func values(at now: Date) -> [Value] { entries(at: now).map(\.value) }
 
-    /// The values that are there, each with its key, in no order.
+    /// Returns the unexpired values with their keys, unordered.
     func entries(at now: Date) -> [(key: Key, value: Value)] {
         slots.filter { now < $0.value.expiresAt }.map { ($0.key, $0.value.value) }
     }
@@ -42,25 +42,25 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         slots[key] = Slot(value: value, expiresAt: expiresAt)
     }
 
-    /// As ``insert(_:for:until:at:)``, but what is there is never forgotten earlier than it would have been.
+    /// Inserts a value like ``insert(_:for:until:at:)``, but never shortens the life of the existing one.
     mutating func extend(_ value: Value, for key: Key, until expiresAt: Date, at now: Date) {
         insert(value, for: key, until: max(expiresAt, slots[key]?.expiresAt ?? expiresAt), at: now)
     }
 
-    /// Changes a value in place. Nil when it is not there.
+    /// Changes a value in place. Returns nil when it is missing.
     mutating func update<R>(_ key: Key, at now: Date, _ change: (inout Value) -> R) -> R? {
         guard var slot = slots[key], now < slot.expiresAt else { return nil }
         defer { slots[key] = slot }
         return change(&slot.value)
     }
 
-    /// Takes a value out.
+    /// Removes and returns a value.
     mutating func remove(_ key: Key, at now: Date) -> Value? {
         guard let slot = slots.removeValue(forKey: key), now < slot.expiresAt else { return nil }
         return slot.value
     }
 
-    /// Whether a new value would push another one out.
+    /// Returns true when a new value would displace another one.
     mutating func isFull(at now: Date) -> Bool {
         if slots.count >= capacity { sweep(at: now) }
         return slots.count >= capacity

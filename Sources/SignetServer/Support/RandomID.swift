@@ -1,8 +1,8 @@
 import SignetCore
 
-/// What else nobody can guess, from the system's random numbers.
+/// Unpredictable values from the system's random number generator.
 extension RandomID {
-    /// 256 random bits as text that is safe in headers and URLs.
+    /// Returns 256 random bits as text that is safe in headers and URLs.
     static func token() -> String {
         Base64.encode(bytes(32), as: .url)
     }

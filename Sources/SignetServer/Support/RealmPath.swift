@@ -1,10 +1,10 @@
 import SignetCore
 
-/// The path of a realm, `/` for the top one, without a slash at the end otherwise.
+/// The path of a realm: `/` for the top-level realm, and no trailing slash for other realms.
 struct RealmPath: Codable, Sendable, Hashable, CustomStringConvertible {
     let names: [String]
 
-    /// Reads `/alpha/beta`; the slashes at both ends may be missing.
+    /// Reads `/alpha/beta`. The leading slash is optional, and a trailing slash is ignored.
     init(_ text: some StringProtocol) {
         names = text.split { $0 == "/" }.map { String($0) }
     }
@@ -17,10 +17,10 @@ struct RealmPath: Codable, Sendable, Hashable, CustomStringConvertible {
 
     var description: String { "/" + names.joined(separator: "/") }
 
-    /// The realm as a part of a URL's path: empty for the top one, `/alpha` below it.
+    /// The realm as part of a URL path: empty for the top-level realm, `/alpha` below it.
     var urlPath: String { names.map { "/\($0.percentEncoded())" }.joined() }
 
-    /// What an issuer's address adds to the server's: `/oauth2`, or `/oauth2/realms/root/realms/alpha`, as AM prints it.
+    /// The part of an issuer URL after the server's base URL: `/oauth2`, or `/oauth2/realms/root/realms/alpha`, as in AM.
     var issuerPath: String {
         guard !names.isEmpty else { return "/oauth2" }
         return "/oauth2/realms/root" + names.map { "/realms/\($0.percentEncoded())" }.joined()

@@ -6,15 +6,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A JWS that a device signed with a key of its own (protocol/journey.md section 2.8). Nothing in it is to be believed before
-/// ``isSigned(with:)`` has said so.
+/// A JWS that a device signed with its own key (protocol/journey.md section 2.8). Its contents are unverified until
+/// ``isSigned(with:)`` returns true.
 struct SignedStatement: Sendable {
     let header: [String: JSONValue]
     let claims: [String: JSONValue]
     private let input: [UInt8]
     private let signature: [UInt8]
 
-    /// Nil when the text is no compact JWS with two JSON objects, or demands something that nobody here understands.
+    /// Nil when the text isn't a compact JWS with two JSON objects, or has a critical header parameter (`crit`).
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]), header["crit"] == nil,
@@ -35,15 +35,15 @@ struct SignedStatement: Sendable {
         header["alg"]?.string == key.algorithm && key.accepts(signature, of: input)
     }
 
-    /// Whether it comes from one of the apps; from any when there are none.
+    /// Returns true when one of the applications issued the statement, or when the list is empty.
     func isIssued(by applications: [String]) -> Bool {
         applications.isEmpty || claims["iss"]?.string.map(applications.contains) == true
     }
 
-    /// Clocks differ by so many seconds.
+    /// The accepted clock difference, in seconds.
     static let tolerance = 60.0
 
-    /// Whether it was made for this challenge and this person, and its time has come and not passed.
+    /// Returns true when the statement is for this challenge and this user, and is valid at this time.
     func answers(_ challenge: [UInt8], userID: String, at now: Date) -> Bool {
         guard claims["sub"]?.string == userID, let text = claims["challenge"]?.string, let answered = try? Base64.decode(text),
             ConstantTime.areEqual(answered, challenge), let end = claims["exp"]?.wholeNumber

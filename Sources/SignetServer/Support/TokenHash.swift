@@ -1,17 +1,17 @@
 import Crypto
 import SignetCore
 
-/// What a bearer token is kept under: its SHA-256. Nobody who reads the tables can use what stands there, and finding one
-/// tells nothing about the others.
+/// The SHA-256 of a bearer token, which is the key in tables instead of the token. An attacker that reads a table cannot use the
+/// hashes, and the time of a lookup reveals nothing about other tokens.
 struct TokenHash: Codable, Sendable, Hashable {
-    /// 43 characters of base64url.
+    /// The hash as 43 characters of base64url.
     let text: String
 
     init(_ token: String) {
         text = Base64.encode(Array(SHA256.hash(data: Array(token.utf8))), as: .url)
     }
 
-    /// A key that was written down.
+    /// Reads a hash that was stored as text.
     init(text: String) {
         self.text = text
     }

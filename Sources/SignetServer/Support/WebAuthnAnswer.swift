@@ -1,7 +1,7 @@
 import Crypto
 import SignetCore
 
-/// What an authenticator answered, as clients write it into `webAuthnOutcome` (protocol/journey.md section 2.7).
+/// An authenticator's response, in the form in which clients write it into `webAuthnOutcome` (protocol/journey.md section 2.7).
 struct WebAuthnAnswer: Sendable {
     enum Failure: Error, Sendable, Hashable {
         case unsupported
@@ -11,7 +11,7 @@ struct WebAuthnAnswer: Sendable {
     }
 
     let clientData: [UInt8]
-    /// The texts after the client's data.
+    /// The texts after the client data.
     let fields: [String]
 
     init(_ outcome: String) throws(Failure) {
@@ -29,7 +29,7 @@ struct WebAuthnAnswer: Sendable {
         self.fields = fields
     }
 
-    /// Bytes that are written as signed numbers with commas.
+    /// Returns a field's bytes, which are written as comma-separated signed numbers.
     func numbers(_ index: Int) -> [UInt8]? {
         guard fields.indices.contains(index) else { return nil }
         let numbers = fields[index].split(separator: ",").map { Int8($0.trimming(" ")) }
@@ -38,7 +38,7 @@ struct WebAuthnAnswer: Sendable {
 
     func text(_ index: Int) -> String? { fields.indices.contains(index) ? fields[index] : nil }
 
-    /// Whether the client's data say that it did what was asked, for this challenge, on a page or in an app of this party.
+    /// Returns true when the client data have this type and this challenge, and come from an origin of the relying party.
     func isFor(_ type: String, _ challenge: [UInt8], _ party: RelyingParty) -> Bool {
         guard let data = try? JSON.value(of: clientData), data["type"]?.string == type,
             let text = data["challenge"]?.string, let answered = try? Base64.decode(text),
@@ -48,23 +48,23 @@ struct WebAuthnAnswer: Sendable {
     }
 }
 
-/// The server as WebAuthn knows it.
+/// The server as a WebAuthn relying party.
 struct RelyingParty: Sendable, Hashable {
     let id: String
     let name: String
     let otherOrigins: [String]
 
-    /// What is nil is the server's.
+    /// Creates the relying party. The server's configuration supplies the values that are nil.
     init(_ moment: RequestTime, domain: String? = nil, name: String? = nil, otherOrigins: [String] = []) {
         let host = (try? Endpoint(unchecked: moment.baseURL))?.host ?? "localhost"
-        // An address is no relying party.
+        // An IP address isn't a valid relying party ID.
         let isAddress = host == "127.0.0.1" || host.contains(":")
         id = domain ?? moment.configuration.webAuthnRelyingParty ?? (isAddress ? "localhost" : host)
         self.name = name ?? moment.configuration.issuer
         self.otherOrigins = moment.configuration.webAuthnOrigins + otherOrigins
     }
 
-    /// Pages of the party's domain and below it, and what is configured besides.
+    /// Returns true for an origin at the party's domain or a subdomain, and for a configured origin.
     func owns(_ origin: String) -> Bool {
         if otherOrigins.contains(origin) { return true }
         guard let host = (try? Endpoint(unchecked: origin))?.host else { return false }
@@ -72,12 +72,12 @@ struct RelyingParty: Sendable, Hashable {
     }
 }
 
-/// The authenticator's own data (WebAuthn section 6.1).
+/// The authenticator data (WebAuthn section 6.1).
 struct AuthenticatorData: Sendable {
     let counter: UInt32
     private let flags: UInt8
     private let partyHash: [UInt8]
-    /// What was attested: the credential's id and its key.
+    /// The attested credential: its ID and its public key.
     let credential: (id: [UInt8], key: DevicePublicKey)?
 
     init?(_ bytes: [UInt8]) {
@@ -93,7 +93,7 @@ struct AuthenticatorData: Sendable {
         let length = Int(bytes[53]) << 8 | Int(bytes[54])
         guard bytes.count > 55 + length else { return nil }
         var rest = bytes[(55 + length)...]
-        // ECDSA with SHA-256 on P-256 (RFC 9053).
+        // Only ECDSA with SHA-256 on P-256 is supported (RFC 9053).
         guard let key = CBOR.read(&rest), key[.integer(1)] == .integer(2), key[.integer(3)] == .integer(-7),
             key[.integer(-1)] == .integer(1), let x = key[.integer(-2)]?.bytes, let y = key[.integer(-3)]?.bytes,
             let key = DevicePublicKey(x: x, y: y)
@@ -101,7 +101,7 @@ struct AuthenticatorData: Sendable {
         credential = (Array(bytes[55..<(55 + length)]), key)
     }
 
-    /// Whether it was made for this party by somebody who was there, and known to the device if that is needed.
+    /// Returns true when the data are for this party and a user was present, and was verified if `verified` requires it.
     func isGood(for party: RelyingParty, verified: Bool) -> Bool {
         partyHash == Array(SHA256.hash(data: Array(party.id.utf8))) && flags & 0x01 != 0 && (!verified || flags & 0x04 != 0)
     }

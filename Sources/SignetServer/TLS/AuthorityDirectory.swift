@@ -8,37 +8,39 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An authority of a server's own, and the certificate that it has given the server, in a directory.
+/// A directory with the server's own certificate authority, and the server certificate that the authority has issued.
 ///
-/// Who trusts the authority trusts whoever has its key, so the certificate itself says for which names the authority can vouch (RFC 5280 section
-/// 4.2.1.10): a key that is stolen from a desk is good for that desk's names, and not for a bank's.
+/// A client that trusts the authority also trusts any holder of its private key. Therefore name constraints in the authority's
+/// certificate (RFC 5280 section 4.2.1.10) limit the names that it can certify. A stolen key is valid for the names of this
+/// server only.
 struct AuthorityDirectory {
     static let certificateName = "authority.pem"
 
     let path: String
     let names: CertifiedNames
 
-    /// What a server shows, in PEM.
+    /// The server's certificate and private key, in PEM.
     struct Identity: Sendable {
         let certificate: String
         let key: String
-        /// From here on there should be a new one.
+        /// The time from which the certificate should be replaced.
         let renewsAt: Date
         let authority: Standing
     }
 
-    /// Who can believe the server.
+    /// The state of the authority, which tells if clients already trust it.
     enum Standing: Sendable, Hashable {
-        /// Who trusts the authority's certificate, which is as it was.
+        /// The authority's certificate is unchanged, and clients that trust it trust the server.
         case kept
-        /// The authority has another certificate, for the same key: who trusts the one before must take this one before that ends.
+        /// The authority has a new certificate for the same key. Clients that trust the old one must install the new one before
+        /// the old one expires.
         case renewed
-        /// Nobody yet.
+        /// The authority is new, and no client trusts it yet.
         case new
     }
 
     private struct Signer {
-        /// Nil for a key that stands alone: the certificate was never written, or somebody has removed it.
+        /// Nil when only the key exists, because the certificate was never written or was removed.
         var certificate: Certificate?
         let key: Certificate.PrivateKey
     }
@@ -60,8 +62,8 @@ struct AuthorityDirectory {
     }
     private var serverFiles: (certificate: String, key: String) { ("\(path)/server.pem", "\(path)/server.key") }
 
-    /// What is there, as far as it is good for some time yet; what is missing, or ends soon, is made.
-    /// - Throws: ``ServerTLSError`` when the files cannot be used. Nothing is removed then.
+    /// Returns the stored identity if it is valid for long enough. Creates the parts that are missing or expire soon.
+    /// - Throws: ``ServerTLSError`` when the files cannot be used. No file is removed then.
     func identity(at now: Date) throws(ServerTLSError) -> Identity {
         try PrivateFiles.withLock(on: path) { () throws(ServerTLSError) in
             let authority = try authority(at: now)
@@ -95,7 +97,8 @@ struct AuthorityDirectory {
         return read
     }
 
-    /// An authority that had a key keeps it, and its name: what it has signed is then good by the old certificate and by the new one.
+    /// Creates the authority's certificate. An existing key and name are kept, so that certificates that the key has signed are
+    /// valid under the old and the new certificate.
     private func makeAuthority(at now: Date, after known: Signer?) throws(ServerTLSError) -> Authority {
         let key = known?.key ?? Certificate.PrivateKey(P256.Signing.PrivateKey())
         let permitted = names.hosts.union(Self.permittedNames(known?.certificate) ?? [])
@@ -127,7 +130,8 @@ struct AuthorityDirectory {
         (try? certificate?.extensions.nameConstraints).map { Set($0.permittedDNSDomains) }
     }
 
-    /// A name that the authority cannot vouch for needs another authority, which nobody trusts yet: that is not done unasked.
+    /// Checks that the authority can certify all names. A further name requires a new authority that no client trusts yet, so the
+    /// server reports an error instead of creating one.
     private func checkNames(_ authority: Certificate) throws(ServerTLSError) {
         guard let permitted = Self.permittedNames(authority) else { return }
         let missing = names.hosts.filter { !permitted.contains($0) }.sorted()
@@ -141,7 +145,7 @@ struct AuthorityDirectory {
 
     // MARK: The server's certificate
 
-    /// The certificate that is there; nil when it is not good for these names, of this authority, and for some time.
+    /// Returns the stored server certificate; nil when it isn't valid for these names, from this authority, and for long enough.
     private func server(of authority: Authority, at now: Date) throws(ServerTLSError) -> Identity? {
         let files = serverFiles
         guard let certificate = try text(of: files.certificate), let key = try text(of: files.key, isSecret: true),
@@ -192,14 +196,14 @@ struct AuthorityDirectory {
         return text
     }
 
-    /// A key goes before its certificate: one without its key would be taken for damage.
+    /// Saves a key. The key must be saved before its certificate, because a certificate without its key is treated as damage.
     private func save(_ key: Certificate.PrivateKey, to file: String) throws(ServerTLSError) -> String {
         let text = try Self.unwrap(Result { try key.serializeAsPEM().pemString + "\n" })
         try PrivateFiles.replace(file, with: text, mode: 0o600)
         return text
     }
 
-    /// A key with the certificate that belongs to it, or with none; nil for anything else.
+    /// Reads a key and the certificate for it, if there is one. Returns nil when they are invalid or don't match.
     private static func signer(_ certificate: String?, _ key: String) -> Signer? {
         guard let key = try? Certificate.PrivateKey(pemEncoded: key) else { return nil }
         guard let certificate else { return Signer(key: key) }

@@ -10,14 +10,15 @@ import Musl
 import Darwin
 #endif
 
-/// The names that a server is reached by, as a certificate has them.
+/// The names and addresses of a server, for its certificate.
 struct CertifiedNames: Sendable, Hashable {
-    /// Names, in lower case.
+    /// DNS names, in lowercase.
     private(set) var hosts: Set<String> = []
-    /// Addresses: 4 or 16 bytes each.
+    /// IP addresses, 4 or 16 bytes each.
     private(set) var addresses: Set<[UInt8]> = []
 
-    /// - Parameter texts: names and addresses; what is neither is left out.
+    /// Sorts texts into names and addresses.
+    /// - Parameter texts: Names and addresses; other texts are ignored.
     init(_ texts: [String]) {
         for text in texts {
             if let address = Self.address(text) {
@@ -28,7 +29,7 @@ struct CertifiedNames: Sendable, Hashable {
         }
     }
 
-    /// This machine, as it calls itself and as its own programs call it, and what a configuration says.
+    /// Collects this machine's host name, the loopback names, and the names in a configuration.
     init(of configuration: ServerConfiguration) {
         var texts = ["localhost", "127.0.0.1", "::1", Self.machine]
         if !configuration.listensEverywhere { texts.append(configuration.host) }
@@ -36,7 +37,7 @@ struct CertifiedNames: Sendable, Hashable {
         self.init(texts)
     }
 
-    /// The names of a certificate.
+    /// Reads the names of a certificate.
     init(_ certificate: Certificate) throws {
         for name in try certificate.extensions.subjectAlternativeNames ?? SubjectAlternativeNames([]) {
             switch name {
@@ -51,7 +52,7 @@ struct CertifiedNames: Sendable, Hashable {
         hosts.isSubset(of: other.hosts) && addresses.isSubset(of: other.addresses)
     }
 
-    /// As a certificate has them, in the same order each time.
+    /// The names for a certificate, in a stable order.
     var generalNames: [GeneralName] {
         hosts.sorted().map { .dnsName($0) }
             + addresses.sorted { $0.lexicographicallyPrecedes($1) }.map {

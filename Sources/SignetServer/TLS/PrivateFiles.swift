@@ -8,14 +8,14 @@ import Musl
 import Darwin
 #endif
 
-/// Files that hold keys, and the directory that they are in.
+/// Reads and writes files with private keys, and the directory that contains them.
 enum PrivateFiles {
-    /// The largest file that is read, in bytes.
+    /// The maximum size of a file, in bytes.
     private static let largest = 1 << 20
 
-    /// The bytes of a file; nil when there is none.
-    /// - Parameter forbidden: bits of the mode that must not be set.
-    /// - Throws: ``ServerTLSError`` when it cannot be read, or others can do more with it than they may.
+    /// Returns the bytes of a file; nil when the file doesn't exist.
+    /// - Parameter forbidden: The permission bits that must not be set.
+    /// - Throws: ``ServerTLSError`` when the file cannot be read, or has forbidden permissions.
     static func bytes(of path: String, forbidden: UInt32) throws(ServerTLSError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -38,8 +38,8 @@ enum PrivateFiles {
         return bytes
     }
 
-    /// Writes a file anew: a reader sees the old bytes or the new ones, whatever happens on the way.
-    /// - Throws: ``ServerTLSError`` when it cannot be written; what was there is there still.
+    /// Replaces a file atomically: a reader sees either the old or the new contents.
+    /// - Throws: ``ServerTLSError`` when the file cannot be written. The old file is kept then.
     static func replace(_ path: String, with text: String, mode: mode_t) throws(ServerTLSError) {
         let draft = "\(path).new"
         guard unlink(draft) == 0 || errno == ENOENT else { throw failure(draft, "is in the way") }
@@ -51,7 +51,7 @@ enum PrivateFiles {
             if count <= 0 { break }
             rest = rest.dropFirst(count)
         }
-        // The mode that was asked for, whatever the process's mask is.
+        // Set the requested mode, because `open` applies the process's umask.
         let isWritten = rest.isEmpty && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0
         let error = failure(path, "cannot be written")
         let isClosed = close(descriptor) == 0
@@ -67,8 +67,8 @@ enum PrivateFiles {
         }
     }
 
-    /// Runs `body` with a directory of this user's that nobody else can write, which is made if it is missing. Only one process at a time
-    /// is in it.
+    /// Runs `body` with an exclusive lock on a directory. The directory is created if it is missing. It must belong to this user
+    /// and must not be writable for others.
     static func withLock<R>(on directory: String, _ body: () throws(ServerTLSError) -> R) throws(ServerTLSError) -> R {
         try make(directory)
         guard let status = FileStatus(at: directory) else { throw failure(directory, "cannot be used") }
@@ -80,7 +80,7 @@ enum PrivateFiles {
         }
         let lock = open("\(directory)/.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
         guard lock >= 0 else { throw failure(directory, "cannot be used") }
-        // Closing gives the lock back.
+        // Closing the file releases the lock.
         defer { close(lock) }
         while flock(lock, LOCK_EX) != 0 {
             guard errno == EINTR else { throw failure(directory, "cannot be locked") }
@@ -88,7 +88,7 @@ enum PrivateFiles {
         return try body()
     }
 
-    /// Makes a directory, and those above it, for this user only.
+    /// Creates a directory and its parents, accessible for this user only.
     private static func make(_ directory: String) throws(ServerTLSError) {
         var path = directory.hasPrefix("/") ? "/" : ""
         for name in directory.split(separator: "/") {

@@ -4,25 +4,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a server shows so that its clients know that it is the one they mean.
+/// The source of a server's TLS certificate.
 public enum ServerTLS: Sendable, Hashable {
-    /// A certificate, with those that lead to its authority behind it, and its key: paths of files in PEM. The key's file may be read by its
-    /// owner and a group only.
+    /// Paths of PEM files: the certificate, followed by the intermediate certificates, and its private key. Only the owner and
+    /// the group may have access to the key file, and the group only to read it.
     case files(certificate: String, key: String)
-    /// An authority of the server's own, in a directory: made when there is none, and kept. Whoever is to believe the server trusts
-    /// ``authorityFile``. The authority can vouch for this machine's names, the ``ServerConfiguration/host`` and the public address, for names
-    /// below them, and for no other name; keys are of mode 0600.
+    /// The server's own certificate authority, in a directory. It is created if it is missing. Clients must trust
+    /// ``authorityFile``. The authority can certify only this machine's names, the ``ServerConfiguration/host``, the public
+    /// address, and their subdomains. Key files have mode 0600.
     case ownAuthority(directory: String)
 
-    /// The certificate that clients are to trust, as a path of a file in PEM; nil where the server's certificate is somebody else's.
+    /// The path of the PEM file with the certificate that clients must trust; nil when the server's certificate comes from
+    /// another authority.
     public var authorityFile: String? {
         if case .ownAuthority(let directory) = self { "\(directory)/\(AuthorityDirectory.certificateName)" } else { nil }
     }
 }
 
-/// Why a server has no certificate to show. It names the file, and the way on; nothing of what is in it.
+/// The error for a server without a usable certificate. It names the file and the remedy, and never contains the contents of the
+/// file.
 public struct ServerTLSError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// The message.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -9,22 +9,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the server shows to each new connection: TLS 1.2 or newer. A certificate of the server's own authority is renewed while the server
-/// runs, before it ends; somebody else's is read when the server starts.
+/// The TLS configuration (TLS 1.2 or newer) for new connections. A certificate from the server's own authority is renewed while
+/// the server runs, before it expires. A certificate from files is read when the server starts.
 final class TLSIdentity: Sendable {
     private struct State: Sendable {
         var context: NIOSSLContext
-        /// Nil for never.
+        /// The time of the next renewal; nil for a certificate that isn't renewed.
         var renewsAt: Date?
     }
 
     private let authority: AuthorityDirectory?
-    /// The machine's own clock: clients go by theirs.
+    /// The machine's clock, because clients check certificates by their own clocks.
     private let clock: any WallClock
     private let logger: Logger
     private let state: Mutex<State>
 
-    /// - Throws: ``ServerTLSError`` when there is no certificate to show.
+    /// Loads or creates the certificate.
+    /// - Throws: ``ServerTLSError`` when the certificate is not usable.
     init(_ configuration: ServerConfiguration, _ tls: ServerTLS, clock: any WallClock, logger: Logger) throws(ServerTLSError) {
         self.clock = clock
         self.logger = logger
@@ -42,7 +43,7 @@ final class TLSIdentity: Sendable {
         }
     }
 
-    /// What a new connection is shown.
+    /// Returns the TLS context for a new connection. Renews the certificate if it is time.
     func context() -> NIOSSLContext {
         let now = clock.now
         return state.withLock { state in
@@ -53,7 +54,7 @@ final class TLSIdentity: Sendable {
                 state.renewsAt = identity.renewsAt
                 Self.tell(identity, authority, logger)
             } catch {
-                // The present one is good for a while; an hour later there is another try.
+                // The present certificate is valid for some time yet. Retry in an hour.
                 state.renewsAt = now + 3600
                 logger.error("the server's certificate could not be renewed", metadata: ["reason": "\(error)"])
             }
@@ -80,12 +81,12 @@ final class TLSIdentity: Sendable {
             certificateName, keyName)
     }
 
-    /// The certificates in a file.
+    /// Reads the certificates in a file.
     static func certificates(in file: String) throws(ServerTLSError) -> [NIOSSLCertificate] {
         try certificates(bytes(of: file, forbidden: 0), file)
     }
 
-    /// The key in a file, which others cannot read.
+    /// Reads the private key in a file that must not be readable for all users.
     static func privateKey(in file: String) throws(ServerTLSError) -> NIOSSLPrivateKey {
         try privateKey(bytes(of: file, forbidden: 0o027), file)
     }
@@ -111,7 +112,7 @@ final class TLSIdentity: Sendable {
         return key
     }
 
-    /// What a certificate and its key make a server show. The names are for messages.
+    /// Creates a TLS context from a certificate and its key. The names are for error messages.
     static func context(
         _ chain: [NIOSSLCertificate], _ privateKey: NIOSSLPrivateKey, _ certificateName: String, _ keyName: String
     ) throws(ServerTLSError) -> NIOSSLContext {

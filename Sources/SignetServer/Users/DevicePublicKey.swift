@@ -8,14 +8,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The public half of a key that lives on a device.
+/// The public key of a device.
 enum DevicePublicKey: Codable, Sendable, Hashable {
-    /// P-256, as the uncompressed point of SEC 1 (65 bytes), for ECDSA with SHA-256.
+    /// A P-256 key for ECDSA with SHA-256, as the uncompressed point of SEC 1 (65 bytes).
     case es256(point: [UInt8])
-    /// RSA with SHA-512 and PKCS #1 v1.5 padding, as Android's SDK signs.
+    /// An RSA key for signatures with SHA-512 and PKCS #1 v1.5 padding, which the Android SDK uses.
     case rs512(modulus: [UInt8], exponent: [UInt8])
 
-    /// Reads a JSON Web Key (RFC 7517). Nil when it is of another kind, or no valid key.
+    /// Reads a JSON Web Key (RFC 7517). Nil when the key is of another kind or invalid.
     init?(jwk: JSONValue) {
         func number(_ name: String) -> [UInt8]? { jwk[name]?.string.flatMap { try? Base64.decode($0) } }
         switch jwk["kty"]?.string {
@@ -31,14 +31,14 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         }
     }
 
-    /// A point of P-256. Nil when it is not on the curve.
+    /// Creates a P-256 key from a point. Nil when the point is not on the curve.
     init?(x: [UInt8], y: [UInt8]) {
         let point = [4] + x + y
         guard x.count == 32, y.count == 32, (try? P256.Signing.PublicKey(x963Representation: point)) != nil else { return nil }
         self = .es256(point: point)
     }
 
-    /// The name of its signatures in a JWS (RFC 7518 section 3.1).
+    /// The `alg` value of its signatures in a JWS (RFC 7518 section 3.1).
     var algorithm: String {
         switch self {
         case .es256: "ES256"
@@ -46,7 +46,7 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         }
     }
 
-    /// Whether the key made a signature as a JWS carries it: for ECDSA the two numbers one after the other.
+    /// Verifies a signature in the format of a JWS. For ECDSA, it is the concatenation of the two numbers.
     func accepts(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
         switch self {
         case .es256(let point):
@@ -62,7 +62,7 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         }
     }
 
-    /// Whether the key made a signature as WebAuthn carries it: for ECDSA in DER.
+    /// Verifies a signature in the format of WebAuthn, which is DER for ECDSA. Returns false for RSA keys.
     func accepts(derSignature signature: [UInt8], of bytes: [UInt8]) -> Bool {
         guard case .es256(let point) = self, let key = try? P256.Signing.PublicKey(x963Representation: point),
             let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A push device, as it described itself when it registered (protocol/authenticator.md section 3.6).
+/// A push device, as it described itself at its registration (protocol/authenticator.md section 3.6).
 struct PushDevice: Codable, Sendable, Hashable {
     let owner: UserKey
     let secret: Secret
@@ -15,36 +15,36 @@ struct PushDevice: Codable, Sendable, Hashable {
     let deviceName: String
     let deviceType: String
     let communicationType: String
-    /// The address that the transport delivers to: an endpoint of SNS, or the device's place at the desk.
+    /// The address that the transport delivers to: an SNS endpoint, or the device's ID on this server's push streams.
     var communicationID: String
     let resourceID: String
     var registeredAt: Date
 }
 
-/// A device that makes one-time codes.
+/// A device that generates one-time codes.
 struct OATHDevice: Sendable, Hashable {
     var verifier: OATHVerifier
     let resourceID: String
-    /// When it was saved; nil before that.
+    /// The time of its registration; nil before that.
     var registeredAt: Date?
 }
 
-/// A device of another kind: a key that binds it, a WebAuthn credential, or a profile.
+/// A device of another kind: a device binding key, a WebAuthn credential, or a device profile.
 struct OtherDevice: Codable, Sendable, Hashable {
     let kind: DeviceKind
-    /// Nobody else's, and never that of another device.
+    /// The ID of the device, which is unique.
     let resourceID: String
     var name: String
     let registeredAt: Date
     var lastUsedAt: Date
-    /// What is known of it besides, by the names the devices resource gives it.
+    /// Further properties, by their names in the devices resource.
     var details: [String: JSONValue] = [:]
-    /// What proves that an answer is its own; nil for a profile.
+    /// The key that verifies the device's responses; nil for a profile.
     var key: DevicePublicKey?
 }
 
-/// The devices of every user: one for push and one for codes each, as OpenAM keeps them, where a new one takes the old one's
-/// place, and any number of others.
+/// The devices of all users. Each user has at most one push device and one device for codes, as in OpenAM, and a new one replaces
+/// the old one. A user can have several devices of the other kinds.
 struct DeviceRegistry {
     private var push: Table<UserKey, PushDevice>
     private var oath: Table<UserKey, OATHDevice>
@@ -60,7 +60,7 @@ struct DeviceRegistry {
         recoveryCodes = Table(.recoveryCodes, transaction)
     }
 
-    /// The most devices of one kind that a person can have of those that can be many. One more takes the oldest one's place.
+    /// The maximum number of devices of one of the other kinds that a user can have. Another device replaces the oldest one.
     static let mostOfAKind = 32
 
     func pushDevice(of user: UserKey) -> PushDevice? { push[user] }
@@ -69,7 +69,7 @@ struct DeviceRegistry {
 
     func oathDevice(of user: UserKey) -> OATHDevice? { oath[user] }
 
-    /// How many devices of a kind a user has.
+    /// Returns the number of a user's devices of a kind.
     func count(_ kind: DeviceKind, of user: UserKey) -> Int {
         switch kind {
         case .oath: oath[user] == nil ? 0 : 1
@@ -80,7 +80,7 @@ struct DeviceRegistry {
 
     func others(_ kind: DeviceKind, of user: UserKey) -> [OtherDevice] { (others[user] ?? []).filter { $0.kind == kind } }
 
-    /// Whether the mechanism's id is another user's.
+    /// Returns true when the mechanism's ID belongs to another user.
     func isTaken(mechanismUID: String, for user: UserKey) -> Bool {
         owners[mechanismUID].map { $0 != user } ?? false
     }
@@ -98,7 +98,7 @@ struct DeviceRegistry {
         oath[user] = device
     }
 
-    /// Stores a device, in the place of the one with the same id if there is one.
+    /// Stores a device. It replaces a device with the same ID.
     mutating func save(_ device: OtherDevice, for user: UserKey) {
         var devices = (others[user] ?? []).filter { $0.resourceID != device.resourceID }
         let alike = devices.filter { $0.kind == device.kind }
@@ -110,14 +110,14 @@ struct DeviceRegistry {
 
     // MARK: Recovery codes
 
-    /// Keeps codes in the place of those that a kind of device had; without any it has none from now on.
+    /// Replaces the recovery codes for a kind of device; nil removes them.
     mutating func keep(_ codes: RecoveryCodes?, for kind: DeviceKind, of user: UserKey) {
         var all = recoveryCodes[user] ?? [:]
         all[kind] = codes.map { Set($0.codes.map { TokenHash($0) }) }
         recoveryCodes[user] = all
     }
 
-    /// Uses up a code. False when it is none, or was used before.
+    /// Redeems a recovery code. Returns false when the code is invalid or was used before.
     mutating func redeem(_ code: String, for kind: DeviceKind, of user: UserKey) -> Bool {
         recoveryCodes[user]?[kind]?.remove(TokenHash(code)) != nil
     }
@@ -129,7 +129,7 @@ struct DeviceRegistry {
         others[user]?[index].name = name
     }
 
-    /// Removes a device. What it returns is a push device, which has messages and streams.
+    /// Removes a device. Returns a removed push device, so that the caller can remove its messages and end its streams.
     mutating func remove(_ kind: DeviceKind, _ id: String, of user: UserKey) -> PushDevice? {
         switch kind {
         case .oath:
@@ -149,7 +149,7 @@ struct DeviceRegistry {
         return nil
     }
 
-    /// Removes what cannot be read of a user's devices, and says how many rows that were.
+    /// Removes the unreadable rows of a user's devices. Returns their number.
     mutating func removeBroken(of user: UserKey) -> Int {
         [
             push.discardBroken(user), oath.discardBroken(user), others.discardBroken(user), recoveryCodes.discardBroken(user),
@@ -163,7 +163,7 @@ struct DeviceRegistry {
         return descriptions(kind, of: user).first { $0["_id"]?.string == id }
     }
 
-    /// The devices as the devices resource shows them. No secret is among it.
+    /// Returns the devices in the format of the devices resource, without secrets.
     func descriptions(_ kind: DeviceKind, of user: UserKey) -> [JSONValue] {
         switch kind {
         case .oath:
@@ -180,7 +180,7 @@ struct DeviceRegistry {
 }
 
 extension OtherDevice {
-    /// Whether `id` means this device: a WebAuthn device can also be asked for by its credential's id.
+    /// Returns true when `id` identifies this device. A WebAuthn device also has its credential's ID.
     fileprivate func isNamed(_ id: String) -> Bool {
         resourceID == id || (kind == .webauthn && details["credentialId"]?.string == id)
     }
@@ -210,7 +210,7 @@ extension JSONValue {
         return .object(members)
     }
 
-    /// A moment in milliseconds since 1970.
+    /// Returns a time in milliseconds since 1970.
     fileprivate static func milliseconds(_ date: Date) -> JSONValue {
         .integer(Int64((date.timeIntervalSince1970 * 1000).rounded()))
     }

@@ -7,10 +7,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A user's place: two realms may each have their `demo`.
+/// The key of a user. Two realms can each have a user `demo`.
 ///
-/// Names are the same when their bytes are. Swift's strings are also equal when they look alike, and a database's are not: one
-/// spelling would find the user of the configuration file, and another the rows that say he is locked.
+/// Keys are equal when the bytes of their names are equal. Swift compares strings by canonical equivalence, but a database
+/// compares bytes. With Swift's comparison, another spelling of a name would find the user in the configuration, but not the rows
+/// that lock the user.
 struct UserKey: Codable, Sendable, Hashable {
     let realm: RealmPath
     let name: String
@@ -23,13 +24,13 @@ struct UserKey: Codable, Sendable, Hashable {
     }
 }
 
-/// What is known of a user. Of the password it is only a digest or a hash, which says nothing of the password's length.
+/// The stored data of a user. The password is stored as a digest or a hash only, which doesn't reveal its length.
 struct UserRecord: Codable, Sendable {
     fileprivate enum Password: Codable, Sendable {
-        /// That of the configuration.
+        /// The password from the configuration.
         case configured
         case hash(PasswordHash)
-        /// None will do.
+        /// No password is accepted.
         case missing
     }
 
@@ -38,16 +39,16 @@ struct UserRecord: Codable, Sendable {
     /// Standard claims by name.
     var claims: [String: JSONValue] = [:]
     var isLocked = false
-    /// Questions and answers for when the password is forgotten; an answer is kept like a password. They come before those of the
+    /// The security questions with hashed answers, for users that forget their password. They take precedence over those of the
     /// configuration.
     fileprivate var answers: [String: PasswordHash] = [:]
-    /// The version of the terms that they have accepted.
+    /// The version of the terms that the user has accepted.
     var acceptedTerms: String?
-    /// What the configuration said when this was changed; nil for a person that a journey made.
+    /// The marks of the configuration at the time of the change; nil for a user that a journey created.
     fileprivate var seed: SeedMarks?
 }
 
-/// What an entry of the configuration says, part by part, in short: another text when it says something else.
+/// Digests of the parts of a user's configuration entry. A digest changes when its part changes.
 private struct SeedMarks: Codable, Sendable {
     let password: String
     let claims: String
@@ -55,8 +56,9 @@ private struct SeedMarks: Codable, Sendable {
     let answers: String
 }
 
-/// The users of the configuration, which are read at every start. What a journey changes of one is kept beside, each part for as long as
-/// the configuration says the same of it: who corrects a mail address there unlocks nobody, and brings no old password back.
+/// The users in the configuration, which is read at every start. Changes to a user are stored separately. Each changed part is
+/// used for as long as the configuration's part stays the same. For example, an edit of the email address in the configuration
+/// neither unlocks the user nor restores an old password.
 struct ConfiguredUsers: Sendable {
     fileprivate struct Seed: Sendable {
         enum Password: Sendable {
@@ -69,7 +71,7 @@ struct ConfiguredUsers: Sendable {
         let claims: [String: JSONValue]
         let isLocked: Bool
         let answers: [String: HMAC<SHA256>.MAC]
-        /// What was made up because there was none: it is to be told to somebody.
+        /// The generated password of a user without one, for display to the tester.
         let madeUpPassword: Secret?
     }
 
@@ -77,9 +79,10 @@ struct ConfiguredUsers: Sendable {
     private let key: Secret
     fileprivate let nobody: HMAC<SHA256>.MAC
 
+    /// Creates the configured users.
     /// - Parameters:
-    ///   - key: what passwords are digested with; the same at every start, so that it can be told whether an entry has changed.
-    ///   - madeUp: passwords for those who have none; nil when none will do for them.
+    ///   - key: The key for password digests. It must be the same at every start, so that changes of entries are detected.
+    ///   - madeUp: The generator of passwords for users without one; nil to accept no password for them.
     init(_ users: [User], key: Secret, madeUp: GeneratedPasswords? = nil) {
         self.key = key
         seeds = Dictionary(
@@ -125,7 +128,7 @@ struct ConfiguredUsers: Sendable {
 }
 
 extension UserRecord {
-    /// What the configuration says of a person, with what was changed of it since it says that.
+    /// Returns the configured user with the stored changes to the parts whose configuration hasn't changed since.
     fileprivate func changed(as changed: UserRecord, unless marks: SeedMarks) -> UserRecord {
         var person = self
         person.acceptedTerms = changed.acceptedTerms
@@ -137,12 +140,12 @@ extension UserRecord {
     }
 }
 
-/// Who can log in: the users of the configuration, and those that journeys have made.
+/// The users that can log in: those in the configuration, and those that journeys have created.
 struct Directory {
     private let seeded: ConfiguredUsers
-    /// Those that journeys have made.
+    /// The users that journeys have created.
     private var people: Table<UserKey, UserRecord>
-    /// Those of the configuration that journeys have changed.
+    /// The changes to users in the configuration.
     private var changes: Table<UserKey, UserRecord>
     private let transaction: RowCache
 
@@ -155,8 +158,8 @@ struct Directory {
 
     func contains(_ user: UserKey) -> Bool { self[user] != nil }
 
-    /// Whether what a user holds is good: sessions, and the tokens that came of them. It is for whoever is there and not locked, and it
-    /// is asked whenever one is used: nothing has to be ended when somebody is removed from the configuration file.
+    /// Returns true when a user exists and isn't locked. Otherwise the user's sessions and tokens are invalid. Each use of them
+    /// checks this, so that they need no cleanup when a user is removed from the configuration file.
     func isActive(_ user: UserKey) -> Bool { self[user].map { !$0.isLocked } ?? false }
 
     private(set) subscript(user: UserKey) -> UserRecord? {
@@ -176,21 +179,21 @@ struct Directory {
         }
     }
 
-    /// At most `limit` users, by realm and name as far as they go.
+    /// Returns at most `limit` users, sorted by realm and name within the selection.
     func users(_ limit: Int, at now: Date) -> [UserKey] {
         func isBefore(_ one: UserKey, _ other: UserKey) -> Bool {
             (one.realm.description, one.name) < (other.realm.description, other.name)
         }
-        // Those of a long file that are not shown are not put in order.
+        // Don't sort a large configuration of which only a few users are listed.
         let configured = seeded.seeds.count > 10 * limit ? Array(seeded.seeds.keys.prefix(limit)) : Array(seeded.seeds.keys)
         let made = people.page(after: nil, limit, at: now).map(\.value.user).filter { seeded.seeds[$0] == nil }
         return Array((configured + made).sorted(by: isBefore).prefix(limit))
     }
 
-    /// How many there are; of those that journeys made at most `limit` are counted.
+    /// Returns the number of users. At most `limit` users that journeys have created are counted.
     func count(at now: Date, limit: Int) -> Int { seeded.seeds.count + people.count(at: now, limit: limit) }
 
-    /// Whether this is the user's password. For a user that does not exist the same work is done as for one whose digest is kept.
+    /// Checks a user's password. For an unknown user, it does the same work as for a user with a digest.
     mutating func accepts(_ password: Secret, of user: UserKey) -> Bool {
         let offered = seeded.digest(password)
         switch self[user]?.password {
@@ -205,7 +208,7 @@ struct Directory {
         }
     }
 
-    /// The password that was made up for a user; nil when they have another one by now, or had one from the start.
+    /// Returns the generated password of a user; nil when the user has another password.
     func madeUpPassword(of user: UserKey) -> Secret? {
         guard case .configured? = self[user]?.password else { return nil }
         return seeded.seeds[user]?.madeUpPassword
@@ -216,7 +219,7 @@ struct Directory {
         return false
     }
 
-    /// Makes a user. False when there is one of that name.
+    /// Creates a user. Returns false when the name is taken.
     mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) -> Bool {
         guard !contains(user) else { return false }
         let hash = transaction.hash(of: password, for: user.rowName)
@@ -224,10 +227,10 @@ struct Directory {
         return true
     }
 
-    /// Makes a user who cannot log in by password.
+    /// Creates a user that cannot log in with a password.
     mutating func addWithoutPassword(_ user: UserKey) { people[user] = UserRecord(user: user, password: .missing) }
 
-    /// Gives a user another password. The one before is good for nothing any more.
+    /// Replaces a user's password. The old password stops working.
     mutating func setPassword(_ password: Secret, of user: UserKey) {
         let hash = transaction.hash(of: password, for: user.rowName)
         self[user]?.password = hash.map { .hash($0) } ?? .missing
@@ -241,15 +244,15 @@ struct Directory {
         self[user]?.claims.merge(claims) { $1 }
     }
 
-    // MARK: Questions
+    // MARK: Security questions
 
-    /// The questions that the user can answer, in the order of the alphabet.
+    /// Returns the user's security questions in alphabetical order.
     func questions(of user: UserKey) -> [String] {
         guard let person = self[user] else { return [] }
         return Set(person.answers.keys).union(seeded.seeds[user]?.answers.keys.map { $0 } ?? []).sorted()
     }
 
-    /// Keeps answers to questions. Upper and lower case, and spaces around an answer, are the same. A blank answer is not kept.
+    /// Stores hashes of answers to questions. Case and surrounding spaces are ignored. Blank answers are not stored.
     mutating func keep(_ answers: [String: Secret], of user: UserKey) {
         for (question, answer) in answers where !answer.isBlank {
             let hash = transaction.hash(of: answer.folded, for: "\(user.rowName)\n\(question)")
@@ -257,7 +260,7 @@ struct Directory {
         }
     }
 
-    /// Whether this is the user's answer. A blank answer never is, also where an earlier version has stored one.
+    /// Checks an answer of a user. A blank answer is always rejected, even when an earlier version has stored one.
     func accepts(_ answer: Secret, to question: String, of user: UserKey) -> Bool {
         guard !answer.isBlank else { return false }
         if let hash = self[user]?.answers[question] { return transaction.accepts(answer.folded, hash) }
@@ -270,7 +273,7 @@ struct Directory {
 }
 
 extension Secret {
-    /// Whether nothing can be seen of the text: it is empty, or all of it is white space, control characters or characters that are not shown.
+    /// True when the text is empty or contains only white space, control characters or invisible characters.
     var isBlank: Bool {
         String(decoding: bytes, as: UTF8.self).unicodeScalars.allSatisfy { scalar in
             let properties = scalar.properties
@@ -278,7 +281,7 @@ extension Secret {
         }
     }
 
-    /// The text in lower case and without spaces at its ends.
+    /// The text in lowercase and without surrounding spaces.
     fileprivate var folded: Secret {
         Secret(String(decoding: bytes, as: UTF8.self).lowercased().trimming(" \t").utf8)
     }

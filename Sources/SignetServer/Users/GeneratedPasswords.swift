@@ -2,15 +2,16 @@ import Crypto
 package import SignetCore
 import SignetStorage
 
-/// Passwords for users to whom the configuration gives none. They are made of the server's key: every server of one state makes the same
-/// ones, at every start, so that what was changed of such a user stays.
+/// Generates passwords for users without one in the configuration. They are derived from the server's key, so that all servers of
+/// the same state generate the same passwords at every start, and stored changes to such a user stay valid.
 struct GeneratedPasswords: Sendable {
-    /// 80 bits: 16 characters of Base32.
+    /// The length in bytes: 80 bits, or 16 characters of Base32.
     private static let length = 10
 
     private let key: Secret
 
-    /// - Parameter key: the server's key.
+    /// Creates a generator.
+    /// - Parameter key: The server's key.
     init(key: Secret) { self.key = Sealing.derive("signet server made-up passwords", from: key) }
 
     func password(of user: UserKey) -> Secret {
@@ -20,11 +21,11 @@ struct GeneratedPasswords: Sendable {
 }
 
 extension DevServer {
-    /// The password that was made up for a user (``ServerConfiguration/makesUpPasswords``); nil when they have another one: the
-    /// configuration's, or one that they were given since.
+    /// Returns the generated password of a user (``ServerConfiguration/makesUpPasswords``); nil when the user has another
+    /// password, from the configuration or from a later change.
     /// - Parameters:
     ///   - user: The user's name.
-    ///   - realm: The realm the user lives in, as a path.
+    ///   - realm: The user's realm, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
     package func madeUpPassword(of user: String, realm: String) async throws -> Secret? {
         try await context.survey { state, _ in

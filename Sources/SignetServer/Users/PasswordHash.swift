@@ -1,10 +1,11 @@
 import CryptoExtras
 import SignetCore
 
-/// A password as other programs keep it: scrypt (RFC 7914), in the PHC form
-/// `$scrypt$ln=14,r=8,p=1$<salt>$<hash>`, salt and hash in Base64.
+/// A password hash with scrypt (RFC 7914), in the PHC string format `$scrypt$ln=14,r=8,p=1$<salt>$<hash>`, with salt and hash in
+/// Base64. Other programs use the same format.
 ///
-/// It is for files that others can read. What a check costs is in the hash: with `ln=14` some 16 MiB and 50 ms.
+/// It is meant for files that other users can read. Its parameters determine the cost of a check: with `ln=14`, about 16 MiB and
+/// 50 ms.
 public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     private let logRounds: Int
     private let blockSize: Int
@@ -12,10 +13,10 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
     private let salt: [UInt8]
     private let hash: Secret
 
-    /// The most memory that one check may take, in bytes.
+    /// The maximum memory for one check, in bytes.
     private static let mostMemory = 256 << 20
 
-    /// Reads the PHC form. Nil when it is another one, or when a check would take more than 256 MiB.
+    /// Reads the PHC string format. Nil for another format, or when a check would take more than 256 MiB.
     public init?(_ text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else { return nil }
@@ -40,12 +41,12 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
         self.hash = Secret(hash)
     }
 
-    /// A placeholder: who has the hash can guess at leisure.
+    /// A placeholder, because an attacker could use the hash for offline guessing.
     public var description: String { "<scrypt hash>" }
-    /// Nothing: `dump` shows no child.
+    /// An empty mirror, so that `dump` doesn't show the hash.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Hashes a password as new ones are: `ln=14,r=8,p=1`, a salt and a hash of 32 bytes. Nil when there is not enough memory.
+    /// Hashes a new password with `ln=14,r=8,p=1`, a salt of 16 bytes and a hash of 32 bytes. Nil when memory is insufficient.
     init?(of password: Secret) {
         (logRounds, blockSize, parallelism) = (14, 8, 1)
         salt = Secret.random(byteCount: 16).bytes
@@ -56,16 +57,16 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
         hash = Secret(key: key)
     }
 
-    /// The PHC form. Who has it can guess at leisure.
+    /// The hash in the PHC string format. An attacker can use it for offline guessing.
     var text: String {
-        // Without padding, as the PHC form has it.
+        // The PHC string format has no Base64 padding.
         let (salt, hash) = (
             Base64.encode(salt, as: .standard).filter { $0 != "=" }, Base64.encode(hash.bytes, as: .standard).filter { $0 != "=" }
         )
         return "$scrypt$ln=\(logRounds),r=\(blockSize),p=\(parallelism)$\(salt)$\(hash)"
     }
 
-    /// Whether this is the password. Nil when there is not enough memory to find out.
+    /// Checks a password. Returns nil when memory is insufficient.
     func accepts(_ password: Secret) -> Bool? {
         let key = try? KDF.Scrypt.deriveKey(
             from: password.bytes, salt: salt, outputByteCount: hash.count, rounds: 1 << logRounds, blockSize: blockSize,
@@ -77,9 +78,10 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
     }
 }
 
-/// In a row it stands in the PHC form, as a secret: no encoder but that of rows takes it.
+/// Stores the hash in a row as a secret, in the PHC string format. Only the row encoder and decoder accept it.
 extension PasswordHash: Codable {
-    /// - Throws: `DecodingError` unless it is a row that is read.
+    /// Reads a hash from a row.
+    /// - Throws: `DecodingError` with any other decoder.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let hash = PasswordHash(String(decoding: try container.decode(Secret.self).bytes, as: UTF8.self)) else {
@@ -88,7 +90,8 @@ extension PasswordHash: Codable {
         self = hash
     }
 
-    /// - Throws: `EncodingError` unless it is a row that is written.
+    /// Writes the hash to a row.
+    /// - Throws: `EncodingError` with any other encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(Secret(text.utf8))

@@ -1,7 +1,7 @@
 #if canImport(Security)
 import Security
 
-/// What the keychain's statuses mean to a caller, one by one.
+/// Conversion of the keychain's status codes to ``StoreError``.
 enum KeychainFailure {
     static func storeError(_ status: OSStatus, _ operation: String) -> StoreError {
         let (code, reason) = meaning(of: status)
@@ -11,7 +11,8 @@ enum KeychainFailure {
     private static func meaning(of status: OSStatus) -> (StoreError.Code, String) {
         switch status {
         case errSecItemNotFound, errSecDuplicateItem:
-            // Both are answers where they are expected; anywhere else somebody was quicker.
+            // Callers handle these codes where they expect them. Elsewhere, they mean that another process changed the item
+            // first.
             (.busy, "another process changed the item meanwhile; nothing was changed, try again")
         case errSecInteractionNotAllowed:
             (.keyUnavailable, "the device has not been unlocked since it was started; unlock it, then try again")

@@ -9,39 +9,39 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records in the keychain of an Apple device: all of them in one generic password, so that a transaction is one change of one
-/// item. For the tens of records that a person has; each write stores all of them again.
+/// Records in the keychain of an Apple device. All records are in one generic password, so that a transaction changes a single
+/// item. Each write stores all records again, so the store suits the tens of records of one user.
 ///
-/// The item is there after the first unlock, stays on this device, and is not synchronised. Several processes may use it: a
-/// transaction in whose time another process changed the item fails with ``StoreError/Code/busy`` and changes nothing, since
-/// its closure is not run a second time.
+/// The item is available after the first unlock, stays on this device and is not synchronized. Several processes may use it. If
+/// another process changes the item during a transaction, the transaction fails with ``StoreError/Code/busy`` and changes
+/// nothing, because its closure must not run a second time.
 ///
-/// It has not been run on a Mac or an iPhone yet. It is checked against a stand-in for the Security framework on Linux
-/// (`scripts/check-apple`), which behaves as Apple's documentation says.
+/// The store has not been run on a Mac or an iPhone yet. On Linux, it is tested against a substitute for the Security framework
+/// (`scripts/check-apple`), which follows Apple's documentation.
 public final class KeychainStore: RecordStore {
     private let service: String
     private let account: String
     private let accessGroup: String?
-    /// One transaction of this process at a time.
+    /// Serializes the write transactions of this process.
     private let turn = Mutex(())
 
-    /// The records under this name. Nothing is made before the first write.
+    /// Creates a store for the item with this name. The item is created at the first write.
     /// - Parameters:
     ///   - service: The item's service, for example the app's identifier.
     ///   - account: The item's account: the name of the store.
-    ///   - accessGroup: The group of apps that share it; nil for the app's own.
+    ///   - accessGroup: The access group of the apps that share the item; nil for the app's own.
     public init(service: String, account: String = "signet records", accessGroup: String? = nil) {
         self.service = service
         self.account = account
         self.accessGroup = accessGroup
     }
 
-    /// Reads a consistent state: the item as it is now.
+    /// Reads a consistent state: the item at the time of the call.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
         try body(BundledRecords(bundle: item()?.bundle ?? RecordBundle()))
     }
 
-    /// Reads and changes, all or nothing.
+    /// Reads and changes records in one transaction.
     /// - Throws: ``StoreError/Code/busy`` when another process changed the item meanwhile.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         try turn.withLock { _ throws(StoreError) -> R in
@@ -85,14 +85,14 @@ public final class KeychainStore: RecordStore {
         return Item(bundle: try RecordBundle(Array(data)), generation: generation)
     }
 
-    /// Puts `bundle` in the place of the item of this generation, and only of that.
+    /// Replaces the item, but only if it still has this generation. Adds the item if `generation` is nil.
     private func store(_ bundle: RecordBundle, over generation: Data?) throws(StoreError) {
         let content: [CFString: Any] = [
             kSecValueData: Data(bundle.encoded), kSecAttrGeneric: Self.generation(after: generation),
         ]
         let status: OSStatus
         if let generation {
-            // The generation is part of the question: an item that somebody changed is not found.
+            // The query contains the generation, so it does not find an item that another process has changed.
             var query = query
             query[kSecAttrGeneric] = generation
             status = SecItemUpdate(query as CFDictionary, content as CFDictionary)
@@ -104,8 +104,8 @@ public final class KeychainStore: RecordStore {
         guard status == errSecSuccess else { throw KeychainFailure.storeError(status, "write the keychain") }
     }
 
-    /// A number that grows by one, and eight random bytes: an item that was removed and made again must not be taken for the
-    /// one that was read before.
+    /// Returns the generation that follows `generation`: a number that grows by one, and eight random bytes. The random bytes
+    /// distinguish an item that was removed and created again from the one that was read before.
     private static func generation(after generation: Data?) -> Data {
         let number = (generation ?? Data()).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return withUnsafeBytes(of: (number &+ 1).bigEndian) { Data($0) } + Data(Secret.random(byteCount: 8).bytes)

@@ -1,23 +1,24 @@
 import Synchronization
 
-/// Records in memory, for tests and for what need not outlive the process.
+/// Records in memory, for tests and for data that need not outlive the process.
 public final class MemoryStore: RecordStore {
     private let records = Mutex<[RecordKey: [UInt8]]>([:])
 
-    /// An empty store.
+    /// Creates an empty store.
     public init() {}
 
-    /// Reads a consistent state.
+    /// Reads a consistent state of the store.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
         let copy = Transaction(records: records.withLock { $0 })
         return try body(copy)
     }
 
-    /// Reads and changes, all or nothing.
+    /// Reads and changes records in one transaction.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         try records.withLock { (records) throws(StoreError) -> R in
             let transaction = Transaction(records: records)
-            // The transaction's are the only ones now: to change what somebody else has too would copy all of it first.
+            // The transaction must hold the only reference to the dictionary, because otherwise its first change would copy all
+            // of it.
             records = [:]
             defer { records = transaction.records }
             do throws(StoreError) {
@@ -31,9 +32,9 @@ public final class MemoryStore: RecordStore {
 
     private final class Transaction: RecordWriter {
         private(set) var records: [RecordKey: [UInt8]]
-        /// What each change found under its name, or that there was nothing.
+        /// The key and the previous bytes of each change; nil if the record did not exist.
         private var changes: [(key: RecordKey, before: [UInt8]?)] = []
-        /// The names of a kind in order, once they were asked for: a listing in many pages sorts once.
+        /// The sorted names of the kinds that were listed, so that a listing in many pages sorts only once.
         private var names: [RecordKind: [[UInt8]]] = [:]
 
         init(records: [RecordKey: [UInt8]]) { self.records = records }
@@ -71,7 +72,7 @@ public final class MemoryStore: RecordStore {
 }
 
 extension [[UInt8]] {
-    /// The first index whose element fulfils `condition`, where all after it do too.
+    /// Returns the first index whose element satisfies `condition`. All elements after it must satisfy it too.
     fileprivate func partitioningIndex(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -3,10 +3,10 @@ import CPostgreSQL
 import Glibc
 import Synchronization
 
-/// One connection to a server. Each call takes a lock, so that two threads can never be inside libpq with it; that nobody else
-/// speaks on it between two calls is for ``PostgresPool`` to see to.
+/// One connection to a server. Each call takes a lock, so that two threads never use libpq with this connection at once.
+/// ``PostgresPool`` makes sure that no other caller uses the connection between two calls.
 final class PostgresConnection: Sendable {
-    /// The rows of an answer, and the command that it answers.
+    /// The rows of a result, and the command tag.
     struct Answer: Sendable {
         var rows: [[[UInt8]]] = []
         var command = ""
@@ -14,12 +14,12 @@ final class PostgresConnection: Sendable {
 
     fileprivate struct Handle {
         let functions: UnsafePointer<signet_libpq>
-        /// Nil once it is closed.
+        /// The libpq connection; nil once it is closed.
         var connection: OpaquePointer?
     }
 
     private let handle: Mutex<Handle>
-    /// How long the server may leave a command unanswered.
+    /// The timeout for the server's response to a command.
     private let patience: Duration
 
     init(_ settings: PostgresSettings) throws(StoreError) {
@@ -29,7 +29,8 @@ final class PostgresConnection: Sendable {
             functions.pointee.PQconnectStartParams(names, values, 1)
         }
         guard let connection else { throw StoreError(.failed, "connect to PostgreSQL", "no memory is left") }
-        // Errors as codes: the server's words are not passed on. Notices would go to standard error.
+        // Only error codes are requested, because the server's messages are not passed on. Notices would be written to standard
+        // error.
         _ = functions.pointee.PQsetErrorVerbosity(connection, PQERRORS_SQLSTATE)
         _ = functions.pointee.PQsetNoticeProcessor(connection, { _, _ in }, nil)
         guard Self.connect(connection, functions.pointee, until: .now + patience) else {
@@ -41,7 +42,8 @@ final class PostgresConnection: Sendable {
         handle = Mutex(Handle(functions: functions, connection: connection))
     }
 
-    /// The server ends what takes longer than the patience; this much longer it may take to say so, in seconds.
+    /// The time, in seconds, that the server has in addition to the timeout. The server itself cancels a command that exceeds the
+    /// timeout, and needs time to report it.
     private static let grace = 2.0
 
     private static func connect(_ connection: OpaquePointer, _ library: signet_libpq, until end: ContinuousClock.Instant) -> Bool
@@ -56,7 +58,8 @@ final class PostgresConnection: Sendable {
         return next == PGRES_POLLING_OK
     }
 
-    /// Whether the socket became ready before the time was over; nil when the system cannot say.
+    /// Waits until the socket is ready or the time `end`. Returns true when it is ready, false after a timeout, and nil when the
+    /// system call fails.
     fileprivate static func wait(for socket: Int32, _ events: Int16, until end: ContinuousClock.Instant) -> Bool? {
         while true {
             var descriptor = pollfd(fd: socket, events: events, revents: 0)
@@ -73,7 +76,7 @@ final class PostgresConnection: Sendable {
         handle.withLock { $0.close() }
     }
 
-    /// Whether the next transaction can begin on it.
+    /// True when the next transaction can begin on this connection.
     var isIdle: Bool {
         handle.withLock { handle in
             guard let connection = handle.connection else { return false }
@@ -82,7 +85,7 @@ final class PostgresConnection: Sendable {
         }
     }
 
-    /// Whether it can still be spoken on.
+    /// True when the connection can still be used.
     var isAlive: Bool {
         handle.withLock { handle in
             guard let connection = handle.connection else { return false }
@@ -90,19 +93,20 @@ final class PostgresConnection: Sendable {
         }
     }
 
-    /// Runs SQL without parameters, one command or several; the answer is the last one's.
+    /// Runs SQL without parameters, one command or several. Returns the result of the last command.
     func run(_ sql: String, _ operation: String) throws(StoreError) -> Answer {
         try exchange(operation) { functions, connection in functions.PQsendQuery(connection, sql) }
     }
 
-    /// Has the server parse `sql` once, to be run by name.
+    /// Prepares the statement `sql` on the server under a name.
     func prepare(_ name: String, _ sql: String, _ operation: String) throws(StoreError) {
         _ = try exchange(operation) { functions, connection in functions.PQsendPrepare(connection, name, sql, 0, nil) }
     }
 
-    /// Runs what was prepared, with parameters and rows in PostgreSQL's binary form.
+    /// Runs a prepared statement, with parameters and rows in PostgreSQL's binary format.
     func run(prepared name: String, _ parameters: [[UInt8]], _ operation: String) throws(StoreError) -> Answer {
-        // In one buffer with a byte after each: a null pointer would be NULL, and an empty array may have no address.
+        // All values are in one buffer, and each is followed by one byte. An empty array may have no address, and libpq would
+        // send a null pointer as NULL.
         let buffer: [UInt8] = parameters.flatMap { (bytes) -> [UInt8] in bytes + [0] }
         return try exchange(operation) { functions, connection in
             buffer.withUnsafeBytes { bytes in
@@ -118,18 +122,19 @@ final class PostgresConnection: Sendable {
         }
     }
 
-    /// What other connections have said on the channels that this one listens on; waits for the first of it for as long as
-    /// `patience`. Nil when the connection is lost. One whose other end is gone without a word says nothing: ask it for something.
+    /// Returns the notifications from other connections on the channels that this one listens on. Waits at most `patience` for
+    /// the first one, and returns an empty array when none arrives. Returns nil when the connection is lost. If the server has
+    /// disappeared without closing the connection, there are just no notifications; send a command to find out.
     func notifications(patience: Duration) -> [String]? {
-        // What came together with the answer to a command is not in the socket any more.
+        // Notifications that arrived with the response to a command have been read from the socket already.
         if let early = handle.withLock({ $0.notifications() }), !early.isEmpty { return early }
-        // The lock is not held while waiting: nobody else speaks on a connection that listens.
+        // The lock is not held while waiting, because no other caller uses a connection that listens.
         guard let socket = handle.withLock({ $0.socket }) else { return nil }
         guard let isReady = Self.wait(for: socket, Int16(POLLIN), until: .now + patience) else { return nil }
         return isReady ? handle.withLock { $0.notifications() } : []
     }
 
-    /// Sends with `send`, and waits for all that comes back.
+    /// Sends a command with `send`, and waits for the complete response.
     private func exchange(
         _ operation: String, _ send: (signet_libpq, OpaquePointer) -> Int32
     ) throws(StoreError) -> Answer {
@@ -163,7 +168,7 @@ extension PostgresConnection.Handle {
         return texts
     }
 
-    /// Everything that answers what was sent. After a failure the rest is read too, so that the connection stays usable.
+    /// Reads the complete response to a command. The rest is read even after an error, so that the connection stays usable.
     fileprivate mutating func answer(
         _ operation: String, until end: ContinuousClock.Instant
     ) throws(StoreError) -> PostgresConnection.Answer {
@@ -184,7 +189,8 @@ extension PostgresConnection.Handle {
         return answer
     }
 
-    /// Waits until the next result is complete. Closes the connection, and answers false, when it is lost.
+    /// Waits until the next result is complete. When the connection is lost, closes it and returns false.
+    /// - Throws: ``StoreError/Code/busy`` when the server does not answer before `end`. The connection is closed then.
     private mutating func waitForResult(until end: ContinuousClock.Instant, _ operation: String) throws(StoreError) -> Bool {
         guard let connection else { return false }
         let library = functions.pointee
@@ -209,7 +215,7 @@ extension PostgresConnection.Handle {
 
     private func failure(_ result: OpaquePointer, _ operation: String) -> StoreError {
         let state = functions.pointee.PQresultErrorField(result, Int32(signet_libpq_sqlstate))
-        // libpq makes a result without a code itself, when the connection is lost.
+        // libpq itself creates a result without a code when the connection is lost.
         return state.map { PostgresFailure.storeError(sqlState: String(cString: $0), operation) }
             ?? PostgresFailure.connectionLost(operation)
     }

@@ -1,25 +1,26 @@
 #if PostgreSQL && os(Linux)
 
-/// What PostgreSQL's error codes (SQLSTATE, appendix A of its manual) mean to a caller.
+/// Conversion of PostgreSQL's error codes (SQLSTATE, appendix A of its manual) to ``StoreError``.
 ///
-/// The server's own words are not passed on: they can quote what was sent. The code says as much to who looks it up.
+/// The server's messages are not passed on, because they can quote the data that was sent. The error contains the code, which is
+/// documented in the manual.
 enum PostgresFailure {
     static func storeError(sqlState: String, _ operation: String) -> StoreError {
         let (code, reason) = meaning(of: sqlState)
         return StoreError(code, operation, "\(reason) (SQLSTATE \(sqlState))")
     }
 
-    /// The connection was lost, or given up, before there was an answer.
+    /// Returns the error for a connection that was lost or closed before the server answered.
     static func connectionLost(_ operation: String) -> StoreError {
         StoreError(.failed, operation, "the connection to PostgreSQL was lost; nothing was changed, try again")
     }
 
-    /// As ``connectionLost(_:)``, when it was the answer to a commit that did not come.
+    /// The error for a connection that was lost before the server answered a commit.
     static let commitLost = StoreError(
         .outcomeUnknown, "write",
         "the connection to PostgreSQL was lost during the commit: the change is there, or nothing of it; read to find out")
 
-    /// Whether the server ends a connection with this code, whatever became of the command.
+    /// Returns true when the server closes the connection with this code, whatever the result of the command.
     static func isEndOfConnection(_ sqlState: String) -> Bool {
         sqlState.hasPrefix("08") || sqlState.hasPrefix("57P0")
     }
@@ -32,7 +33,7 @@ enum PostgresFailure {
         case "53100": (.full, "the server has no space left; nothing was changed")
         case "3D000": (.noVault, "the server has no such database")
         case "42P01": (.noVault, "the table does not exist")
-        // The second when two make it at once.
+        // 23505 occurs when two processes create the table at the same time.
         case "42P07", "23505": (.exists, "the table exists already; nothing was changed")
         case "42703", "42804": (.corrupt, "the table is not one that this store made; it was left as it is")
         case "42501": (.denied, "the database does not allow it to this user")

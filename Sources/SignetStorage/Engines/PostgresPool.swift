@@ -2,7 +2,7 @@
 import Dispatch
 import Synchronization
 
-/// The connections of one store: made when they are needed, kept for the next, each lent to one caller at a time.
+/// The connections of one store. They are created when they are needed, kept for later use, and lent to one caller at a time.
 final class PostgresPool: Sendable {
     private let idle = Mutex<[PostgresConnection]>([])
     private let permits: DispatchSemaphore
@@ -13,9 +13,10 @@ final class PostgresPool: Sendable {
         self.connect = connect
     }
 
-    /// Lends a connection on which a transaction has begun with `command`, and takes it back if it is fit for the next.
+    /// Runs `body` with a connection on which a transaction has begun with `command`. Keeps the connection afterwards if it can
+    /// be used again.
     ///
-    /// A connection may have died since it was used last, for example because the server was started again. Nothing has been
+    /// An idle connection may have been lost since its last use, for example because the server was restarted. Nothing has been
     /// done on it then, so the transaction begins on a new one.
     func withTransaction<R>(
         _ command: String, _ operation: String, _ body: (PostgresConnection) throws(StoreError) -> R
@@ -60,7 +61,7 @@ final class PostgresPool: Sendable {
     }
 
     private func rollBack(_ connection: PostgresConnection) {
-        // A connection that cannot even do this is not given back.
+        // If this fails, the connection is not idle, and `giveBack` closes it.
         _ = try? connection.run("ROLLBACK", "roll back")
     }
 

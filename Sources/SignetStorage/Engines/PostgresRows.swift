@@ -4,31 +4,31 @@ import Dispatch
 import SignetCore
 import Synchronization
 
-/// Rows in a table of a PostgreSQL database, for several processes at once. The server must be version 12 or later.
+/// Rows in a table of a PostgreSQL database, which several processes can use at once. The server must be version 12 or later.
 ///
-/// Transactions are serializable: one that read what another one changed meanwhile is begun again. Who was unlucky several times
-/// in a row locks the table first, so that everybody comes to an end. `LISTEN` and `NOTIFY` carry what the processes tell each other;
-/// a signal is sent by the commit of the change that it is about.
+/// Transactions are serializable: when a transaction has read rows that another one changed meanwhile, it runs again. After
+/// several such conflicts in a row, it locks the table first, so that every transaction completes. The processes exchange signals
+/// with `LISTEN` and `NOTIFY`. The commit of a change also sends the signals about it.
 final class PostgresRows: RowStore {
     private let settings: PostgresSettings
-    /// The one connection that transactions are run on; nil when it was lost, until the next one.
+    /// The single connection for transactions. It is nil after it was lost, until the next transaction.
     private let connection = Mutex<PostgresConnection?>(nil)
     private let turn = DispatchSemaphore(value: 1)
     private let isClosed = Atomic(false)
     private let sweeper: PostgresSweeper
     private let listener: PostgresListener
-    /// Stands in front of this process's signals, which it does not listen to itself.
+    /// The prefix of this process's own signals, which its listener ignores.
     private let mark = "\(RandomID.uuid()) "
 
-    /// How long a statement may take, in seconds.
+    /// The timeout for a statement, in seconds.
     private static let patience = 5.0
-    /// How often a transaction is begun again before it takes the table for itself.
+    /// The number of attempts of a transaction before it locks the table exclusively.
     private static let friendlyAttempts = 3
     private static let attempts = 8
 
-    /// Opens the table, and makes it when it is not there.
-    /// - Throws: ``StoreError/Code/denied``, ``StoreError/Code/failed`` and others of a server that cannot be used;
-    ///   ``StoreError/Code/newerFormat`` when a later version made the table.
+    /// Opens the table, or creates it if it does not exist.
+    /// - Throws: ``StoreError/Code/denied``, ``StoreError/Code/failed`` and other errors of a server that cannot be used;
+    ///   ``StoreError/Code/newerFormat`` when a later version created the table.
     init(connection: String) throws(StoreError) {
         settings = try PostgresSettings(connection, patience: Self.patience)
         sweeper = PostgresSweeper { [settings] () throws(StoreError) in try Self.connect(settings) }
@@ -65,7 +65,7 @@ final class PostgresRows: RowStore {
         }
     }
 
-    /// The connection, on which a transaction has begun. One that was lost since it was used last gives way to a new one.
+    /// Begins a transaction and returns its connection. Replaces a connection that was lost since its last use.
     private func begun(isAlone: Bool) throws(StoreError) -> PostgresConnection {
         let begin = PostgresRowCommands.begin(isAlone: isAlone)
         if let connection = connection.withLock({ $0 }) {
@@ -104,7 +104,8 @@ final class PostgresRows: RowStore {
         do throws(StoreError) {
             _ = try connection.run("COMMIT", "write the state")
         } catch {
-            // The server says no to a conflict; when it says nothing, nobody knows.
+            // If the connection is still usable, the server has rejected the commit because of a conflict. Otherwise the outcome
+            // is unknown.
             throw connection.isAlive && connection.isIdle ? error : PostgresFailure.commitLost
         }
         sweeper.sweep(at: changes.now)
@@ -128,7 +129,7 @@ final class PostgresRows: RowStore {
     deinit { close() }
 }
 
-/// The SQL of ``PostgresRows``.
+/// The SQL commands of ``PostgresRows``.
 enum PostgresRowCommands {
     static let channel = "signet_row"
     private static let version = "1"
@@ -148,7 +149,7 @@ enum PostgresRowCommands {
         }
     }
 
-    /// Servers may begin at the same time: one makes the tables, and the others wait.
+    /// Creates the tables. If several servers start at the same time, one creates the tables and the others wait.
     static func createTables(_ connection: PostgresConnection) throws(StoreError) {
         do throws(StoreError) {
             _ = try connection.run(
@@ -173,8 +174,8 @@ enum PostgresRowCommands {
         }
     }
 
-    /// The lock comes before the first look: a serializable transaction sees what was there when it looked first. Others' friendly
-    /// locks and this one keep each other out.
+    /// Returns the command that begins a transaction. It takes a lock before the first read, because a serializable transaction
+    /// sees the state at its first read. The shared lock of normal transactions and the exclusive lock exclude each other.
     static func begin(isAlone: Bool) -> String {
         "BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE signet_row_version IN \(isAlone ? "EXCLUSIVE" : "ROW SHARE") MODE"
     }
@@ -188,7 +189,7 @@ enum PostgresRowCommands {
     static let remove = "signet_remove"
     static let notify = "signet_notify"
 
-    /// Removes rows that have expired, and waits for nobody's.
+    /// Returns the command that removes expired rows. It skips rows that other transactions have locked, so it does not wait.
     static func sweep(at now: Int64, limit: Int) -> String {
         """
         DELETE FROM signet_row WHERE ctid = ANY (ARRAY
@@ -249,7 +250,7 @@ enum PostgresRowCommands {
     }
 }
 
-/// Rows of a transaction that has begun.
+/// Reads and writes rows in a transaction that has begun.
 struct PostgresRowReader: RowReader {
     let connection: PostgresConnection
 
@@ -275,7 +276,7 @@ struct PostgresRowReader: RowReader {
     func isFull(_ kind: String, at now: Int64) throws(StoreError) -> Bool { false }
 
     func apply(_ changes: RowChanges, mark: String) throws(StoreError) {
-        // In one order, so that two who change the same rows meet at the first one.
+        // The rows are written in one fixed order, so that two transactions which change the same rows conflict at the first one.
         let sorted = changes.rows.sorted { ($0.key.kind, $0.key.name) < ($1.key.kind, $1.key.name) }
         let put = sorted.compactMap { key, row in row.map { (key, $0) } }
         let gone = sorted.filter { $0.value == nil }.map(\.key)
@@ -293,7 +294,8 @@ struct PostgresRowReader: RowReader {
             _ = try connection.run(prepared: PostgresRowCommands.remove, parameters, "write the state")
         }
         if !changes.signals.isEmpty {
-            // Where a server does not take so long a text, its streams look by themselves a little later.
+            // `NOTIFY` has a limit of 8000 bytes. Longer signals are dropped, and the streams of other servers notice the change
+            // a little later, when they poll.
             let signals = changes.signals.map { mark + $0 }.filter { $0.utf8.count < 8000 }
             _ = try connection.run(prepared: PostgresRowCommands.notify, [PostgresArray.texts(signals)], "write the state")
         }
@@ -310,9 +312,9 @@ struct PostgresRowReader: RowReader {
     }
 }
 
-/// Arrays in PostgreSQL's binary form: one dimension, no nulls, elements with their lengths.
+/// Arrays in PostgreSQL's binary format: one dimension, no nulls, each element preceded by its length.
 private enum PostgresArray {
-    // The numbers of the types in every server's catalogue.
+    // The object IDs of built-in types, which are the same on every server.
     static let bytea: Int32 = 17
     static let bigint: Int32 = 20
     static let text: Int32 = 25
@@ -341,7 +343,7 @@ extension FixedWidthInteger {
 }
 
 extension StoreError {
-    /// Whether another transaction was in the way, and a new attempt may succeed: SQLSTATE 40001 and 40P01.
+    /// True when another transaction was in the way and a new attempt may succeed: SQLSTATE 40001 and 40P01.
     fileprivate var isConflict: Bool { code == .busy && (reason.contains("40001") || reason.contains("40P01")) }
 }
 #endif

@@ -2,9 +2,9 @@
 import CPostgreSQL
 import SignetCore
 
-/// How to reach the server. The connection string is kept as a secret, since it may hold the password.
+/// The settings for connections to the server. The connection string is kept as a secret, because it may contain the password.
 struct PostgresSettings: Sendable {
-    /// How long a transaction waits for another process, and a command for its answer, in seconds.
+    /// The timeout for other processes in a transaction and for the response to a command, in seconds.
     let patience: Double
     private let connection: Secret
 
@@ -14,7 +14,8 @@ struct PostgresSettings: Sendable {
         _ = try options()
     }
 
-    /// libpq, if it is on this machine.
+    /// Returns the functions of libpq.
+    /// - Throws: ``StoreError/Code/failed`` when libpq is not installed on this machine.
     static func functions() throws(StoreError) -> UnsafePointer<signet_libpq> {
         guard let functions = signet_libpq(), functions.pointee.PQisthreadsafe() == 1 else {
             throw StoreError(
@@ -23,7 +24,8 @@ struct PostgresSettings: Sendable {
         return functions
     }
 
-    /// Lends what to connect with in the form libpq takes it: names, and a value to each, both ended by a null.
+    /// Calls `body` with the connection parameters in the form that libpq requires: an array of names and an array of values,
+    /// each terminated by a null pointer.
     func withParameters<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> R
     ) throws(StoreError) -> R {
@@ -31,7 +33,8 @@ struct PostgresSettings: Sendable {
         return options.map(\.name).withCStrings { names in options.map(\.value).withCStrings { values in body(names, values) } }
     }
 
-    /// What a refused or failed connection means. `words` are libpq's own; of an error of the server they hold only the code.
+    /// Returns the error for a connection that was rejected or failed. `words` is the message of libpq. For an error of the
+    /// server, the message ends with the SQLSTATE code.
     func connectionFailure(_ words: String) -> StoreError {
         let operation = "connect to PostgreSQL"
         let line = words.split(separator: "\n").last.map(String.init) ?? ""
@@ -45,7 +48,8 @@ struct PostgresSettings: Sendable {
         return StoreError(.failed, operation, isSafe ? first : "it cannot be reached")
     }
 
-    /// The settings that the string names. libpq's reason for refusing a string quotes it, so it is not passed on.
+    /// Returns the settings in the connection string. libpq's message about an invalid string quotes the string, so it is not
+    /// passed on.
     private func options() throws(StoreError) -> [(name: String, value: String)] {
         let functions = try Self.functions().pointee
         let text = connection.withUnsafeBytes { Array($0) } + [0]
@@ -70,7 +74,7 @@ struct PostgresSettings: Sendable {
 }
 
 extension [String] {
-    /// Lends the texts as a C array that ends with a null.
+    /// Calls `body` with the strings as a C array that is terminated by a null pointer.
     fileprivate func withCStrings<R>(_ body: (UnsafePointer<UnsafePointer<CChar>?>) -> R) -> R {
         let texts = map { [CChar]($0.utf8CString) }
         let all = texts.flatMap(\.self)

@@ -2,23 +2,26 @@
 import Dispatch
 import Synchronization
 
-/// Hears what other processes say with `NOTIFY`, on a connection and a thread of its own.
+/// Receives the signals that other processes send with `NOTIFY`, on a connection and a thread of its own.
 final class PostgresListener: Sendable {
     private let isClosed = Atomic(false)
     private let mark: String
     private let connect: @Sendable () throws(StoreError) -> PostgresConnection
 
-    /// After so much silence the server is asked whether it is still there: a connection whose other end is gone without a word is
-    /// silent as well.
+    /// The time without signals after which the listener sends a command to the server. Without it, the listener would not notice
+    /// that the server has disappeared without closing the connection.
     private static let silence = Duration.seconds(5)
     private static let pause = Duration.milliseconds(500)
 
-    /// - Parameter mark: what stands in front of the signals that are this process's own.
+    /// Creates a listener.
+    /// - Parameters:
+    ///   - mark: The prefix of this process's own signals, which are ignored.
+    ///   - connect: Opens a connection.
     init(ignoring mark: String, connect: @escaping @Sendable () throws(StoreError) -> PostgresConnection) {
         (self.mark, self.connect) = (mark, connect)
     }
 
-    /// Calls `receive` with each signal, and with nil when some may have been missed, until it is closed.
+    /// Calls `receive` with each signal, and with nil when some may have been missed, until the listener is closed.
     func listen(_ receive: @escaping @Sendable (_ signal: String?) -> Void) {
         DispatchQueue(label: "signet.signals").async { [self] in
             while isOpen {
@@ -26,7 +29,7 @@ final class PostgresListener: Sendable {
                     _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(500))
                     continue
                 }
-                // What was said while nobody listened is lost.
+                // Signals that were sent before `LISTEN` are lost.
                 receive(nil)
                 hear(connection, receive)
                 connection.close()
@@ -42,7 +45,7 @@ final class PostgresListener: Sendable {
 
     private var isOpen: Bool { !isClosed.load(ordering: .relaxed) }
 
-    /// Returns when the connection is lost, or nobody wants to hear any more.
+    /// Passes signals to `receive` until the connection is lost or the listener is closed.
     private func hear(_ connection: PostgresConnection, _ receive: (_ signal: String?) -> Void) {
         var lastWord = ContinuousClock.now
         while isOpen {
@@ -52,21 +55,21 @@ final class PostgresListener: Sendable {
             }
             if !heard.isEmpty { lastWord = .now }
             guard ContinuousClock.now - lastWord > Self.silence else { continue }
-            // To listen again changes nothing, and lets the server's list of connections say what this one is for.
+            // A repeated `LISTEN` has no effect, and shows the purpose of this connection in the server's list of connections.
             guard Self.beginToListen(on: connection) else { return }
             lastWord = .now
         }
     }
 }
 
-/// Removes rows that have expired: now and then, some at a time, on a connection and a thread of its own, so that no transaction waits
-/// for it.
+/// Removes expired rows now and then, a limited number at a time. It uses a connection and a thread of its own, so that no
+/// transaction waits for it.
 final class PostgresSweeper: Sendable {
     private struct Work: Sendable {
         var last = ContinuousClock.now
         var isRunning = false
         var isClosed = false
-        /// Nil until there is something to sweep, and when it was lost.
+        /// The connection; nil until the first sweep.
         var connection: PostgresConnection?
     }
 
@@ -79,7 +82,7 @@ final class PostgresSweeper: Sendable {
 
     init(connect: @escaping @Sendable () throws(StoreError) -> PostgresConnection) { self.connect = connect }
 
-    /// Begins to sweep what had expired at `now`, unless it was done a moment ago or is going on.
+    /// Starts to remove rows that had expired at `now`, unless a sweep is running or has just ended.
     func sweep(at now: Int64) {
         let begins = work.withLock { work in
             guard now > .min, !work.isRunning, !work.isClosed, ContinuousClock.now - work.last > Self.pause else { return false }
@@ -88,7 +91,7 @@ final class PostgresSweeper: Sendable {
         }
         guard begins else { return }
         queue.async { [self] in
-            // What cannot be removed now can be later.
+            // Ignores errors, because a later sweep removes the remaining rows.
             try? remove(before: now)
             work.withLock { ($0.isRunning, $0.last) = (false, .now) }
         }

@@ -1,42 +1,43 @@
 #if PostgreSQL && os(Linux)
 import Dispatch
 
-/// Records in a table of a PostgreSQL database, for those who outgrow one machine. Needs the trait `PostgreSQL` to be built
-/// and `libpq.so.5` to run; the server must be version 12 or later.
+/// Records in a table of a PostgreSQL database, for deployments with several machines. Building it requires the trait
+/// `PostgreSQL`, and running it requires `libpq.so.5`. The server must be version 12 or later.
 ///
-/// A write takes an advisory lock of the table before its closure runs, so that all users of the store, on whatever machine,
-/// write one after another; nothing is ever run a second time. A program that changes the table without this store is not
-/// held back. A read sees one snapshot and waits for nobody. Commits are durable when they return: a server that is set not to
-/// flush its log (`fsync=off`) is refused, and `synchronous_commit=off` is overruled.
+/// A write takes an advisory lock of the table before its closure runs. All users of the store, on any machine, therefore write
+/// one after another, and no closure runs a second time. A program that changes the table without this store ignores the lock. A
+/// read sees one snapshot and does not wait for writers. Commits are durable when they return: a server that does not flush its
+/// log (`fsync=off`) is rejected, and `synchronous_commit=off` is overridden.
 ///
-/// Every call blocks its thread until the server has answered, and before that until its turn has come in this process, for
-/// which there is no limit. Do not call it from a task: the thread would be missing to all others. In SignetAuthenticator,
+/// Every call blocks its thread until the server has answered. Before that, it may wait without limit for other calls of this
+/// process. Do not call it from a task, because it would block a thread that other tasks need. In SignetAuthenticator,
 /// `RemoteAccountRecords` waits on threads of its own.
 ///
-/// The table holds bytes as they are: for secrets, put a ``Vault`` on top. Names may have up to ``longestName`` bytes.
-/// Between machines say `sslmode=verify-full` in the connection string; libpq's own default takes what it gets.
+/// The table holds bytes as they are: for secrets, put a ``Vault`` on top. Names may have up to ``longestName`` bytes. For
+/// connections between machines, put `sslmode=verify-full` in the connection string. The default of libpq does not verify the
+/// server.
 public final class PostgresStore: RecordStore, ClearOnDisk {
     private let pool: PostgresPool
     private let table: String
-    /// One writer of this process at a time goes to the server: the others would only occupy connections.
+    /// Lets one write of this process at a time use a connection. Further writes would only occupy connections while they wait.
     private let writers = DispatchSemaphore(value: 1)
 
-    /// How long a transaction waits for another process, and a command for its answer, before it fails with
-    /// ``StoreError/Code/busy``, in seconds.
+    /// The default timeout for another process and for the response to a command, in seconds. After the timeout, a transaction
+    /// fails with ``StoreError/Code/busy``.
     public static let defaultPatience = 5.0
-    /// The longest name of a record, in bytes: what the table's index takes.
+    /// The length of the longest name of a record, in bytes, which the table's index accepts.
     public static let longestName = 2_000
 
-    /// Opens the table, and proves that the server makes commits durable.
+    /// Opens the table, and checks that the server makes commits durable.
     /// - Parameters:
-    ///   - connection: A libpq connection string: `host=/run/postgresql dbname=signet`, or a `postgresql://` URI. What it
-    ///     leaves out comes from libpq's environment variables and password file. It is kept as a secret and never shown.
+    ///   - connection: A libpq connection string: `host=/run/postgresql dbname=signet`, or a `postgresql://` URI. Missing
+    ///     settings come from libpq's environment variables and password file. The string is kept as a secret and never shown.
     ///   - table: The table's name, at most 63 bytes of UTF-8, looked up in the user's search path.
-    ///   - creating: Whether to make the table. If it is there already, making it fails with ``StoreError/Code/exists``.
-    ///   - connections: How many connections are open at most.
-    ///   - patience: How long to wait for another process, and for an answer, in seconds.
-    /// - Throws: ``StoreError/Code/noVault`` when there is no such table or database, ``StoreError/Code/denied`` when the
-    ///   server does not accept the user, ``StoreError/Code/failed`` when it cannot be reached or libpq is not installed.
+    ///   - creating: Pass true to create the table. If it exists already, the call fails with ``StoreError/Code/exists``.
+    ///   - connections: The maximum number of open connections.
+    ///   - patience: The timeout for another process and for a response, in seconds.
+    /// - Throws: ``StoreError/Code/noVault`` when the table or database does not exist; ``StoreError/Code/denied`` when the
+    ///   server does not accept the user; ``StoreError/Code/failed`` when it cannot be reached or libpq is not installed.
     public init(
         connection: String, table: String = "signet_record", creating: Bool = false, connections: Int = 4,
         patience: Double = defaultPatience
@@ -53,11 +54,11 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
             try PostgresCommands.setUp(connection, table: name, patience: patience)
             return connection
         }
-        // The first connection shows that the table is there.
+        // This opens the first connection, which fails if the table does not exist.
         try read { _ in }
     }
 
-    /// Closes the connections that are not in use. A later call makes new ones.
+    /// Closes the connections that are not in use. A later call opens new ones.
     public func close() {
         pool.close()
     }
@@ -71,12 +72,12 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// Reads and changes, all or nothing; durable when it returns.
+    /// Reads and changes records in one transaction. The changes are durable when it returns.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         writers.wait()
         defer { writers.signal() }
-        // Read committed, so that each command sees what was committed before the lock was ours. A snapshot that is taken once
-        // would be taken by the command that waits for the lock.
+        // With READ COMMITTED, each command sees everything that was committed before this transaction got the lock. A
+        // transaction with a single snapshot would take it with the command that waits for the lock.
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; " + PostgresCommands.lock(table)
         return try pool.withTransaction(begin, "write") { (connection) throws(StoreError) in
             let value: R
@@ -98,7 +99,7 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
         } catch {
             throw connection.isAlive ? error : PostgresFailure.commitLost
         }
-        // A transaction in which a command failed is rolled back by its commit, which the server does not call a failure.
+        // If a command of the transaction failed, COMMIT rolls it back, and the server does not report that as an error.
         guard answer.command == "COMMIT" else {
             throw StoreError(.failed, "write", "a part of it failed before; nothing was changed")
         }
@@ -111,7 +112,7 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
     }
 }
 
-/// One transaction's commands.
+/// The operations inside of a transaction.
 private struct PostgresTransaction: RecordWriter {
     let connection: PostgresConnection
 
@@ -148,24 +149,25 @@ private struct PostgresTransaction: RecordWriter {
     }
 }
 
-/// What is said to the server. `table` is a quoted name.
+/// The SQL commands of ``PostgresStore``. `table` is a quoted name.
 private enum PostgresCommands {
     static func createTable(_ table: String) -> String {
         "CREATE TABLE \(table) (kind text COLLATE \"C\" NOT NULL, name bytea NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (kind, name))"
     }
 
-    /// Waits for the right to write. The number of the table is part of the lock, so that two stores do not meet.
+    /// Returns the command that waits for the write lock. The lock contains the object ID of the table, so that two stores use
+    /// different locks.
     static func lock(_ table: String) -> String {
         let text = table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
         return
             "SELECT pg_catalog.pg_advisory_xact_lock(\(lockClass), '\(text)'::pg_catalog.regclass::pg_catalog.oid::pg_catalog.int4)"
     }
 
-    /// `SGNT` as a number: the class of our locks.
+    /// `SGNT` as a number: the first key of the advisory locks of this store.
     private static let lockClass = 0x5347_4E54
 
     static func setUp(_ connection: PostgresConnection, table: String, patience: Double) throws(StoreError) {
-        // To the server, zero would be no limit.
+        // The server interprets zero as no limit.
         let milliseconds = max(1, Int((patience * 1000).rounded(.up)))
         _ = try connection.run(
             "SET lock_timeout = \(milliseconds); SET statement_timeout = \(milliseconds); SET standard_conforming_strings = on",
@@ -174,7 +176,7 @@ private enum PostgresCommands {
         for (name, sql) in statements(table) { try connection.prepare(name, sql, "open the store") }
     }
 
-    /// As with SQLite, durability is proved by reading it back.
+    /// Checks that commits are durable by reading the settings back, as with SQLite. Turns `synchronous_commit` on if it is off.
     private static func makeDurable(_ connection: PostgresConnection) throws(StoreError) {
         func setting(_ name: String) throws(StoreError) -> String {
             let answer = try connection.run("SHOW \(name)", "open the store")

@@ -1,12 +1,12 @@
-/// All records of a small store as one piece of bytes, for an engine that keeps them in one item.
+/// All records of a small store in one byte sequence, for an engine that keeps them in one item.
 ///
 ///     bundle  = "SGB" version(1) count(4) record*
 ///     record  = kind name bytes            in ascending order of kind, then name, each once
 ///     kind, name, bytes = length(4) byte*  the kind is its raw value in UTF-8
 ///
-/// Numbers are unsigned, the most significant byte first. Kinds that this version does not know are kept as they are.
+/// Numbers are unsigned, most significant byte first. Kinds that this version does not know are kept unchanged.
 struct RecordBundle: Sendable, Equatable {
-    /// A kind and a name. Kinds are texts here, so that an unknown one is not lost.
+    /// A kind and a name. The kind is stored as bytes, so that an unknown kind is not lost.
     struct Name: Hashable, Comparable {
         let kind: [UInt8]
         let name: [UInt8]
@@ -42,8 +42,9 @@ struct RecordBundle: Sendable, Equatable {
 
     init() {}
 
-    /// - Throws: ``StoreError/Code/corrupt`` when `bytes` are not exactly what ``encoded`` makes, and
-    ///   ``StoreError/Code/newerFormat`` for a version above ours.
+    /// Decodes a bundle.
+    /// - Throws: ``StoreError/Code/corrupt`` when `bytes` are not exactly the output of ``encoded``;
+    ///   ``StoreError/Code/newerFormat`` for a later version of the format.
     init(_ bytes: [UInt8]) throws(StoreError) {
         var rest = bytes[...]
         guard Self.take(Self.magic.count, from: &rest) == Self.magic[...], let version = rest.popFirst(), version > 0 else {
@@ -87,7 +88,7 @@ struct RecordBundle: Sendable, Equatable {
 }
 
 extension RecordBundle {
-    /// The records of a kind whose names come after `name`, in the order of their names.
+    /// Returns at most `limit` records of a kind whose names come after `name`, in the order of their names.
     func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) -> [StoredRecord] {
         let kind = Array(kind.rawValue.utf8)
         return records.keys
@@ -97,7 +98,7 @@ extension RecordBundle {
     }
 }
 
-/// A transaction over a bundle: what is read and written here is kept only when the caller keeps ``bytes``.
+/// A transaction over a bundle. To keep its changes, the caller must store ``bytes``.
 package final class BundledRecords: RecordWriter {
     private(set) var bundle: RecordBundle
     private let before: RecordBundle
@@ -107,7 +108,7 @@ package final class BundledRecords: RecordWriter {
         before = bundle
     }
 
-    /// The records in `bytes`; none when there are no bytes.
+    /// Decodes the records in `bytes`. The bundle is empty when `bytes` is nil.
     /// - Throws: ``StoreError/Code/corrupt``, ``StoreError/Code/newerFormat``.
     package convenience init(_ bytes: [UInt8]?) throws(StoreError) {
         guard let bytes else {
@@ -117,10 +118,10 @@ package final class BundledRecords: RecordWriter {
         self.init(bundle: try RecordBundle(bytes))
     }
 
-    /// All records, to be kept.
+    /// All records, encoded.
     package var bytes: [UInt8] { bundle.encoded }
 
-    /// Whether they are others than at the beginning.
+    /// True when the records differ from those at the beginning.
     package var isChanged: Bool { bundle != before }
 
     package func record(_ key: RecordKey) -> [UInt8]? { bundle.records[RecordBundle.Name(key)] }

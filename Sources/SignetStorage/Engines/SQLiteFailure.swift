@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What SQLite's result codes mean to a caller.
+/// Conversion of SQLite's result codes to ``StoreError``.
 enum SQLiteFailure {
     static func storeError(_ error: any Error, _ operation: String) -> StoreError {
         if let error = error as? StoreError { return error }
@@ -31,6 +31,6 @@ enum SQLiteFailure {
 }
 
 extension [UInt8] {
-    /// The bytes as SQLite takes a blob.
+    /// The bytes in the type that GRDB binds as a blob.
     var databaseBlob: Data { Data(self) }
 }

@@ -7,22 +7,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records in one SQLite file, durable when a write returns: write-ahead log, `synchronous=FULL` proved by reading it back,
-/// deleted content overwritten. Several processes may use the file at once.
+/// Records in one SQLite file, durable when a write returns. The store uses a write-ahead log and `synchronous=FULL`, which it
+/// verifies by reading the setting back, and overwrites deleted content. Several processes may use the file at once.
 ///
-/// The file must be private (mode 0600, this user's, no link). The store writes bytes as they are: for secrets, put a
+/// The file must be private: mode 0600, owned by this user, not a link. The store writes bytes as they are: for secrets, put a
 /// ``Vault`` on top.
 public final class SQLiteStore: RecordStore, ClearOnDisk {
     private let database: DatabaseQueue
 
-    /// How long a transaction waits for another process before it fails with ``StoreError/Code/busy``, in seconds.
+    /// The default timeout for another process, in seconds. After the timeout, a transaction fails with ``StoreError/Code/busy``.
     public static let defaultPatience = 5.0
 
     /// Opens a file of records.
     /// - Parameters:
-    ///   - path: Where it is.
-    ///   - creating: Whether to make the file. If it is there already, making it fails with ``StoreError/Code/exists``.
-    ///   - patience: How long to wait for another process, in seconds.
+    ///   - path: The path of the file.
+    ///   - creating: Pass true to create the file. If it exists already, the call fails with ``StoreError/Code/exists``.
+    ///   - patience: The timeout for another process, in seconds.
     public init(path: String, creating: Bool = false, patience: Double = defaultPatience) throws(StoreError) {
         if creating {
             try PrivateFile.create(path, containing: [])
@@ -32,7 +32,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         do {
             database = try Self.open(path, creating: creating, patience: patience)
         } catch {
-            // What was not finished is nobody's yet.
+            // An unfinished file contains no data yet.
             if creating { PrivateFile.removeDatabase(path) }
             throw SQLiteFailure.storeError(error, "open \(path)")
         }
@@ -47,7 +47,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// Closes the file; every later call fails.
+    /// Closes the file. Every later call fails.
     public func close() throws(StoreError) {
         do {
             try database.close()
@@ -56,7 +56,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// Reads a consistent state.
+    /// Reads a consistent state of the store.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
         do {
             return try database.unsafeRead { database in
@@ -69,7 +69,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// Reads and changes, all or nothing; durable when it returns.
+    /// Reads and changes records in one transaction. The changes are durable when it returns.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         do {
             return try database.writeWithoutTransaction { database in
@@ -78,7 +78,8 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
                 }
             }
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
-            // Seen: after this the old value is read; but who opens the file after a crash finds the commit in the log.
+            // Observed behavior: after this error, reads return the old value, but a process that opens the file after a crash
+            // finds the commit in the log.
             throw StoreError(
                 .outcomeUnknown, "write", "the disk did not confirm the change: it is there, or nothing of it; read to find out",
                 status: error.extendedResultCode.rawValue)
@@ -87,13 +88,13 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// What GRDB's `read` and `write` do, with statements that are prepared once, and without switching writing off and on
-    /// again around a read: who reads is handed nothing that writes. That would take as long as reading a record.
+    /// Runs `body` in a transaction, like GRDB's `read` and `write`. It uses cached statements, and it does not disable writing
+    /// around a read, which would take as long as reading a record. Instead, a read gets a type that has no methods to write.
     private static func transaction<R>(_ begin: String, on database: Database, _ body: () throws -> R) throws -> R {
         try database.cachedStatement(sql: begin).execute()
         do {
             let value = try body()
-            // After some failures, which `body` may have passed over, SQLite has rolled back: then this fails.
+            // After some errors, SQLite has rolled back already. If `body` ignored such an error, this statement fails.
             try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
             return value
         } catch {
@@ -106,8 +107,8 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         do {
             return try open(path, creating: creating, configuration(patience: patience, alone: false))
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
-            // A full disk has no room for the index that processes share. Who is alone keeps it in memory, so that what is
-            // stored can still be read.
+            // A full disk has no room for the index that processes share. A process that locks out all others keeps the index in
+            // memory, so that it can still read the records.
             return try open(path, creating: creating, configuration(patience: patience, alone: true))
         }
     }
@@ -122,7 +123,10 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         return database
     }
 
-    /// - Parameter alone: whether to lock out every other process until the file is closed.
+    /// Returns the configuration of the database.
+    /// - Parameters:
+    ///   - patience: The timeout for another process, in seconds.
+    ///   - alone: Pass true to lock out every other process until the file is closed.
     private static func configuration(patience: Double, alone: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(patience)
@@ -133,8 +137,9 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         return configuration
     }
 
-    /// The journal mode is the file's own and is set only where it is another: GRDB's way to set it writes to the file every
-    /// time it is opened, so that nobody could read while somebody else writes, nor on a full disk.
+    /// Turns on the write-ahead log and `synchronous=FULL`, and verifies them. The journal mode is a property of the file and is
+    /// set only if it differs. GRDB would write to the file each time it is opened; then reading would fail while another process
+    /// writes, and on a full disk.
     private static func makeDurable(_ database: DatabaseQueue) throws {
         try database.writeWithoutTransaction { database in
             if try String.fetchOne(database, sql: "PRAGMA journal_mode") != "wal" {
@@ -182,7 +187,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
 
         func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
             try attempt("list the records of kind \(kind.rawValue)") {
-                // To SQLite a negative limit is none.
+                // SQLite interprets a negative limit as no limit.
                 let limit = max(0, limit)
                 let (condition, arguments) =
                     name.map { ("AND name > ?", [kind.rawValue, $0.databaseBlob, limit] as StatementArguments) }
@@ -212,8 +217,9 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
             }
         }
 
-        /// Runs a statement as far as its first row, which `body` gets, or nil when there is none. SQLite itself is called here:
-        /// to bind and to read through GRDB's values would take longer than everything that a vault adds to a record.
+        /// Runs a statement up to its first row, and passes the row to `body`, or nil if the result is empty. It calls SQLite
+        /// directly, because binding and reading through GRDB's values would take longer than everything that a vault adds to a
+        /// record.
         private static func step<R>(
             _ statement: Statement, _ key: RecordKey, _ bytes: [UInt8]? = nil, _ body: (SQLiteStatement?) throws -> R
         ) throws -> R {
@@ -222,7 +228,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
             return try kind.withUTF8 { kind in
                 try key.name.withUnsafeBytes { name in
                     try (bytes ?? []).withUnsafeBytes { content in
-                        // What is bound is not copied, and lives no longer than this.
+                        // The bound memory is not copied, and is only valid in this scope.
                         defer {
                             sqlite3_reset(handle)
                             sqlite3_clear_bindings(handle)
@@ -242,7 +248,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
             }
         }
 
-        /// An empty array may have no address, which would bind NULL.
+        /// Binds a blob. An empty array may have no address, and a null address would bind NULL.
         private static func bind(_ blob: UnsafeRawBufferPointer, to statement: SQLiteStatement, _ index: CInt) -> CInt {
             blob.isEmpty
                 ? sqlite3_bind_zeroblob(statement, index, 0)

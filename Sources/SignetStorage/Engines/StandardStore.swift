@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The store behind ``Keychain/standard``. A platform with a keychain of its own answers with that one here.
+/// The store behind ``Keychain/standard``: on every platform, the vault in the default directory.
 package enum StandardStore {
     static func open() throws(StoreError) -> any RecordStore {
         try open(in: .usual())
@@ -25,7 +25,7 @@ package enum StandardStore {
 }
 
 extension VaultDirectory {
-    /// The usual place of this process's vault, as its environment says (``init(environment:)``).
+    /// Returns the default directory of this process's vault, according to its environment (``init(environment:)``).
     /// - Throws: ``StoreError/Code/noVault`` when not even a home directory is known.
     public static func usual() throws(StoreError) -> VaultDirectory {
         guard let place = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {

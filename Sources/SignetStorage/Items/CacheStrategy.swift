@@ -1,20 +1,20 @@
-/// Whether a storage also keeps its item in the memory of the process, in plain text.
+/// The choice to keep a storage's item in the memory of the process too, in plain text.
 public enum CacheStrategy: Sendable, Hashable, CaseIterable {
-    /// Every `get` asks the storage itself.
+    /// Every `get` reads the storage itself.
     case noCache
-    /// `get` answers from memory after the first time. What another process, or another storage over the same place, writes
-    /// meanwhile is not seen until this one saves or deletes.
+    /// The first `get` reads the storage, and later calls return the item from memory. Changes that another process, or another
+    /// storage at the same place, makes are not seen until this storage saves or deletes.
     case cache
 
-    // The documents and the sister SDK for Android write the names in capitals.
+    // The ForgeRock documentation and the Android SDK spell the names in capitals.
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// ``noCache``, as the documents spell it.
+    /// An alias of ``noCache``, as the ForgeRock documentation spells it.
     public static let NO_CACHE = CacheStrategy.noCache
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// ``cache``, in the same spelling.
+    /// An alias of ``cache``, as the ForgeRock documentation spells it.
     public static let CACHE = CacheStrategy.cache
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// Not offered: it would answer with an item that was never stored, and is gone with the process.
+    /// Unavailable. With it, `get` would return an item that was never stored and that is lost when the process ends.
     @available(
         *, unavailable, message: "an item that could not be saved is an error here: catch it, and keep the item yourself"
     )

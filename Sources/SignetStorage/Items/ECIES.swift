@@ -7,16 +7,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Bytes sealed to a P-256 key as Apple's Security framework writes them: point (65 bytes), ciphertext, tag (16 bytes).
+/// Encryption to a P-256 key in the format of Apple's Security framework: point (65 bytes), ciphertext, tag (16 bytes).
 ///
-/// The layout is that of `eciesEncryptionCofactorVariableIVX963SHA256AESGCM`: X9.63 key derivation with SHA-256 over the
-/// shared x coordinate and the point gives an AES-128 key and an IV of 16 bytes. The older algorithm without `VariableIV`, whose
-/// IV is zero, is opened and never written. The layout has no version and binds no context: research/storage-security.md, 1.4.
+/// The format is that of `eciesEncryptionCofactorVariableIVX963SHA256AESGCM`. X9.63 key derivation with SHA-256 over the shared x
+/// coordinate and the point gives an AES-128 key and an IV of 16 bytes. The older algorithm without `VariableIV`, whose IV is
+/// zero, is only decrypted, never used to encrypt. The format has no version and binds no context: research/storage-security.md,
+/// 1.4.
 enum ECIES {
     private static let pointLength = 65
     private static let tagLength = 16
 
-    /// Seals `plaintext` to `publicKey` (X9.63). A fresh key is made for every message; tests pass the vectors'.
+    /// Seals `plaintext` to `publicKey` (X9.63).
+    /// - Parameters:
+    ///   - plaintext: The bytes to seal.
+    ///   - publicKey: The recipient's public key.
+    ///   - ephemeral: The ephemeral key. The default is a new key for every message; tests pass the key of a test vector.
+    /// - Throws: ``StoreError/Code/failed`` when `publicKey` is not a point of P-256.
     static func seal(
         _ plaintext: [UInt8], to publicKey: [UInt8], ephemeral: P256.KeyAgreement.PrivateKey = P256.KeyAgreement.PrivateKey()
     ) throws(StoreError) -> [UInt8] {
@@ -32,12 +38,13 @@ enum ECIES {
         }
     }
 
-    /// Opens what ``seal(_:to:ephemeral:)``, or either of Apple's algorithms, sealed. `key` is asked once.
+    /// Opens what ``seal(_:to:ephemeral:)``, or either of Apple's algorithms, sealed. Uses `key` once.
+    /// - Throws: ``StoreError/Code/corrupt`` when `sealed` does not open; the errors of `key`.
     static func open(_ sealed: [UInt8], with key: any AgreementKey) throws(StoreError) -> [UInt8] {
         let damaged = StoreError(.corrupt, "decrypt", "it is damaged, or was sealed to another key")
         guard sealed.count >= pointLength + tagLength else { throw damaged }
         let point = Array(sealed.prefix(pointLength))
-        // What is no point of the curve is no work for the hardware, which checks it again.
+        // A point that is not on the curve is rejected here without using the hardware, which checks it again.
         guard (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil else { throw damaged }
         let keys = Keys(try key.agree(with: point), point)
         for iv in [keys.variableIV, keys.zeroIV] {
@@ -54,7 +61,7 @@ enum ECIES {
         return (try? AES.GCM.open(box, using: key)).map(Array.init)
     }
 
-    /// What the key derivation of X9.63 gives: one block of SHA-256.
+    /// The output of the X9.63 key derivation: one block of SHA-256.
     private struct Keys {
         let key: SymmetricKey
         let variableIV: [UInt8]

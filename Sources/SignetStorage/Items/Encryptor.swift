@@ -9,18 +9,18 @@ public protocol Encryptor: Sendable {
     /// Seals `data`.
     func encrypt(data: Data) async throws -> Data
     /// Opens what ``encrypt(data:)`` sealed.
-    /// - Throws: when it does not open. An encryptor never answers with something else.
+    /// - Throws: An error when `data` does not open. An encryptor never returns other bytes instead.
     func decrypt(data: Data) async throws -> Data
 }
 
-/// Leaves the bytes as they are: for items that the storage beneath protects, or that are no secret.
+/// An encryptor that returns the bytes unchanged, for items that the underlying storage protects or that are not secret.
 public struct NoEncryptor: Encryptor {
-    /// An encryptor that seals nothing.
+    /// Creates an encryptor that seals nothing.
     public init() {}
 
-    /// The same bytes.
+    /// Returns `data` unchanged.
     public func encrypt(data: Data) async throws -> Data { data }
 
-    /// The same bytes.
+    /// Returns `data` unchanged.
     public func decrypt(data: Data) async throws -> Data { data }
 }

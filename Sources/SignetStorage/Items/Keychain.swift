@@ -1,17 +1,18 @@
 import Synchronization
 
-/// A record store that is opened when it is first needed: once for all who share it, and on a thread where it may block.
+/// A record store that is opened at its first use, once for all callers that share it, and on a thread of its own that may block.
 ///
 /// A failure is not remembered. The next call tries again, for example after the user has unlocked their keyring.
 public final class Keychain: Sendable {
-    /// The user's own, in the usual place (``VaultDirectory/usual()``). It opens a vault that is there and never makes one:
-    /// where there is none, every call fails with ``StoreError/Code/noVault`` until somebody has chosen how it is to be sealed.
+    /// The user's keychain, in the default directory (``VaultDirectory/usual()``). It opens an existing vault and never creates
+    /// one. Without a vault, every call fails with ``StoreError/Code/noVault``. Create the vault with ``open(_:)`` or `signet
+    /// init`.
     public static let standard = Keychain { () throws(StoreError) in try StandardStore.open() }
 
     private let opener: Opener
     private let state = Mutex(State.closed)
 
-    /// How a keychain is opened. It runs where it may block, to ask hardware or a person.
+    /// A closure that opens a keychain. It runs on a thread that may block, so it can wait for hardware or for the user.
     public typealias Opener = @Sendable () throws(StoreError) -> any RecordStore
 
     private enum State {
@@ -20,18 +21,18 @@ public final class Keychain: Sendable {
         case open(any RecordStore)
     }
 
-    /// A keychain that `opener` opens.
+    /// Creates a keychain that `opener` opens.
     public init(_ opener: @escaping Opener) {
         self.opener = opener
     }
 
-    /// Opens the keychain now, and in another way: by making the vault that is not there yet, or with a passphrase that only
-    /// the app can ask for.
+    /// Opens the keychain now with another closure, for example to create a missing vault, or to use a passphrase that the app
+    /// asks for.
     ///
     ///     let place = try VaultDirectory.usual()
     ///     try await Keychain.standard.open { () throws(StoreError) in try place.createVault(.keyFile) }
     ///
-    /// - Throws: ``StoreError/Code/exists`` when the keychain is open already; what `opener` throws.
+    /// - Throws: ``StoreError/Code/exists`` when the keychain is open already; the errors of `opener`.
     public func open(_ opener: @escaping Opener) async throws(StoreError) {
         while true {
             let (state, isOurs) = begin(with: opener)
@@ -46,7 +47,7 @@ public final class Keychain: Sendable {
         }
     }
 
-    /// Reads a consistent state.
+    /// Reads a consistent state of the store.
     package func read<R: Sendable>(
         _ body: @escaping @Sendable (any RecordReader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
@@ -54,7 +55,7 @@ public final class Keychain: Sendable {
         return try await Blocking.run { () throws(StoreError) in try store.read(body) }
     }
 
-    /// Reads and changes, all or nothing.
+    /// Reads and changes records in one transaction.
     package func write<R: Sendable>(
         _ body: @escaping @Sendable (any RecordWriter) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
@@ -62,7 +63,7 @@ public final class Keychain: Sendable {
         return try await Blocking.run { () throws(StoreError) in try store.write(body) }
     }
 
-    /// The open store: opened now, if it is not yet.
+    /// Returns the open store. Opens it first if it is closed.
     package func store() async throws(StoreError) -> any RecordStore {
         switch begin(with: opener).state {
         case .open(let store): return store
@@ -71,12 +72,12 @@ public final class Keychain: Sendable {
         }
     }
 
-    /// The state after beginning to open, if nobody has; and whether it was this call that began. The attempt is a task of its
-    /// own: who waits for it may be cancelled, the others go on waiting.
+    /// Starts to open the keychain if it is closed. Returns the state after that, and true when this call started the attempt.
+    /// The attempt is a task of its own, so that the cancellation of one waiting caller does not affect the others.
     private func begin(with opener: @escaping Opener) -> (state: State, isOurs: Bool) {
         state.withLock { state in
             guard case .closed = state else { return (state, false) }
-            // Who waits for it may be blocking a thread of Swift's pool.
+            // The task has an executor of its own, because a waiting caller may block a thread of Swift's pool.
             state = .opening(Task(executorPreference: Blocking.executor) { await self.finish(opener) })
             return (state, true)
         }

@@ -4,40 +4,40 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps an item under a name in the user's keychain: on Linux a record in their vault.
+/// Keeps an item under a name in a keychain. In the standard keychain, the item is a record in the user's vault.
 ///
 ///     let storage = KeychainStorage<Session>(account: "com.example.app.session")
 ///     try await storage.save(item: session)
 ///
-/// Two storages with the same account in the same keychain are the same item. The standard keychain is shared by the user's
-/// programs, so begin the account with a name that is yours.
+/// Two storages with the same account in the same keychain share one item. All programs of the user share the standard keychain,
+/// so begin the account with a prefix that belongs to your app.
 ///
-/// Every method throws ``StoreError``, or what the encryptor throws: ``StoreError/Code/noVault`` when there is no vault yet
-/// (``Keychain/open(_:)`` makes one), ``StoreError/Code/keyUnavailable`` and ``StoreError/Code/keyMismatch`` when it cannot be
-/// opened, ``StoreError/Code/corrupt`` when the record is not what was written, ``StoreError/Code/invalid`` when the account is
-/// empty. None of them changes what is stored.
+/// Every method throws ``StoreError`` or the error of the encryptor. Common codes are ``StoreError/Code/noVault`` when the vault
+/// does not exist yet (create one with ``Keychain/open(_:)``), ``StoreError/Code/keyUnavailable`` and
+/// ``StoreError/Code/keyMismatch`` when it cannot be opened, ``StoreError/Code/corrupt`` when the record is not what was written,
+/// and ``StoreError/Code/invalid`` when the account is empty. None of these errors changes what is stored.
 public actor KeychainStorage<T: Codable & Sendable>: Storage {
     private let item: StorageDelegate<T>
 
-    /// The item that is called `account`. Nothing is opened or read before it is needed.
+    /// Creates a storage for the item with the name `account`. The keychain is opened at the first use.
     /// - Parameters:
-    ///   - account: The item's name; not empty.
-    ///   - encryptor: Seals the item before the keychain does. The vault seals its records in any case, so there is none
-    ///     by default.
-    ///   - cacheable: Whether to keep the item in memory too, in plain text.
-    ///   - keychain: Where the item is.
+    ///   - account: The name of the item; not empty.
+    ///   - encryptor: Seals the item before the keychain does. The vault seals its records in any case, so the default seals
+    ///     nothing.
+    ///   - cacheable: Pass true to keep the item in memory too, in plain text.
+    ///   - keychain: The keychain that holds the item.
     public init(
         account: String, encryptor: any Encryptor = NoEncryptor(), cacheable: Bool = false, in keychain: Keychain = .standard
     ) {
         self.init(account: account, encryptor: encryptor, cacheStrategy: cacheable ? .cache : .noCache, in: keychain)
     }
 
-    /// The item that is called `account`. Nothing is opened or read before it is needed.
+    /// Creates a storage for the item with the name `account`. The keychain is opened at the first use.
     /// - Parameters:
-    ///   - account: The item's name; not empty.
+    ///   - account: The name of the item; not empty.
     ///   - encryptor: Seals the item before the keychain does.
-    ///   - cacheStrategy: Whether to keep the item in memory too, in plain text.
-    ///   - keychain: Where the item is.
+    ///   - cacheStrategy: The choice to keep the item in memory too, in plain text.
+    ///   - keychain: The keychain that holds the item.
     public init(
         account: String, encryptor: any Encryptor = NoEncryptor(), cacheStrategy: CacheStrategy,
         in keychain: Keychain = .standard
@@ -46,19 +46,19 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
         item = StorageDelegate(delegate: SealedItem(slot: slot, encryptor: encryptor), cacheStrategy: cacheStrategy)
     }
 
-    /// Stores `item` in place of what was there, in one step; it is durable when this returns.
+    /// Stores `item` in place of the old item, in one step. The item is durable when this returns.
     /// - Throws: ``StoreError/Code/invalid`` also when JSON cannot express the item.
     public func save(item: T) async throws {
         try await self.item.save(item: item)
     }
 
-    /// The item; nil only when the keychain was asked and has none.
-    /// - Throws: ``StoreError/Code/otherType`` when what is there does not decode as a `T`.
+    /// Returns the item, or nil if the keychain does not contain it.
+    /// - Throws: ``StoreError/Code/otherType`` when the stored item does not decode as a `T`.
     public func get() async throws -> T? {
         try await item.get()
     }
 
-    /// Removes the item. It is no error when there is none.
+    /// Removes the item. Does nothing if it does not exist.
     public func delete() async throws {
         try await item.delete()
     }

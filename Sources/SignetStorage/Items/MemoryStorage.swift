@@ -6,55 +6,55 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps an item in the memory of the process, for what must not outlive it. Each instance has an item of its own.
+/// Keeps an item in the memory of the process, for data that must not outlive it. Each instance has its own item.
 ///
-/// Without an encryptor the item can be read in a dump of the memory; with one, as long as it is not cached, only by who also
-/// finds the key.
+/// Without an encryptor, an attacker with a memory dump can read the item. With an encryptor and without a cache, the attacker
+/// also needs the key.
 public actor MemoryStorage<T: Codable & Sendable>: Storage {
-    /// What the app calls it. Two storages of one name are two storages.
+    /// The name that the app gave the storage. Two storages with the same name do not share an item.
     public nonisolated let account: String
 
     private let item: StorageDelegate<T>
 
-    /// An empty storage.
+    /// Creates an empty storage.
     /// - Parameters:
-    ///   - account: What the app calls it.
-    ///   - encryptor: Seals the bytes while nobody uses them.
-    ///   - cacheable: Whether to keep the item itself too, which saves opening and decoding it at each ``get()``.
+    ///   - account: A name for the app's own use.
+    ///   - encryptor: Seals the bytes while they are stored.
+    ///   - cacheable: Pass true to keep the item itself too, which saves opening and decoding it at each ``get()``.
     public init(account: String = "", encryptor: any Encryptor = NoEncryptor(), cacheable: Bool = false) {
         self.init(account: account, encryptor: encryptor, cacheStrategy: cacheable ? .cache : .noCache)
     }
 
-    /// An empty storage.
+    /// Creates an empty storage.
     /// - Parameters:
-    ///   - account: What the app calls it.
-    ///   - encryptor: Seals the bytes while nobody uses them.
-    ///   - cacheStrategy: Whether to keep the item itself too.
+    ///   - account: A name for the app's own use.
+    ///   - encryptor: Seals the bytes while they are stored.
+    ///   - cacheStrategy: The choice to keep the item itself too.
     public init(account: String = "", encryptor: any Encryptor = NoEncryptor(), cacheStrategy: CacheStrategy) {
         self.account = account
         item = StorageDelegate(
             delegate: SealedItem(slot: MemorySlot(), encryptor: encryptor), cacheStrategy: cacheStrategy)
     }
 
-    /// Stores `item` in place of what was there.
-    /// - Throws: ``StoreError/Code/invalid`` when JSON cannot express it; what the encryptor throws.
+    /// Stores `item` in place of the old item.
+    /// - Throws: ``StoreError/Code/invalid`` when JSON cannot express it; the error of the encryptor.
     public func save(item: T) async throws {
         try await self.item.save(item: item)
     }
 
-    /// The item; nil when there is none.
-    /// - Throws: what the encryptor throws.
+    /// Returns the item, or nil if the storage is empty.
+    /// - Throws: The error of the encryptor.
     public func get() async throws -> T? {
         try await item.get()
     }
 
-    /// Removes the item. It is no error when there is none.
+    /// Removes the item. Does nothing if it does not exist.
     public func delete() async throws {
         try await item.delete()
     }
 }
 
-/// Bytes in memory.
+/// A slot in memory.
 private final class MemorySlot: ItemSlot {
     private let bytes = Mutex<Data?>(nil)
 

@@ -4,22 +4,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Room for the bytes of one item.
+/// A place for the bytes of one item.
 protocol ItemSlot: Sendable {
-    /// The bytes; nil only when it is certain that there are none.
+    /// Returns the bytes, or nil if the slot is empty. It throws when it cannot find out.
     func contents() async throws(StoreError) -> Data?
-    /// Puts `bytes` in place of what is there, all or nothing.
+    /// Stores `bytes` in place of the old bytes, all or nothing.
     func replace(with bytes: Data) async throws(StoreError)
-    /// Makes the slot empty; it may be empty already.
+    /// Empties the slot. The slot may be empty already.
     func clear() async throws(StoreError)
 }
 
-/// An item as it is kept: JSON, then sealed by an encryptor, in a slot.
+/// A storage that encodes its item as JSON, seals it with an encryptor and keeps it in a slot.
 struct SealedItem<T: Codable>: Storage {
     let slot: any ItemSlot
     let encryptor: any Encryptor
 
-    /// Nothing is written unless the item could be expressed and sealed.
+    /// Stores `item`. Nothing is written unless the item could be encoded and sealed.
     func save(item: sending T) async throws {
         let sealed = try await encryptor.encrypt(data: Self.json(item))
         try await slot.replace(with: sealed)
@@ -34,7 +34,7 @@ struct SealedItem<T: Codable>: Storage {
         try await slot.clear()
     }
 
-    // The errors of the coders quote what they could not read, so they stay here. Those of the app's own types go through.
+    // Errors of the JSON coders quote the content, so they are replaced. Errors that the app's own types throw are passed on.
 
     private static func json(_ item: T) throws -> Data {
         do {

@@ -4,23 +4,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A P-256 key whose private half is in hardware and cannot be read: on Linux in the TPM, on Apple's systems in the Secure
-/// Enclave. A user has one of every tag; programs that name the same tag share it.
+/// A P-256 key whose private half is in hardware and cannot be read. On Linux, the key is in the TPM. On other platforms, keys in
+/// hardware are not supported yet, and the initializer throws ``StoreError/Code/keyUnavailable``. Each user has one key per tag;
+/// programs that use the same tag share it.
 public struct SecuredKey: Sendable {
     /// The tag under which the iOS SDKs keep their key.
     public static let defaultTag = "com.pingidentity.securedKey.identifier"
 
     let key: any AgreementKey
 
-    /// Takes the key of that tag, and makes it if there is none. Asks the hardware, so the call may take a second.
+    /// Loads the key with this tag, or creates it if it does not exist. The call uses the hardware and may take a second.
     ///
     /// - Parameters:
-    ///   - tag: letters, digits, `.`, `-` and `_`, 128 at most.
-    ///   - directory: where on Linux the file `secured-key-<tag>` is: the usual place of a vault if nil. The file is of use in
-    ///     this machine's TPM only.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` where there is no hardware, ``StoreError/Code/denied`` where it may not be
-    ///   used, ``StoreError/Code/keyMismatch`` when the key is another machine's, or the TPM was cleared since. A key that is
-    ///   there is never replaced; what was sealed to it would be lost.
+    ///   - tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
+    ///   - directory: The directory that contains the file `secured-key-<tag>` on Linux; the default directory of a vault if nil.
+    ///     The file can only be used with the TPM of this machine.
+    /// - Throws: ``StoreError/Code/failed`` for an invalid tag; ``StoreError/Code/keyUnavailable`` when the machine has no
+    ///   suitable hardware; ``StoreError/Code/denied`` when this user may not use it; ``StoreError/Code/keyMismatch`` when the
+    ///   key belongs to another machine, or the TPM was cleared since. An existing key is never replaced, because data that was
+    ///   sealed to it would be lost.
     public init(tag: String = SecuredKey.defaultTag, in directory: VaultDirectory? = nil) throws(StoreError) {
         try self.init(tag: tag, in: directory, of: .usual)
     }
@@ -36,9 +38,10 @@ public struct SecuredKey: Sendable {
         key = try hardware.key(tag: tag, in: directory)
     }
 
-    /// Whether this machine has hardware for a key that this user may use. Makes none; asks the hardware, so it may take a moment.
+    /// Returns true when this machine has hardware for a key that this user may use. Does not create a key. The call asks the
+    /// hardware and may take a moment.
     public static func isAvailable() -> Bool { HardwareKeys.usual.availability().isUsable }
 
-    /// The public half (X9.63, 65 bytes); others can seal to it.
+    /// The public half (X9.63, 65 bytes). Others can seal data to it.
     public var publicKey: [UInt8] { key.publicKey }
 }

@@ -7,18 +7,18 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Seals items to a P-256 key that is in this program's memory, in the layout of ``SecuredKeyEncryptor``. It protects as well
-/// as you protect the key: for machines without hardware, for reading what a key elsewhere sealed, and for tests.
+/// Seals items to a P-256 key in the memory of this program, in the layout of ``SecuredKeyEncryptor``. The items are only as safe
+/// as the key. Use it on machines without hardware, to read data that was sealed to a key from elsewhere, and in tests.
 public struct SoftwareKeyEncryptor: Encryptor {
     private let key: SoftwareKey
 
-    /// Uses the P-256 key with this private scalar: 32 bytes, big-endian (SEC 1).
+    /// Creates an encryptor with the P-256 key that has this private scalar: 32 bytes, big-endian (SEC 1).
     /// - Throws: ``StoreError/Code/keyMismatch`` when it is not a scalar of P-256.
     public init(privateKey: Secret) throws(StoreError) {
         key = try SoftwareKey(privateKey)
     }
 
-    /// The public half (X9.63, 65 bytes); others can seal to it.
+    /// The public half (X9.63, 65 bytes). Others can seal data to it.
     public var publicKey: [UInt8] { key.publicKey }
 
     /// Seals `data` to the key.
@@ -27,7 +27,7 @@ public struct SoftwareKeyEncryptor: Encryptor {
         Data(try ECIES.seal(Array(data), to: key.publicKey))
     }
 
-    /// Opens what was sealed to the key, in Apple's present layout or the one before.
+    /// Opens data that was sealed to the key, in Apple's current layout or the previous one.
     /// - Throws: ``StoreError/Code/corrupt`` when it does not open.
     public func decrypt(data: Data) async throws -> Data {
         Data(try ECIES.open(Array(data), with: key))

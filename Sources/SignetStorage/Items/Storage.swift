@@ -1,20 +1,20 @@
-/// A place for one item: a token, a session, a set of settings.
+/// A place for one item, such as a token, a session or a set of settings.
 ///
-/// ``KeychainStorage`` and ``MemoryStorage`` come with the package. For any other place write a class or an actor with these
-/// three methods; ``StorageDelegate`` puts a cache in front of it and keeps its calls apart.
+/// ``KeychainStorage`` and ``MemoryStorage`` are part of the package. For any other place, write a class or an actor with these
+/// three methods. ``StorageDelegate`` adds a cache to it and serializes its calls.
 ///
-/// A storage need not be Sendable. Its methods run where the caller is, and who owns the storage decides where that is: a plain
-/// class with a mutable property is a correct storage, and may be sent to an actor once. To share one between tasks, make it
-/// an actor, as the built-in storages are.
+/// A storage need not be Sendable. Its methods run in the isolation of the caller. A plain class with a mutable property is a
+/// correct storage, and can be sent to an actor once. To share a storage between tasks, make it an actor, like the storages of
+/// this package.
 public protocol Storage<T> {
-    /// What is stored.
+    /// The type of the item.
     associatedtype T: Codable
 
-    /// Stores `item` in place of what was there. When it throws, the old item must still be there or the new one: never
-    /// neither, and never a part.
+    /// Stores `item` in place of the old item. When it throws, the storage must still hold either the whole old item or the whole
+    /// new one.
     func save(item: sending T) async throws
-    /// The item; nil only when it is certain that there is none. What cannot be read is an error.
+    /// Returns the item, or nil if the storage is empty. It throws when the item cannot be read.
     func get() async throws -> T?
-    /// Removes the item. It is no error when there is none.
+    /// Removes the item. Does nothing if it does not exist.
     func delete() async throws
 }

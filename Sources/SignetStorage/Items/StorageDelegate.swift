@@ -1,49 +1,52 @@
 import SignetCore
 
-/// A storage in front of another one. It lets one call at a time through to it, in the order in which they came, and keeps
-/// the item in memory when asked to.
+/// A storage that wraps another one. It passes calls on one at a time, in the order in which they came, and can keep the item in
+/// memory.
 ///
-/// Subclass it to give a storage of your own an initializer that says what it is, or override a method to add to what it does:
+/// Subclass it to give your own storage a descriptive initializer, or override a method to extend it:
 ///
 ///     class SettingsStorage<T: Codable>: StorageDelegate<T> {
 ///         init(cacheable: Bool = false) { super.init(delegate: SettingsFile<T>(), cacheable: cacheable) }
 ///     }
 ///
-/// What holds:
-/// - The cache is only ever what the storage behind answered last. A save or a delete empties it before it begins, so it is
-///   empty too after one that failed, or that ended in the middle; the next `get` asks the storage.
-/// - What is absent is not remembered: the next `get` asks again.
-/// - A call whose task was cancelled is carried out all the same when its turn comes, unless the storage behind gives up: who
-///   logs out and closes the window is logged out.
-/// - Two delegates over one storage do not know of each other. Without a cache both see every change. With one, each sees the
-///   other's changes after its own next save or delete.
+/// Guarantees:
+/// - The cache only ever holds the last item that the wrapped storage returned. A save or a delete empties it first. It therefore
+///   stays empty after a save or delete that failed or was interrupted, and the next `get` reads the storage.
+/// - A missing item is not cached: the next `get` reads the storage again.
+/// - A call whose task was canceled is still carried out, unless the wrapped storage stops. For example, a logout is completed
+///   although the window was closed.
+/// - Two delegates with the same storage are independent. Without a cache, each sees every change. With a cache, each sees the
+///   changes of the other one after its own next save or delete.
 ///
-/// The storage behind, and its encryptor, must not call this delegate: they would wait for their own turn to end. An item that
-/// is an object is cached as that object: change it, and what `get` answers has changed; prefer values.
+/// The wrapped storage and its encryptor must not call this delegate, because such a call would wait for itself. Prefer value
+/// types for items: an object is cached by reference, so that changes to it change the result of `get`.
 open class StorageDelegate<T: Codable>: Storage {
     private let delegate: any Storage<T>
     private let cacheStrategy: CacheStrategy
     private let lock = AsyncLock()
-    // Read and written only while the lock is held.
+    // Protected by `lock`.
     private var cached: T?
 
-    /// A delegate that takes over `delegate`: nobody else is to use it from now on.
+    /// Creates a delegate that takes over `delegate`. Other code must not use `delegate` afterwards.
     /// - Parameters:
-    ///   - delegate: Where the item is kept.
-    ///   - cacheable: Whether to keep the item in memory, in plain text.
+    ///   - delegate: The storage that keeps the item.
+    ///   - cacheable: Pass true to keep the item in memory too, in plain text.
     public init(delegate: sending any Storage<T>, cacheable: Bool = false) {
         self.delegate = delegate
         cacheStrategy = cacheable ? .cache : .noCache
     }
 
-    /// A delegate that takes over `delegate`: nobody else is to use it from now on.
+    /// Creates a delegate that takes over `delegate`. Other code must not use `delegate` afterwards.
+    /// - Parameters:
+    ///   - delegate: The storage that keeps the item.
+    ///   - cacheStrategy: The choice to keep the item in memory too, in plain text.
     public init(delegate: sending any Storage<T>, cacheStrategy: CacheStrategy) {
         self.delegate = delegate
         self.cacheStrategy = cacheStrategy
     }
 
     /// Stores `item`.
-    /// - Throws: what the storage behind throws. Which item is there then, the next ``get()`` finds out.
+    /// - Throws: The error of the wrapped storage. Call ``get()`` to find out which item is stored then.
     open func save(item: sending T) async throws {
         await lock.lock()
         defer { lock.unlock() }
@@ -51,8 +54,8 @@ open class StorageDelegate<T: Codable>: Storage {
         try await delegate.save(item: item)
     }
 
-    /// The item, from memory if it is there; nil when there is none.
-    /// - Throws: what the storage behind throws. An error is never answered from memory, and never as nil.
+    /// Returns the item, from memory if it is cached, or nil if the storage is empty.
+    /// - Throws: The error of the wrapped storage. An error is never replaced by a cached item or by nil.
     open func get() async throws -> T? {
         await lock.lock()
         defer { lock.unlock() }
@@ -62,8 +65,8 @@ open class StorageDelegate<T: Codable>: Storage {
         return item
     }
 
-    /// Removes the item. It is no error when there is none.
-    /// - Throws: what the storage behind throws. Whether the item is still there then, the next ``get()`` finds out.
+    /// Removes the item. Does nothing if it does not exist.
+    /// - Throws: The error of the wrapped storage. Call ``get()`` to find out if the item is still stored then.
     open func delete() async throws {
         await lock.lock()
         defer { lock.unlock() }

@@ -4,10 +4,10 @@ import Glibc
 import Darwin
 #endif
 
-/// A file that a service manager hands to a process. Unlike a ``PrivateFile`` it may belong to root.
+/// A file that a service manager hands to a process. Unlike a ``PrivateFile``, it may belong to root.
 package enum CredentialFile {
-    /// Reads the file `name` in `directory`; nil when it, or the directory, is not there.
-    /// - Throws: ``StoreError/Code/unsafePlace`` when somebody else could have read or written it.
+    /// Reads the file `name` of at most `limit` bytes in `directory`. Returns nil when the file or the directory does not exist.
+    /// - Throws: ``StoreError/Code/unsafePlace`` when another user could have read or written the file.
     package static func contents(_ name: String, in directory: String, limit: Int) throws(StoreError) -> [UInt8]? {
         let folder = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { return try absent("open \(directory)") }
@@ -34,7 +34,7 @@ package enum CredentialFile {
         guard type == S_IFDIR || status.st_nlink == 1 else { throw refuse("it has a second name (hard link)") }
         let isOurs = status.st_uid == geteuid()
         guard isOurs || status.st_uid == 0 else { throw refuse("it belongs to another user (uid \(status.st_uid))") }
-        // In a directory the right to read is a right to names only, but the rule is simpler when it is one.
+        // For a directory, read permission only reveals names. The rule is the same as for files, to keep it simple.
         let forbidden: mode_t = isOurs ? 0o077 : 0o027
         guard status.st_mode & forbidden == 0 else {
             throw refuse("others can reach it (mode 0\(String(status.st_mode & 0o7777, radix: 8)))")

@@ -1,8 +1,8 @@
-/// Who can be asked for a vault's key without asking the person.
+/// The key protectors that need no input from the user.
 public enum DefaultKeyProtectors {
-    /// The hardware, the desktop's keyring and the systemd credential, in this order. Only those are asked that a vault has a
-    /// slot for.
-    /// - Parameter environment: The process's environment, for the credential.
+    /// Returns the default key protectors: on Apple platforms the Secure Enclave, and elsewhere the TPM, the desktop's keyring
+    /// and the systemd credential, in this order. A vault only uses those that it has a slot for.
+    /// - Parameter environment: The environment of the process, which names the directory of the credential.
     public static func all(environment: [String: String]) -> [any KeyProtector] {
         #if canImport(Security)
         [SecureEnclaveProtector()]

@@ -1,7 +1,7 @@
-/// The hardware that keeps P-256 keys on this system, and how it is reached.
+/// The hardware that protects P-256 keys on this system, and the way to access it.
 package struct HardwareKeys: Sendable {
     #if os(Linux)
-    /// The TPM's transmission interface, always named.
+    /// The transmission interface (TCTI) of the TPM. It is always specified, never searched for.
     let tcti: String
 
     package static let usual = HardwareKeys(tcti: TPMProtector.defaultTCTI)
@@ -10,20 +10,20 @@ package struct HardwareKeys: Sendable {
         self.tcti = tcti
     }
 
-    /// Whether a key can be asked for here.
+    /// Returns the availability of keys in hardware.
     package func availability() -> KeyProtectorAvailability { TPMProtector(tcti: tcti).availability() }
 
-    /// The key of that tag, which is made if there is none.
+    /// Returns the key with this tag. Creates it if it does not exist.
     func key(tag: String, in directory: VaultDirectory) throws(StoreError) -> any AgreementKey {
         try TPMAgreementKey(file: TPMKeyFile(directory: directory, tag: tag), tcti: tcti)
     }
     #else
     package static let usual = HardwareKeys()
 
-    /// Whether a key can be asked for here.
+    /// Returns ``KeyProtectorAvailability/unusable(_:)``, because keys in hardware are not supported on this system.
     package func availability() -> KeyProtectorAvailability { .unusable(Self.missing) }
 
-    /// The key of that tag, which is made if there is none.
+    /// Throws ``StoreError/Code/keyUnavailable``, because keys in hardware are not supported on this system.
     func key(tag: String, in directory: VaultDirectory) throws(StoreError) -> any AgreementKey {
         throw StoreError(.keyUnavailable, "open the secured key", Self.missing)
     }

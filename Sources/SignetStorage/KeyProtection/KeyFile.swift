@@ -1,22 +1,23 @@
 import Crypto
 public import SignetCore
 
-/// A key in a file of mode 0600. It protects what is copied without the file, and nothing else: choose it only by name.
+/// A key in a file of mode 0600. It protects only copies of the vault that do not include the file. It is therefore never a
+/// default: the app or user must choose it explicitly.
 public struct KeyFile: KeyProtector {
-    /// `keyfile`.
+    /// The name `keyfile`.
     public let name = "keyfile"
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
 
     private static let keyLength = 32
 
-    /// The key in the file at `path`, which is read when it is needed.
+    /// Creates a key protector with the key in the file at `path`. The file is read when the key is needed.
     public init(path: String) {
         self.path = path
     }
 
-    /// Makes the file with a new random key.
-    /// - Throws: ``StoreError/Code/exists`` when something stands at the path; it is never replaced.
+    /// Creates the file with a new random key.
+    /// - Throws: ``StoreError/Code/exists`` when the path already exists; it is never replaced.
     public static func create(path: String) throws(StoreError) -> KeyFile {
         try PrivateFile.create(path, containing: Secret.random(byteCount: keyLength).bytes)
         return KeyFile(path: path)
@@ -28,6 +29,8 @@ public struct KeyFile: KeyProtector {
     }
 
     /// Opens what ``wrap(_:context:)`` sealed.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the file does not exist; ``StoreError/Code/keyMismatch`` when it does
+    ///   not contain the right key.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         guard let bytes = try Sealing.open(wrapped, with: key(), context: context) else {
             throw StoreError(.keyMismatch, "open vault", "\(path) does not hold the key this vault was sealed with")

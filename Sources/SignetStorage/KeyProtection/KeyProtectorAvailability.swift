@@ -1,10 +1,10 @@
-/// Whether a key protector can be asked for a key here and now. Finding out needs no key and changes nothing.
+/// The availability of a key protector at this time. The check needs no key and changes nothing.
 public enum KeyProtectorAvailability: Sendable, Hashable {
-    /// It can be asked.
+    /// The key protector can be used.
     case usable
-    /// It cannot, and this is why: one sentence that names the way on.
+    /// The key protector cannot be used. The text gives the reason and the remedy, in one sentence.
     case unusable(String)
 
-    /// Whether it can be asked.
+    /// True when the key protector can be used.
     public var isUsable: Bool { self == .usable }
 }

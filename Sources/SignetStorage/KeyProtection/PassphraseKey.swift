@@ -8,9 +8,9 @@ import Foundation
 @_spi(_Unicode) import Swift
 #endif
 
-/// Keys of 32 bytes made from what a person knows.
+/// Derivation of keys of 32 bytes from passphrases.
 package enum PassphraseKey {
-    /// By scrypt (RFC 7914), from the bytes as they are.
+    /// Derives a key with scrypt (RFC 7914) from the unchanged bytes of the passphrase.
     /// - Throws: ``StoreError/Code/failed`` when there is not enough memory.
     package static func scrypt(
         _ passphrase: Secret, salt: [UInt8], cost: ScryptCost, operation: String
@@ -26,13 +26,13 @@ package enum PassphraseKey {
         }
     }
 
-    /// The hash functions that other programs use under PBKDF2.
+    /// The hash functions that other programs use with PBKDF2.
     package enum Hash: Sendable {
         case sha1
         case sha256
     }
 
-    /// By PBKDF2 with HMAC (RFC 8018 section 5.2), only for files of programs that protect themselves no better.
+    /// Derives a key with PBKDF2 with HMAC (RFC 8018 section 5.2). Only for files of programs that use nothing stronger.
     /// - Throws: ``StoreError/Code/failed``.
     package static func pbkdf2(
         _ passphrase: Secret, salt: [UInt8], rounds: Int, hash: Hash, operation: String
@@ -47,8 +47,8 @@ package enum PassphraseKey {
         }
     }
 
-    /// Text in Unicode's composed form (NFC), so that it does not matter how a keyboard writes it; bytes that are no text as
-    /// they are.
+    /// Returns a passphrase that is valid UTF-8 in Unicode's composed form (NFC), so that the result does not depend on the
+    /// keyboard. Returns other bytes unchanged.
     package static func composed(_ passphrase: Secret) -> Secret {
         let bytes = passphrase.bytes
         guard bytes.contains(where: { $0 >= 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
@@ -57,8 +57,8 @@ package enum PassphraseKey {
         #if canImport(Darwin)
         return Secret(text.precomposedStringWithCanonicalMapping.utf8)
         #else
-        // FoundationEssentials has no name for it, and Foundation in full is most of a small program's size. This is what the
-        // standard library compares strings with.
+        // FoundationEssentials has no API for this, and the full Foundation would be most of the size of a small program. This is
+        // the normalization that the standard library uses to compare strings.
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: text._nfc)
         return Secret(String(scalars).utf8)

@@ -1,30 +1,31 @@
 public import SignetCore
 
-/// A passphrase that a person knows, made into a key with scrypt (RFC 7914). It protects as well as the passphrase is hard to
-/// guess, on any machine; it is also the second slot that survives the loss of a TPM or a keyring.
+/// A passphrase that the user knows, from which scrypt (RFC 7914) derives a key. On any machine, the protection is as strong as
+/// the passphrase is hard to guess. It is also suited as a second slot, which survives the loss of a TPM or a keyring.
 ///
-/// The passphrase is asked for when a key is needed, and not kept. One that is UTF-8 is brought into Unicode's composed form
-/// (NFC) first, so that it does not matter how a keyboard writes an `é`; other bytes are taken as they are. Nothing is cut
-/// off: a line end at its end is part of it.
+/// The passphrase is requested when a key is needed, and not kept. A passphrase that is valid UTF-8 is first converted to
+/// Unicode's composed form (NFC), so that the encoding of an `é` does not depend on the keyboard. Other bytes are used unchanged.
+/// Nothing is trimmed: a trailing newline is part of the passphrase.
 public struct PassphraseProtector: KeyProtector {
-    /// `passphrase`.
+    /// The name `passphrase`.
     public let name = "passphrase"
 
     private let cost: ScryptCost
     private let ask: @Sendable () throws(StoreError) -> Secret
 
-    /// A key protector that asks for its passphrase.
+    /// Creates a key protector that asks for its passphrase.
     /// - Parameters:
-    ///   - cost: What a new wrapping costs. What is wrapped already says itself what it cost.
-    ///   - ask: Gives the passphrase. It is called once for each wrapping and opening, may block, and throws
-    ///     ``StoreError/Code/keyUnavailable`` when nobody is there to answer, ``StoreError/Code/givenUp`` when they give up.
+    ///   - cost: The cost of new wrappings. An existing wrapping contains its own cost.
+    ///   - ask: Returns the passphrase. It is called once for each wrapping and unwrapping and may block. It throws
+    ///     ``StoreError/Code/keyUnavailable`` when the user cannot be asked, and ``StoreError/Code/givenUp`` when the user
+    ///     cancels.
     public init(cost: ScryptCost = .standard, ask: @escaping @Sendable () throws(StoreError) -> Secret) {
         self.cost = cost
         self.ask = ask
     }
 
-    /// Seals `dataKey` with the passphrase and a new random salt, at the cost this key protector was given.
-    /// - Throws: ``StoreError/Code/invalid`` when the passphrase is empty, or what asking for it throws.
+    /// Seals `dataKey` with the passphrase and a new random salt, at the cost of this key protector.
+    /// - Throws: ``StoreError/Code/invalid`` when the passphrase is empty; the error of the closure that asks for it.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         let salt = Secret.random(byteCount: Self.saltLength).bytes
         let header = [WrappedKey.version, UInt8(cost.logRounds), UInt8(cost.blockSize), UInt8(cost.parallelism)] + salt
@@ -33,9 +34,9 @@ public struct PassphraseProtector: KeyProtector {
         )
     }
 
-    /// Opens what ``wrap(_:context:)`` sealed, at the cost that is written in it.
-    /// - Throws: ``StoreError/Code/keyMismatch`` for another passphrase; ``StoreError/Code/corrupt``, before anything is asked
-    ///   or computed, when the cost is one that no Signet writes; ``StoreError/Code/newerFormat``.
+    /// Opens what ``wrap(_:context:)`` sealed, at the cost that is stored in it.
+    /// - Throws: ``StoreError/Code/keyMismatch`` for another passphrase; ``StoreError/Code/corrupt`` when the stored cost is out
+    ///   of bounds, before the passphrase is requested; ``StoreError/Code/newerFormat``.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         let slot = try WrappedKey(wrapped, headerLength: 4 + Self.saltLength)
         let numbers = slot.header[1..<4].map(Int.init)
@@ -63,20 +64,20 @@ public struct PassphraseProtector: KeyProtector {
     }
 }
 
-/// What one guess of a passphrase costs whoever makes it: the parameters of scrypt (RFC 7914, section 2).
+/// The cost of one guess of a passphrase: the parameters of scrypt (RFC 7914, section 2).
 public struct ScryptCost: Sendable, Hashable {
     /// The logarithm to base 2 of the number of rounds (N), 10 to 20.
     public let logRounds: Int
-    /// The size of a block (r) in units of 128 bytes, 1 to 16.
+    /// The block size (r) in units of 128 bytes, 1 to 16.
     public let blockSize: Int
-    /// How many independent computations there are (p), 1 to 16.
+    /// The number of independent computations (p), 1 to 16.
     public let parallelism: Int
 
-    /// 2^17 rounds of 1 KiB: 128 MiB, and less than a second on a desktop.
+    /// 2^17 rounds of 1 KiB: 128 MiB of memory, and less than a second on a desktop.
     public static let standard = ScryptCost(uncheckedLogRounds: 17, blockSize: 8, parallelism: 1)
 
-    /// Nil for a cost that is out of bounds: one that a guess would hardly feel, or one above 1 GiB or 2^25 block
-    /// computations (about half a minute), with which a damaged header could hold up whoever opens it.
+    /// Creates a cost, or returns nil when it is out of bounds. A lower cost would hardly slow down an attacker. A cost above 1
+    /// GiB or 2^25 block computations (about half a minute) would let a damaged header block the process that opens the vault.
     public init?(logRounds: Int, blockSize: Int = 8, parallelism: Int = 1) {
         guard (10...20).contains(logRounds), (1...16).contains(blockSize), (1...16).contains(parallelism) else { return nil }
         self.init(uncheckedLogRounds: logRounds, blockSize: blockSize, parallelism: parallelism)
@@ -89,6 +90,6 @@ public struct ScryptCost: Sendable, Hashable {
         self.parallelism = parallelism
     }
 
-    /// How much memory a guess takes, in bytes.
+    /// The memory that one guess takes, in bytes.
     public var byteCount: Int { 128 * blockSize << logRounds }
 }

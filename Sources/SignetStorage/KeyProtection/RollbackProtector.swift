@@ -1,10 +1,13 @@
-/// A key protector that can also keep a number outside the vault's store, so that an old copy of the whole store is noticed.
+/// A key protector that can also store a number outside of the vault's store, to detect that the whole store was replaced by an
+/// old copy.
 ///
-/// A vault's epoch only grows. It is written into the vault's header first and told to the rollback protector then: a vault that is ahead
-/// of its rollback protector was interrupted in between, one that is behind was put back to an older state.
+/// The epoch of a vault only grows. A change writes it to the vault's header first and then sends it to the rollback protector.
+/// If the vault has the larger epoch, the change was interrupted in between. If the rollback protector has the larger one, the
+/// vault was rolled back to an older state.
 public protocol RollbackProtector: KeyProtector {
-    /// The highest epoch that was told; nil when this rollback protector never heard of the vault.
+    /// Returns the highest epoch that was stored for the vault; nil when none was stored.
     func epoch(ofVault id: String) throws(StoreError) -> UInt64?
-    /// Remembers an epoch. A lower one than it knows is refused with ``StoreError/Code/rolledBack``.
+    /// Stores an epoch.
+    /// - Throws: ``StoreError/Code/rolledBack`` when it is lower than the stored one.
     func remember(epoch: UInt64, ofVault id: String) throws(StoreError)
 }

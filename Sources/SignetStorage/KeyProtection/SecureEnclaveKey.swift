@@ -9,18 +9,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A P-256 key whose private half never leaves the Secure Enclave of an Apple device, found by its tag.
+/// A P-256 key whose private half never leaves the Secure Enclave of an Apple device. It is found by its tag.
 ///
-/// It can be used after the first unlock, by this app on this device. As ``KeychainStore``, it has been checked against a
-/// stand-in for the Security framework, and not on a device yet.
+/// This app can use it on this device after the first unlock. Like ``KeychainStore``, it has been tested against a substitute for
+/// the Security framework, and not on a device yet.
 public struct SecureEnclaveKey: Sendable {
-    /// The tag that names the key in the keychain.
+    /// The tag that identifies the key in the keychain.
     public let tag: String
     /// The public half: an uncompressed point, 65 bytes.
     public let publicKey: [UInt8]
 
-    /// Makes a key in the enclave. A key that has the tag already stays, and can still be found by its public half.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when there is no enclave, or the device was not unlocked yet.
+    /// Creates a key in the Secure Enclave. An existing key with the same tag is kept, and can still be found by its public half.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the device has no Secure Enclave, or was not unlocked yet.
     public static func create(tag: String) throws(StoreError) -> SecureEnclaveKey {
         var failure: Unmanaged<CFError>?
         let access = SecAccessControlCreateWithFlags(
@@ -40,21 +40,22 @@ public struct SecureEnclaveKey: Sendable {
         return SecureEnclaveKey(tag: tag, publicKey: try publicHalf(of: key))
     }
 
-    /// The key with this tag and, where it is given, this public half; nil only when it is certain that there is none.
+    /// Returns the key with this tag and, if it is given, this public half. Returns nil only when the key does not exist; it
+    /// throws when it cannot find out.
     public static func find(tag: String, publicKey: [UInt8]? = nil) throws(StoreError) -> SecureEnclaveKey? {
         guard let key = try reference(tag, publicKey) else { return nil }
         return SecureEnclaveKey(tag: tag, publicKey: try publicHalf(of: key))
     }
 
-    /// The key with this tag, which is made when it is certain that there is none.
+    /// Returns the key with this tag. Creates it when it does not exist.
     public static func findOrCreate(tag: String) throws(StoreError) -> SecureEnclaveKey {
         if let key = try find(tag: tag) { return key }
         return try create(tag: tag)
     }
 
-    /// The X coordinate of the point that this key and `ephemeral`, an uncompressed point of 65 bytes, agree on.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when the key is gone, ``StoreError/Code/corrupt`` when `ephemeral` is not
-    ///   a point of the curve.
+    /// Returns the x coordinate of the shared point of this key and `ephemeral`, an uncompressed point of 65 bytes.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the key does not exist any more; ``StoreError/Code/corrupt`` when
+    ///   `ephemeral` is not a point of the curve.
     public func agree(with ephemeral: [UInt8]) throws(StoreError) -> Secret {
         let operation = "agree on a key in the Secure Enclave"
         let attributes: [CFString: Any] = [
@@ -73,7 +74,7 @@ public struct SecureEnclaveKey: Sendable {
 
     private static let algorithm = SecKeyAlgorithm.eciesEncryptionCofactorVariableIVX963SHA256AESGCM
 
-    /// Seals a few bytes to the public half (ECIES, Apple's layout with the derived nonce).
+    /// Seals a few bytes to the public half (ECIES, Apple's format with a derived IV).
     func seal(_ bytes: [UInt8]) throws(StoreError) -> [UInt8] {
         let operation = "seal to the Secure Enclave"
         guard let key = SecKeyCopyPublicKey(try reference(operation)) else { throw EnclaveFailure.noPublicHalf }
@@ -84,14 +85,14 @@ public struct SecureEnclaveKey: Sendable {
         return Array(sealed as Data)
     }
 
-    /// Opens what ``seal(_:)`` made; nil when it was not sealed to this key, or was changed.
+    /// Opens what ``seal(_:)`` sealed; nil when it was not sealed to this key, or was changed.
     func open(_ sealed: [UInt8]) throws(StoreError) -> Secret? {
         let operation = "open with the Secure Enclave"
         var failure: Unmanaged<CFError>?
         let opened = SecKeyCreateDecryptedData(try reference(operation), Self.algorithm, Data(sealed) as CFData, &failure)
         if let opened { return Secret(opened as Data) }
         let error = EnclaveFailure.storeError(failure, operation)
-        // So the framework says that the tag of the ciphertext is wrong, or its form.
+        // The framework returns these codes for a ciphertext with a wrong tag or a wrong format.
         if let status = error.platformStatus, [errSecParam, errSecDecode].contains(status) { return nil }
         throw error
     }
@@ -103,14 +104,14 @@ public struct SecureEnclaveKey: Sendable {
         return key
     }
 
-    /// The private half's handle. It is looked up for each use: it may not be kept across threads.
+    /// Returns the handle of the private half. It is looked up for each use, because it must not be shared between threads.
     private static func reference(_ tag: String, _ publicKey: [UInt8]?) throws(StoreError) -> SecKey? {
         var query: [CFString: Any] = [
             kSecClass: kSecClassKey, kSecAttrKeyClass: kSecAttrKeyClassPrivate, kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom,
             kSecAttrApplicationTag: Data(tag.utf8), kSecUseDataProtectionKeychain: true, kSecMatchLimit: kSecMatchLimitOne,
             kSecReturnRef: true,
         ]
-        // The keychain labels a key with the SHA-1 of its public half: two keys of one tag stay apart.
+        // The application label of a key is the SHA-1 of its public half. It distinguishes two keys with the same tag.
         if let publicKey { query[kSecAttrApplicationLabel] = Data(Insecure.SHA1.hash(data: publicKey)) }
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
@@ -133,7 +134,7 @@ public struct SecureEnclaveKey: Sendable {
 private enum EnclaveFailure {
     static let noPublicHalf = StoreError(.failed, "read a key of the Secure Enclave", "it has no public half")
 
-    /// The error that a function of the framework left behind, which is then ours to release.
+    /// Converts the error that a function of the framework returned, and releases it.
     static func storeError(_ failure: Unmanaged<CFError>?, _ operation: String) -> StoreError {
         guard let error = failure?.takeRetainedValue(), let status = OSStatus(exactly: CFErrorGetCode(error)) else {
             return StoreError(.failed, operation, "the Secure Enclave failed")

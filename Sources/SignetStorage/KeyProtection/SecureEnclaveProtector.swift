@@ -2,32 +2,33 @@
 import Crypto
 public import SignetCore
 
-/// The Secure Enclave of an Apple device keeps the key. What it sealed opens on this device only, by this app.
+/// The Secure Enclave of an Apple device protects the key. Only this app on this device can open what it sealed.
 ///
-/// A wrapped key is the enclave key's public half (65 bytes), then the ECIES message of: SHA-256 of the context, the data key.
-/// Apple's ECIES takes no associated data, so the context is sealed with the key and compared when it is opened.
+/// A wrapped key consists of the public half of the enclave's key (65 bytes) and an ECIES message. The plaintext of the message
+/// is the SHA-256 of the context and the data key. Apple's ECIES has no associated data, so the context is sealed with the data
+/// key and compared when the message is opened.
 public struct SecureEnclaveProtector: KeyProtector {
-    /// `secure-enclave`.
+    /// The name `secure-enclave`.
     public let name = "secure-enclave"
-    /// The tag of the enclave's key.
+    /// The tag of the key in the Secure Enclave.
     public let tag: String
 
     private static let pointLength = 65
 
-    /// The key protector whose key has this tag. The key is made when something is wrapped for the first time.
+    /// Creates a key protector with the key that has this tag. The key is created at the first wrapping.
     public init(tag: String = "signet.vault") {
         self.tag = tag
     }
 
-    /// Seals `dataKey` to the enclave's key, which is made if there is none.
+    /// Seals `dataKey` to the key in the Secure Enclave. Creates the key if it does not exist.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         let key = try SecureEnclaveKey.findOrCreate(tag: tag)
         return try key.publicKey + key.seal(SHA256.hash(data: context) + dataKey.bytes)
     }
 
     /// Opens what ``wrap(_:context:)`` sealed.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when the enclave does not have that key, or the device was not unlocked
-    ///   yet; ``StoreError/Code/keyMismatch`` when it was changed, or wrapped in another context.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the Secure Enclave does not have the key, or the device was not unlocked
+    ///   yet; ``StoreError/Code/keyMismatch`` when `wrapped` was changed, or was wrapped in another context.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         guard wrapped.count > Self.pointLength else { throw mismatch("is damaged") }
         guard let key = try SecureEnclaveKey.find(tag: tag, publicKey: Array(wrapped.prefix(Self.pointLength))) else {

@@ -1,21 +1,24 @@
 public import SignetCore
 
-/// A key that systemd hands to a service: the credential `name` in `$CREDENTIALS_DIRECTORY`, made for example with
-/// `systemd-creds encrypt` and given to the unit with `LoadCredentialEncrypted=`.
+/// A key that systemd passes to a service: the credential `name` in `$CREDENTIALS_DIRECTORY`. Create it for example with
+/// `systemd-creds encrypt`, and pass it to the unit with `LoadCredentialEncrypted=`.
 ///
-/// The content is at least ``minimumLength`` bytes that nobody can guess, for example 32 from `/dev/urandom`; all of it counts,
-/// a line end too. The vault is sealed with a key that is derived from it (HKDF-SHA-256).
+/// The content has at least ``minimumLength`` bytes that are hard to guess, for example 32 bytes from `/dev/urandom`. All bytes
+/// are used, including a trailing newline. The vault is sealed with a key that is derived from it (HKDF-SHA-256).
 ///
-/// What is checked, on the open files: directory and credential are no links, the credential is a regular file with one name,
-/// both belong to this user or to root, nobody else can write them, and others cannot read them. A file of this user must be
-/// out of its group's reach too. In one of root's the group may have a right to read: systemd lets a service's user read by an
-/// access control list, and the mask of that list stands where the group's rights do. Who root lets read it is root's to know.
+/// These checks are made on the open files:
+/// - The directory and the credential are not links. The credential is a regular file with one name (hard link).
+/// - They belong to this user or to root.
+/// - If they belong to this user, group and others have no permissions.
+/// - If they belong to root, the group may have read permission but no write permission, and others have no permissions. systemd
+///   gives a service's user read access with an access control list, and the mask of that list appears as the group's
+///   permissions. Root decides which users are in the list.
 public struct SystemdCredentialProtector: KeyProtector {
-    /// `credential`.
+    /// The name `credential`.
     public let name = "credential"
-    /// The name of the credential that is looked for if no other is given.
+    /// The default name of the credential.
     public static let defaultCredential = "signet-vault-key"
-    /// The shortest content that is taken for a key, in bytes.
+    /// The minimum length of the content, in bytes.
     public static let minimumLength = 32
 
     private let credential: String
@@ -23,16 +26,16 @@ public struct SystemdCredentialProtector: KeyProtector {
 
     private static let longest = 4096
 
-    /// A key protector that reads the credential when it is needed.
+    /// Creates a key protector that reads the credential when it is needed.
     /// - Parameters:
     ///   - credential: The name of the credential, without `/`.
-    ///   - environment: Where `CREDENTIALS_DIRECTORY` is looked up: the environment of the service.
+    ///   - environment: The environment of the service, which contains `CREDENTIALS_DIRECTORY`.
     public init(_ credential: String = defaultCredential, environment: [String: String]) {
         self.credential = credential
         directory = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
-    /// Whether the credential is there and can be a key. It is read for that.
+    /// Reads the credential and returns ``KeyProtectorAvailability/usable`` when it exists and can be a key.
     public func availability() -> KeyProtectorAvailability {
         do throws(StoreError) {
             _ = try key("examine credential")
@@ -43,14 +46,15 @@ public struct SystemdCredentialProtector: KeyProtector {
     }
 
     /// Seals `dataKey` with the credential.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when it is not there, ``StoreError/Code/keyMismatch`` when it cannot be a
-    ///   key, ``StoreError/Code/unsafePlace`` when others can reach it.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the credential does not exist; ``StoreError/Code/keyMismatch`` when it
+    ///   is too short to be a key; ``StoreError/Code/unsafePlace`` when other users can access it.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         try WrappedKey.seal(dataKey, with: key("seal vault"), header: [WrappedKey.version], context: context)
     }
 
     /// Opens what ``wrap(_:context:)`` sealed.
-    /// - Throws: as ``wrap(_:context:)``; ``StoreError/Code/keyMismatch`` also when it is another credential.
+    /// - Throws: The errors of ``wrap(_:context:)``; ``StoreError/Code/keyMismatch`` also when it was sealed with another
+    ///   credential.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         let slot = try WrappedKey(wrapped, headerLength: 1)
         guard let dataKey = try slot.open(with: key("open vault"), context: context) else {

@@ -1,20 +1,21 @@
 import SignetCore
 
-/// What a key protector that seals with a key of 32 bytes makes of a data key: a header in clear, which begins with the version of
-/// its layout, then what ``Sealing`` writes. The header is authenticated together with the context.
+/// A data key that a key protector sealed with a key of 32 bytes. It consists of an unencrypted header, which begins with the
+/// version of its layout, and the output of ``Sealing``. The header is authenticated together with the context.
 struct WrappedKey {
-    /// The version of the layouts that are written here.
+    /// The version of the layout that this code writes.
     static let version: UInt8 = 1
-    /// A nonce, a data key of 32 bytes and a tag.
+    /// The length of a nonce, a data key of 32 bytes and a tag.
     private static let sealedLength = 12 + 32 + 16
 
-    /// What is sealed is this long, in every layout.
+    /// The length of the data key, in every layout.
     static let dataKeyLength = 32
 
     let header: [UInt8]
     let sealed: [UInt8]
 
-    /// Takes apart what ``seal(_:with:header:context:)`` made with a header of this length.
+    /// Parses the output of ``seal(_:with:header:context:)`` with a header of this length.
+    /// - Throws: ``StoreError/Code/corrupt``, ``StoreError/Code/newerFormat``.
     init(_ wrapped: [UInt8], headerLength: Int) throws(StoreError) {
         guard let version = wrapped.first, version > 0 else { throw Self.damaged }
         guard version <= Self.version else {
@@ -36,7 +37,7 @@ struct WrappedKey {
         return try header + Sealing.seal(dataKey.bytes, with: key, context: Self.context(header, context))
     }
 
-    /// Nil when it was not sealed with this key, this header and this context.
+    /// Opens the data key; nil when it was not sealed with this key, this header and this context.
     func open(with key: Secret, context: [UInt8]) -> Secret? {
         Sealing.open(sealed, with: key, context: Self.context(header, context)).map { Secret($0) }
     }

@@ -1,8 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// Rows in memory, gone with the process. There are never more of a kind than its capacity: when it is full, the tenth of them that
-/// would expire first makes room.
+/// Rows in memory, which are lost when the process ends. The number of rows of a kind never exceeds its capacity: when the kind
+/// is full, the tenth of its rows that would expire first is removed.
 package final class MemoryRows: RowStore {
     fileprivate struct Shelf: Sendable {
         var rows: [String: StoredRow] = [:]
@@ -15,10 +15,11 @@ package final class MemoryRows: RowStore {
 
     private let shelves = Mutex<[String: Shelf]>([:])
     private let capacities: [String: Int]
-    /// One transaction at a time.
+    /// Allows one transaction at a time.
     private let turn = DispatchSemaphore(value: 1)
 
-    /// - Parameter capacities: how many rows of a kind there can be; any number of a kind that is not named.
+    /// Creates an empty store.
+    /// - Parameter capacities: The maximum number of rows by kind. A kind that is missing has no limit.
     package init(capacities: [String: Int] = [:]) {
         self.capacities = capacities
     }
@@ -104,6 +105,6 @@ extension MemoryRows.Shelf {
 }
 
 extension String.UTF8View {
-    /// The order of bytes, which every engine has.
+    /// Compares by bytes, which is the order that every engine uses.
     fileprivate func isAfter(_ other: String) -> Bool { other.utf8.lexicographicallyPrecedes(self) }
 }

@@ -1,5 +1,5 @@
-/// The name of a row: what kind of thing it is, and which of them. A name is at most ``longestName`` bytes, and names are the same
-/// when their bytes are, as in a database; Swift's strings are also equal when they only look alike.
+/// The key of a row: its kind and its name. A name has at most ``longestName`` bytes. Names are equal when their bytes are equal,
+/// as in a database. The `==` of Swift's `String` also matches strings that are only canonically equivalent.
 package struct RowKey: Sendable, Hashable {
     package let kind: String
     package let name: String
@@ -19,15 +19,16 @@ package struct RowKey: Sendable, Hashable {
         name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The longest name, in bytes of UTF-8: what every engine's index takes.
+    /// The length of the longest name, in bytes of UTF-8, which the index of every engine accepts.
     package static let longestName = 1000
 }
 
 /// A row as it is stored.
 package struct StoredRow: Sendable, Hashable {
-    /// What it is found by together with others of its kind; empty for nothing.
+    /// The group by which the row can be found together with others of its kind; empty if it belongs to no group.
     package var group: String
-    /// From here on it is swept up, in microseconds since 1970; ``never`` for a row that stays.
+    /// The time from which the row is expired and may be removed, in microseconds since 1970; ``never`` for a row that does not
+    /// expire.
     package var expiresAt: Int64
     package var bytes: [UInt8]
 
@@ -51,42 +52,45 @@ package struct NamedRow: Sendable, Hashable {
     }
 }
 
-/// Which of a kind's rows are meant.
+/// A selection among the rows of a kind.
 package enum RowSelection: Sendable, Hashable {
-    /// All of a group.
+    /// All rows of a group.
     case group(String)
-    /// Those that will be swept up last, the very last one first, without those that never are: of rows with one lifetime, the newest.
+    /// The rows that expire last, latest first, without those that never expire. If all rows have the same lifetime, these are
+    /// the newest.
     case newest
-    /// By name, after this one; from the first one when it is nil.
+    /// The rows in the order of their names, after this name, or from the first when it is nil.
     case after(String?)
 }
 
-/// Reads rows inside of a transaction, and sees one state of all of them.
+/// Reads rows inside of a transaction. All reads see the same state.
 package protocol RowReader {
-    /// Nil only when there is none. Whether it has expired is the caller's question.
+    /// Returns the row, or nil if it does not exist. The result may be an expired row: the caller checks that.
     func row(_ key: RowKey) throws(StoreError) -> StoredRow?
-    /// At most `limit` rows that expire after `now`, in microseconds since 1970.
+    /// Returns at most `limit` rows that expire after `now`, in microseconds since 1970.
     func rows(_ kind: String, _ selection: RowSelection, at now: Int64, limit: Int) throws(StoreError) -> [NamedRow]
-    /// How many rows expire after `now`; counting ends at `limit`.
+    /// Returns the number of rows that expire after `now`. Counting ends at `limit`.
     func count(_ kind: String, at now: Int64, limit: Int) throws(StoreError) -> Int
-    /// Whether one more row of the kind would push another one out: only where the room is that of a process's memory.
+    /// True when one more row of the kind would push another row out. Only a store in memory, whose capacity is limited, ever
+    /// returns true.
     func isFull(_ kind: String, at now: Int64) throws(StoreError) -> Bool
 }
 
-/// What a transaction changes.
+/// The changes that a transaction makes.
 package struct RowChanges: Sendable {
-    /// The new rows; nil for one that goes.
+    /// The new rows by key; nil for a row to remove.
     package var rows: [RowKey: StoredRow?] = [:]
-    /// What the other processes that share the rows are told as soon as these changes are there.
+    /// The signals to send to the other processes that share the rows, once these changes are committed.
     package var signals: [String] = []
-    /// The present moment, in microseconds since 1970: some rows that expired before it are swept up on the way, never so many
-    /// that the transaction would notice.
+    /// The current time, in microseconds since 1970. The transaction may also remove some rows that expired before this time, few
+    /// enough not to slow it down.
     package var now: Int64 = 0
 
     package init() {}
 
-    /// How many expired rows of a kind go with a transaction that writes `count` rows of it: more than come, so that those that are left
-    /// become fewer, and no more, since each lies in a place of its own on the disk.
+    /// Returns the number of expired rows of a kind that a transaction which writes `count` rows of it removes. It is larger than
+    /// `count`, so that the number of expired rows falls. It is limited because each removed row is at a different place on the
+    /// disk.
     package static func sweep(with count: Int) -> Int { 2 * count }
 
     /// The number of rows that are written, by kind.
@@ -95,18 +99,18 @@ package struct RowChanges: Sendable {
     }
 }
 
-/// Rows that survive what they are kept in: under the state of a server.
+/// A store of rows, for the state of a server.
 ///
-/// One transaction at a time is run; each call blocks its thread until what it changed is durable.
+/// It runs one transaction at a time. Each call blocks its thread until its changes are committed.
 package protocol RowStore: Sendable {
-    /// Runs a transaction. `body` reads, and says what is to change. It may be run more than once: when another process changed meanwhile
-    /// what it had read, it starts again from what is there now.
-    /// - Throws: what `body` throws, and then nothing has changed; ``StoreError/Code/outcomeUnknown`` when it is not known whether
-    ///   the change is there.
+    /// Runs a transaction. `body` reads, and returns the changes to make. It may run more than once: when another process changed
+    /// rows that it had read, it runs again on the new state.
+    /// - Throws: The error that `body` throws, in which case nothing has changed; ``StoreError/Code/outcomeUnknown`` when it is
+    ///   unknown whether the changes were made.
     func transact<R>(_ body: (any RowReader) throws(StoreError) -> (R, RowChanges)) throws(StoreError) -> R
 
-    /// Calls `receive` for each signal that another process sent, and with nil when some may have been missed, until the store is
-    /// closed. Only for stores that several processes share.
+    /// Calls `receive` with each signal that another process sent, and with nil when signals may have been missed, until the
+    /// store is closed. Only a store that several processes share sends signals.
     func listen(_ receive: @escaping @Sendable (_ signal: String?) -> Void)
 
     func close()

@@ -7,14 +7,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Rows in one SQLite file, durable when a transaction returns: write-ahead log, `synchronous=FULL`. The file is this process's alone
-/// for as long as it is open, so that what was read stays true, and no other server can be started on it by mistake.
+/// Rows in one SQLite file, durable when a transaction returns (write-ahead log, `synchronous=FULL`). The file is locked
+/// exclusively while it is open. What was read therefore stays valid, and another server cannot be started on the same file by
+/// mistake.
 package final class SQLiteRows: RowStore {
     private let database: DatabaseQueue
 
-    /// Opens the file, or makes it, with mode 0600, in a directory that is made with 0700.
-    /// - Throws: ``StoreError/Code/busy`` when another process has it; ``StoreError/Code/unsafePlace`` when others can reach it;
-    ///   ``StoreError/Code/newerFormat`` when a later version made it; ``StoreError/Code/corrupt`` when it is another kind of file.
+    /// Opens the file. Creates a missing file with mode 0600, and a missing directory with mode 0700.
+    /// - Throws: ``StoreError/Code/busy`` when another process has the file open; ``StoreError/Code/unsafePlace`` when other
+    ///   users can access it; ``StoreError/Code/newerFormat`` when a later version created it; ``StoreError/Code/corrupt`` when
+    ///   it is another kind of file.
     package init(path: String) throws(StoreError) {
         _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
         let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
@@ -32,9 +34,9 @@ package final class SQLiteRows: RowStore {
         }
     }
 
-    /// The version of the table that this code knows.
+    /// The version of the table that this code supports.
     private static let version = 1
-    /// `SGNT`: says whose file it is.
+    /// The SQLite application ID, `SGNT`, which marks a file that this code created.
     private static let application = 0x5347_4E54
 
     private static var configuration: Configuration {
@@ -56,7 +58,7 @@ package final class SQLiteRows: RowStore {
         guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
             throw StoreError(.failed, "open the state", "SQLite does not make writes durable here")
         }
-        // The right to write is taken now, and kept: nothing is written by it.
+        // This takes the exclusive lock now, before anything is written. `locking_mode=EXCLUSIVE` keeps it.
         try database.execute(sql: "BEGIN IMMEDIATE")
         do {
             try createTable(database, isNew: isNew)
@@ -93,7 +95,7 @@ package final class SQLiteRows: RowStore {
     ) throws(StoreError) -> R {
         do {
             return try database.writeWithoutTransaction { database in
-                // Nobody else writes, so that what is read before the transaction is still true inside of it.
+                // No other process writes to the file, so what is read before the transaction is still valid inside of it.
                 let (value, changes) = try body(Reader(database: database))
                 if !changes.rows.isEmpty { try Self.apply(changes, to: database) }
                 return value

@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Work that may block for long: a TPM takes a second, a keyring asks the person, a database is far away. It gets a thread of
-/// its own, so that no task of the app has to wait for a thread meanwhile.
+/// Runs work that may block for long, such as a TPM operation that takes a second, a keyring that asks the user, or a remote
+/// database. The work gets a thread of its own, so that it does not hold up the other tasks of the app.
 package enum Blocking {
-    /// Runs `body` where it may block.
+    /// Runs `body` on a thread of its own, where it may block.
     package static func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -14,7 +14,7 @@ package enum Blocking {
         return try outcome.get()
     }
 
-    /// As ``run(_:)``, for work that must not outlive the call.
+    /// Runs `body` like ``run(_:)``, for work that must not outlive the call.
     package static func lend<Value: Sendable>(
         _ body: @Sendable () throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -22,11 +22,13 @@ package enum Blocking {
         return try outcome.get()
     }
 
-    /// Where a task runs on threads that are nobody else's: it gets on also when every thread of Swift's pool is blocked.
+    /// An executor that runs each job on a thread outside of Swift's pool. A task with this executor makes progress even when
+    /// every thread of the pool is blocked.
     package static let executor: any TaskExecutor = Executor()
 
-    /// Blocks this thread until `body` is done, for a call of an app that has no way to wait. What `body` waits for must not need a
-    /// thread of Swift's pool, which this one may be, unless the caller is known to be none of it.
+    /// Blocks the calling thread until `body` returns, for an API of an app that cannot be asynchronous. The calling thread may
+    /// belong to Swift's pool. `body` must therefore not wait for work that needs a thread of that pool, unless the caller is
+    /// known to be outside of it.
     package static func wait<Value: Sendable>(for body: @escaping @Sendable () async -> Value) -> Value {
         let answer = Answer<Value>()
         Task(executorPreference: executor) { answer.give(await body()) }
@@ -50,8 +52,8 @@ package enum Blocking {
         }
     }
 
-    /// A serial queue gets a thread as soon as it has work. A concurrent one shares its threads with Swift's own pool, and is
-    /// given more of them only when those it has were seen to block for a while.
+    /// Returns a new serial queue. A serial queue gets a thread as soon as it has work. A concurrent queue shares its threads
+    /// with Swift's pool, and gets more of them only after the system has seen its threads block for a while.
     private static func newThread() -> DispatchQueue { DispatchQueue(label: "signet.blocking") }
 
     private final class Executor: TaskExecutor {

@@ -8,21 +8,22 @@ import Musl
 import Darwin
 #endif
 
-/// A lock that all processes of a user share, and a count of the changes that were made under it.
+/// A lock that all processes of a user share, with a count of the changes that were made under it.
 ///
-/// Both are one small file. The lock is the file's, which the system releases when a process ends, however it ends; the count is the
-/// file's length, which is read with one system call and without waiting.
+/// Lock and count share one small file. The lock is a file lock, which the system releases when the process ends for any reason.
+/// The count is the length of the file, which is read with one system call and without waiting.
 package final class FileLock: Sendable {
     private let descriptor: Int32
     private let path: String
-    /// Keeps the tasks of this process apart; the system's lock keeps processes apart only.
+    /// Serializes the tasks of this process, because the system's file lock only separates processes.
     private let taskLock = AsyncLock()
 
-    /// The length at which the file is emptied: a byte is a change.
+    /// The length, in bytes, at which the file is truncated to zero. Each change adds one byte.
     private static let maxLength: off_t = 1 << 20
 
-    /// Opens the file, and makes it, with mode 0600, and its directory, with 0700, where they are not there.
-    /// - Throws: ``StoreError/Code/unsafePlace`` when others can reach it; ``StoreError/Code/denied``, ``StoreError/Code/failed``.
+    /// Opens the file. Creates a missing file with mode 0600, and a missing directory with mode 0700.
+    /// - Throws: ``StoreError/Code/unsafePlace`` when other users can access the file; ``StoreError/Code/denied``,
+    ///   ``StoreError/Code/failed``.
     package init(path: String) throws(StoreError) {
         _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
         self.path = path
@@ -38,23 +39,23 @@ package final class FileLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The number of changes; only ever compared with itself.
+    /// The number of changes. Only compare it with an earlier value of the same lock.
     package var generation: Int64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -1
     }
 
-    /// Counts a change, so that other processes notice it. The caller holds the lock.
+    /// Counts a change, so that other processes notice it. The caller must hold the lock.
     package func incrementGeneration() {
         if generation >= Self.maxLength { ftruncate(descriptor, 0) }
         var byte = UInt8(ascii: ".")
-        // On a full disk other processes don't notice the change at once, but when their own token ends.
+        // On a full disk, other processes notice the change only when their own token expires.
         _ = write(descriptor, &byte, 1)
     }
 
     /// Runs `body` while no other task and no other process holds the lock.
-    /// - Parameter timeout: The time that other processes are waited for. Tasks of this process are waited for as long as it takes.
-    /// - Throws: ``StoreError/Code/busy`` when another process held the lock for so long.
+    /// - Parameter timeout: The time to wait for other processes. The wait for tasks of this process has no limit.
+    /// - Throws: ``StoreError/Code/busy`` when another process held the lock for that long.
     package func withLock<Value>(
         timeout: Duration, _ body: () async -> Value
     ) async throws(StoreError) -> Value {
@@ -65,7 +66,8 @@ package final class FileLock: Sendable {
         return await body()
     }
 
-    /// Polls, at most twenty times a second after the first tries: a thread that waits in the system could not be interrupted.
+    /// Polls for the lock with pauses that grow from 1 to 50 milliseconds. A thread that blocks in the system call could not be
+    /// interrupted.
     private func acquire(timeout: Duration) async throws(StoreError) {
         let end = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(1)
@@ -74,7 +76,7 @@ package final class FileLock: Sendable {
             guard ContinuousClock.now < end else {
                 throw StoreError(.busy, "lock \(path)", "another process has held it for \(timeout); try again")
             }
-            // In a task of its own, so that a canceled caller waits too and does not spin.
+            // The sleep runs in a task of its own, so that a canceled caller waits too instead of spinning.
             await Task.detached { [pause] in try? await Task.sleep(for: pause) }.value
             pause = min(pause * 2, .milliseconds(50))
         }

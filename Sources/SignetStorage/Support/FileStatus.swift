@@ -6,25 +6,25 @@ import Musl
 import Darwin
 #endif
 
-/// What the system says of a file.
+/// The metadata of a file: type, permissions, owner and size.
 package struct FileStatus: Sendable {
     package let isFile: Bool
     package let isDirectory: Bool
-    /// The bits of its mode that say who may do what.
+    /// The permission bits of the file's mode.
     package let permissions: UInt32
-    /// Whether it belongs to the user that this process runs as.
+    /// True when the file belongs to the effective user of this process.
     package let isOwn: Bool
-    /// In bytes.
+    /// The size of the file in bytes.
     package let size: Int
 
-    /// Of an open file; nil when the system does not say.
+    /// Reads the status of an open file; nil if the system call fails.
     package init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Of a path, and of a link itself; nil when the system does not say.
+    /// Reads the status of the file at a path, or of the link itself; nil if the system call fails.
     package init?(at path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

@@ -4,11 +4,13 @@ import Glibc
 import Darwin
 #endif
 
-/// Files and directories that only this user can reach. Checks are made on open descriptors and never repaired silently:
-/// who finds a key readable by others should know.
+/// Creates, reads and checks files and directories that only this user can access. Where possible, checks use open descriptors.
+/// Unsafe permissions are reported and never repaired silently: a user whose key was readable by others should know it.
 package enum PrivateFile {
-    /// Makes `path` with mode 0600 and makes it and its directory entry durable. Nothing is left behind when it fails.
-    /// - Throws: ``StoreError/Code/invalid`` where there is no directory for it.
+    /// Creates the file `path` with mode 0600 and makes it and its directory entry durable. Removes the file again when a step
+    /// fails.
+    /// - Throws: ``StoreError/Code/invalid`` when the directory does not exist; ``StoreError/Code/exists`` when the file exists;
+    ///   other errors of the system.
     package static func create(_ path: String, containing bytes: [UInt8]) throws(StoreError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -34,7 +36,8 @@ package enum PrivateFile {
         }
     }
 
-    /// Reads at most `limit` bytes of a private file.
+    /// Reads a private file of at most `limit` bytes.
+    /// - Throws: ``StoreError/Code/corrupt`` when the file is longer; ``StoreError/Code/unsafePlace`` when it is not private.
     package static func contents(of path: String, limit: Int) throws(StoreError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(path)") }
@@ -43,7 +46,7 @@ package enum PrivateFile {
         return try contents(of: descriptor, path, limit: limit)
     }
 
-    /// What is left to read of an open file, `limit` bytes at most.
+    /// Reads the rest of an open file, at most `limit` bytes.
     static func contents(of descriptor: Int32, _ path: String, limit: Int) throws(StoreError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var count = 0
@@ -58,17 +61,17 @@ package enum PrivateFile {
         return Array(bytes[..<count])
     }
 
-    /// Checks that `path` is a regular file of this user that nobody else can reach, and no link.
+    /// Checks that `path` is a regular file of this user, not a link, and that other users cannot access it.
     ///
-    /// It is not opened: to close any descriptor of a file gives up all the locks that this process has on it, and SQLite
-    /// would lose its own ("How To Corrupt An SQLite Database File", section 2.2).
+    /// The file is not opened. Closing any descriptor of a file releases all locks that this process has on it, so SQLite would
+    /// lose its own ("How To Corrupt An SQLite Database File", section 2.2).
     package static func check(_ path: String) throws(StoreError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { throw failure("open \(path)") }
         try check(status, path, type: S_IFREG)
     }
 
-    /// Checks that `path` is a directory of this user that nobody else can reach, and no link.
+    /// Checks that `path` is a directory of this user, not a link, and that other users cannot access it.
     package static func checkDirectory(_ path: String) throws(StoreError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(path)") }
@@ -76,19 +79,20 @@ package enum PrivateFile {
         try check(descriptor, path, type: S_IFDIR)
     }
 
-    /// Whether something stands at `path`, a dangling link included.
+    /// Returns true when a file, directory or link exists at `path`. A dangling link counts.
     package static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// Whether a regular file without content stands at `path`: what is left of one that was made and never written.
+    /// Returns true when an empty regular file exists at `path`, for example one that was created and never written.
     package static func isEmpty(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
     }
 
-    /// Makes `path` with mode 0700 unless it exists, with its parents. Returns the directories that were made, outermost first.
+    /// Creates the directory `path` with mode 0700, and its missing parents. Returns the created directories, outermost first.
+    /// Does nothing when `path` exists.
     package static func createDirectory(_ path: String) throws(StoreError) -> [String] {
         if exists(path) { return [] }
         let parent = directory(of: path)
@@ -98,8 +102,8 @@ package enum PrivateFile {
         return made
     }
 
-    /// Renames within one directory and makes the change durable.
-    /// - Throws: ``StoreError/Code/outcomeUnknown`` when the new name is there, and the disk did not confirm it.
+    /// Renames a file within one directory and makes the change durable.
+    /// - Throws: ``StoreError/Code/outcomeUnknown`` when the file was renamed but the disk did not confirm it.
     package static func move(_ path: String, to target: String) throws(StoreError) {
         guard rename(path, target) == 0 else { throw failure("create \(target)") }
         do throws(StoreError) {
@@ -111,23 +115,23 @@ package enum PrivateFile {
         }
     }
 
-    /// Removes a file of ours that was never finished. That it cannot be removed is no news to anybody.
+    /// Removes a file. Ignores errors.
     package static func remove(_ path: String) {
         unlink(path)
     }
 
-    /// As ``remove(_:)``, for an SQLite file and what SQLite keeps beside it.
+    /// Removes an SQLite file and the files that SQLite keeps beside it. Ignores errors like ``remove(_:)``.
     package static func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
 
-    /// The part of `path` before its last `/`.
+    /// Returns the part of `path` before its last `/`.
     package static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes durable which names the directory of `path` has.
+    /// Makes the entries of the directory that contains `path` durable.
     package static func synchronizeDirectory(of path: String) throws(StoreError) {
         let descriptor = open(directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(directory(of: path))") }
@@ -165,7 +169,7 @@ package enum PrivateFile {
         }
     }
 
-    /// The present `errno` as an error.
+    /// Returns the current `errno` as an error.
     static func failure(_ operation: String) -> StoreError {
         let status = errno
         switch status {
@@ -179,11 +183,13 @@ package enum PrivateFile {
     }
 }
 
-/// The right to make a vault in a directory: one process at a time. The system takes it back when the process ends.
+/// A lock that allows one process at a time to create or reset a vault in a directory. The system releases it when the process
+/// ends.
 struct DirectoryLock {
     private let descriptor: Int32
 
-    /// Waits until nobody else holds it, `patience` seconds at most.
+    /// Waits at most `patience` seconds for other holders, and takes the lock.
+    /// - Throws: ``StoreError/Code/busy`` when another process still holds the lock.
     init(_ path: String, patience: Double) throws(StoreError) {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw PrivateFile.failure("open \(path)") }

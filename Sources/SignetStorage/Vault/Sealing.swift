@@ -7,13 +7,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// AES-256-GCM with a random nonce: nonce (12 bytes), ciphertext, tag (16 bytes).
+/// AES-256-GCM with a random nonce. The output is the nonce (12 bytes), the ciphertext and the tag (16 bytes).
 package enum Sealing {
-    /// - Parameter preamble: Bytes in clear that stand in front of the result.
+    /// Seals bytes.
+    /// - Parameters:
+    ///   - bytes: The plaintext.
+    ///   - key: The key, of 32 bytes.
+    ///   - context: The bytes to authenticate together with the plaintext.
+    ///   - preamble: The bytes to put unencrypted before the result.
     package static func seal(
         _ bytes: [UInt8], with key: Secret, context: [UInt8], behind preamble: [UInt8] = []
     ) throws(StoreError) -> [UInt8] {
-        // With a nonce of the usual length there is a combined form.
+        // A box whose nonce has the default length has a combined form.
         guard let sealed = try? AES.GCM.seal(bytes, using: key.key, authenticating: context).combined else {
             throw StoreError(.failed, "seal", "AES-256-GCM failed")
         }
@@ -23,13 +28,13 @@ package enum Sealing {
         return result
     }
 
-    /// Nil when `sealed` was not sealed with this key and context.
+    /// Returns the plaintext, or nil when `sealed` was not sealed with this key and context.
     package static func open(_ sealed: some Collection<UInt8>, with key: Secret, context: [UInt8]) -> [UInt8]? {
         guard let box = try? AES.GCM.SealedBox(combined: Data(sealed)) else { return nil }
         return (try? AES.GCM.open(box, using: key.key, authenticating: context)).map(Array.init)
     }
 
-    /// A key for one purpose, derived from `key` (HKDF, RFC 5869).
+    /// Derives a key for one purpose from `key` (HKDF, RFC 5869).
     package static func derive(_ purpose: String, from key: Secret) -> Secret {
         Secret(key: HKDF<SHA256>.deriveKey(inputKeyMaterial: key.key, info: Array(purpose.utf8), outputByteCount: 32))
     }

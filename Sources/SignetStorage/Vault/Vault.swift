@@ -1,24 +1,24 @@
 import SignetCore
 import Synchronization
 
-/// A record store whose records are sealed: AES-256-GCM under a data key that one or more ``KeyProtector``s keep, each record
-/// bound to its vault, kind and identity. Kinds and sizes can be seen from outside; identities and content cannot.
+/// A record store that seals each record with AES-256-GCM. One or more ``KeyProtector``s protect its data key. Each record is
+/// bound to its vault, kind and identity. Without the key, an observer sees kinds and sizes, but no identities or content.
 ///
-/// Nothing is read before the header has proved to be the one that the data key's owner wrote. A record that does not open is
-/// an error, or a failure in a listing, and never absent; when something new is written in its place, it is moved to
-/// ``RecordKind/quarantined`` and kept. The format is in docs/format.md.
+/// The vault reads no record before the header has proved that it was written with the data key. A record that does not open is
+/// an error, or a failure in a listing; it is never reported as missing. When a new record is written in its place, the old one
+/// is moved to ``RecordKind/quarantined`` and kept. The format is in docs/format.md.
 ///
-/// Where a key protector keeps an epoch, the first write after opening tells it a new one, which may take as long as a hardware
-/// operation: an app that must not wait then makes an empty write off its main path.
+/// If the key protector keeps an epoch, the first write after opening sends it a new one. This can take as long as a hardware
+/// operation. An app that must not wait then can make an empty write in the background first.
 public final class Vault: RecordStore {
     let store: any RecordStore
     private let rollbackProtector: (any RollbackProtector)?
     private let state: Mutex<VaultState>
-    /// Through which slot the vault was opened.
+    /// The slot through which the vault was opened.
     public let openedBy: VaultHeader.Slot
 
-    /// Makes a vault in an empty store.
-    /// - Throws: ``StoreError/Code/exists`` when the store holds a vault already.
+    /// Creates a vault in an empty store.
+    /// - Throws: ``StoreError/Code/exists`` when the store already holds a vault.
     public static func create(in store: any RecordStore, protector: any KeyProtector) throws(StoreError) -> Vault {
         var (keys, header) = try VaultKeys.make(vault: RandomID.uuid())
         let slot = try header.addSlot(protector, dataKey: keys.dataKey)
@@ -47,24 +47,24 @@ public final class Vault: RecordStore {
         openedBy = slot
     }
 
-    /// The same vault, whose records are in another place now.
+    /// Returns the same vault on another store, to which its records were moved.
     func moved(to store: any RecordStore) -> Vault {
         Vault(store: store, state: state.withLock { $0 }, openedBy: openedBy, rollbackProtector: rollbackProtector)
     }
 
-    /// What the vault says of itself in clear, as far as this process knows.
+    /// The unencrypted header of the vault, as this process last read or wrote it.
     public var header: VaultHeader { state.withLock { $0.header } }
 
-    /// Reads a consistent state.
+    /// Reads a consistent state of the store.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
         try store.read { (records: any RecordReader) throws(StoreError) in
             try body(SealedReader(records: records, vault: self))
         }
     }
 
-    /// Reads and changes, all or nothing; as durable as the store beneath.
-    /// - Throws: what `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since this vault
-    ///   was opened: open it again.
+    /// Reads and changes records in one transaction. It is as durable as the underlying store.
+    /// - Throws: The error that `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since
+    ///   this vault was opened. Open the vault again then.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         let (value, told, sealed) = try store.write { (records: any RecordWriter) throws(StoreError) in
             let (header, keys) = try current(in: records)
@@ -77,7 +77,7 @@ public final class Vault: RecordStore {
         return value
     }
 
-    /// Counts what was sealed, and begins a new epoch with the first write. Returns the header if it had to be changed.
+    /// Counts the sealed records and starts a new epoch with the first write. Returns the header if it had to be changed.
     private func begin(
         _ header: VaultHeader, _ keys: VaultKeys, seals: UInt64, in records: any RecordWriter
     ) throws(StoreError) -> VaultHeader? {
@@ -92,20 +92,21 @@ public final class Vault: RecordStore {
         return try put(header, provedBy: keys, in: records)
     }
 
-    /// Writes a header inside a transaction, and remembers it for those that follow.
+    /// Proves a header and writes it inside a transaction. Returns the proved header.
     func put(_ header: VaultHeader, provedBy keys: VaultKeys, in records: any RecordWriter) throws(StoreError) -> VaultHeader {
         let header = header.proved(by: keys.headerKey)
         try records.put(JSON.encode(header), .vaultHeader)
         return header
     }
 
-    /// Takes note of a header that is durable, and tells its epoch to who keeps it.
+    /// Stores a durable header in the state of this process. If its epoch is new, sends it to the rollback protector.
     func tell(_ header: VaultHeader) throws(StoreError) {
         let isNews = state.withLock { $0.take(header) }
         if isNews, let rollbackProtector { try tell(rollbackProtector, header) }
     }
 
-    /// Tells an epoch to who keeps it. Another process may have written after this one and told before it: then there is nothing to tell.
+    /// Sends the epoch of `header` to the rollback protector. If another process has meanwhile written and sent a later epoch,
+    /// the call does nothing.
     func tell(_ rollbackProtector: any RollbackProtector, _ header: VaultHeader) throws(StoreError) {
         do throws(StoreError) {
             try rollbackProtector.remember(epoch: header.epoch, ofVault: header.id)
@@ -116,14 +117,14 @@ public final class Vault: RecordStore {
         }
     }
 
-    /// What the rollback protector knows, and the header as it stands after it was asked: other processes write their epoch before they tell it, so that
-    /// a header which is behind then is an old one.
+    /// Returns the epoch that the rollback protector has, and the header that is read after it. Other processes write their epoch
+    /// before they send it. If the header still has a smaller epoch than the protector, it is therefore an old one.
     func epochs(_ rollbackProtector: any RollbackProtector) throws(StoreError) -> (outside: UInt64?, header: VaultHeader) {
         let outside = try rollbackProtector.epoch(ofVault: header.id)
         return (outside, try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records).0 })
     }
 
-    /// The header as it stands in this transaction, and the keys it belongs to.
+    /// Returns the header in this transaction, and the keys it belongs to.
     func current(in records: any RecordReader) throws(StoreError) -> (VaultHeader, VaultKeys) {
         guard let bytes = try records.record(.vaultHeader) else {
             throw StoreError(.noVault, "use vault", "the vault was removed since it was opened")
@@ -139,13 +140,13 @@ public final class Vault: RecordStore {
         return (header, keys)
     }
 
-    /// The keys with this id, if this vault was opened with them or has rotated to or from them.
+    /// Returns the keys with this ID, if this vault was opened with them or has rotated to or from them.
     func keys(_ id: [UInt8]) -> VaultKeys? { state.withLock { $0.ring[id] } }
 
-    /// The keys that records are sealed with now.
+    /// The keys that seal records now.
     var keys: VaultKeys { state.withLock { $0.current } }
 
-    /// The keys that a record says it was sealed with; those of now where they are not known.
+    /// Returns the keys whose ID the sealed record contains, or the current keys when that ID is unknown.
     func keys(for sealed: [UInt8]) -> VaultKeys {
         state.withLock { state in
             let id = VaultKeys.id(of: sealed)
@@ -153,32 +154,34 @@ public final class Vault: RecordStore {
         }
     }
 
-    /// Whether this process has sealed what stands there, as far as it remembers, and has not found it damaged since.
+    /// Returns true when this process sealed the record under this name and has not found it damaged since. The process remembers
+    /// only its last few thousand records.
     func hasSealed(_ hidden: RecordKey) -> Bool { state.withLock { $0.sealed.contains(hidden) } }
 
-    /// Takes note that what stands there does not open.
+    /// Marks the record under this name as one that does not open.
     func doubt(_ hidden: RecordKey) { state.withLock { $0.doubt(hidden) } }
 
-    /// Lets records that are sealed with new keys be opened.
+    /// Adds keys to the key ring, so that records which are sealed with them can be opened.
     func learn(_ keys: VaultKeys) { state.withLock { $0.ring[keys.id] = keys } }
 }
 
-/// What a process knows of a vault that it has opened.
+/// The state of an open vault in this process.
 struct VaultState {
-    /// The data keys by their ids: one, and after a rotation the one before, for those who read meanwhile.
+    /// The data keys by their IDs. After a rotation, the ring also keeps the previous key for concurrent readers.
     var ring: [[UInt8]: VaultKeys]
     private(set) var header: VaultHeader
     private var bytes: [UInt8]
-    /// Whether this process has begun an epoch of its own.
+    /// True when this process has started an epoch of its own.
     private(set) var hasWritten = false
-    /// How many more records may be sealed before the header must count another block, and how large the next block is.
+    /// The number of records that may still be sealed before the header must count another block of `block` records.
     private var sealsLeft: UInt64 = 0
     private var block: UInt64 = 64
 
-    /// With 2^32 random nonces of 96 bits the odds that two are equal reach 2^-33; beyond that a key may not be used.
+    /// The maximum number of records that one key may seal. With 2^32 random nonces of 96 bits, the probability that two are
+    /// equal reaches 2^-33.
     static let mostSeals: UInt64 = 1 << 32
     static let sealsUntilDue: UInt64 = 1 << 30
-    /// Where this process has sealed records, the last few thousand of them.
+    /// The names under which this process has sealed records: the last few thousand.
     private(set) var sealed: Set<RecordKey> = []
 
     init(keys: VaultKeys, header: VaultHeader, bytes: [UInt8]) {
@@ -190,10 +193,10 @@ struct VaultState {
 
     private(set) var current: VaultKeys
 
-    /// The header with these bytes, if it is the one known already.
+    /// Returns the known header and the current keys if `bytes` are its encoding, otherwise nil.
     func known(_ bytes: [UInt8]) -> (VaultHeader, VaultKeys)? { bytes == self.bytes ? (header, current) : nil }
 
-    /// Counts `seals`. Returns how many the header has to count beforehand.
+    /// Counts `seals` sealed records. Returns the number of records to add to the header's count in advance, or 0.
     mutating func blocks(for seals: UInt64) -> UInt64 {
         guard seals > sealsLeft else {
             sealsLeft -= seals
@@ -205,7 +208,7 @@ struct VaultState {
         return more
     }
 
-    /// Takes note of records that are durable.
+    /// Adds records that are now durable to ``sealed``.
     mutating func note(_ sealed: Set<RecordKey>) {
         if self.sealed.count + sealed.count > 4_096 { self.sealed = [] }
         if sealed.count <= 4_096 { self.sealed.formUnion(sealed) }
@@ -213,7 +216,7 @@ struct VaultState {
 
     mutating func doubt(_ hidden: RecordKey) { sealed.remove(hidden) }
 
-    /// Takes a header that is durable. Returns whether its epoch is news.
+    /// Stores a header that is now durable. Returns true when its epoch must be sent to the rollback protector.
     mutating func take(_ header: VaultHeader) -> Bool {
         let isNews = header.epoch != self.header.epoch || !hasWritten
         hasWritten = true
@@ -225,6 +228,6 @@ struct VaultState {
 }
 
 extension RecordKey {
-    /// Where a vault keeps its header in the store beneath.
+    /// The key under which a vault keeps its header in the underlying store.
     static let vaultHeader = RecordKey(.vault, name: [])
 }

@@ -1,19 +1,27 @@
-/// The place of a vault on this machine: a directory of mode 0700 with the records and, for a key file, the key.
+/// The directory of a vault on this machine, with mode 0700. It contains the records and, if the vault uses a key file, the key.
 public struct VaultDirectory: Sendable, Hashable {
-    /// The directory.
+    /// The path of the directory.
     public let path: String
 
-    /// The directory at `path`. A slash at the end is dropped: with it, a link would be followed.
+    /// Creates a value for the directory at `path`, without accessing it. Trailing slashes are dropped, because with them a link
+    /// would be followed.
     public init(path: String) {
         var path = path[...]
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         self.path = String(path)
     }
 
-    /// The usual place: `$SIGNET_HOME`; for a service `$STATE_DIRECTORY/signet`, where systemd gives it a directory
-    /// (`StateDirectory=`, systemd.exec(5); the first, if there are several); else `$XDG_DATA_HOME/signet` or
-    /// `~/.local/share/signet` (XDG Base Directory). The service's directory may be open to others, the one in it never is.
-    /// Relative values of the two are ignored, as the specifications ask. Nil when not even a home is known.
+    /// Finds the default directory from environment variables, in this order:
+    ///
+    /// 1. `$SIGNET_HOME`.
+    /// 2. `$STATE_DIRECTORY/signet`, for a service to which systemd gives a directory (`StateDirectory=`, systemd.exec(5)). If
+    ///    there are several, the first one is used. This directory may be open to other users; the `signet` directory in it never
+    ///    is.
+    /// 3. `$XDG_DATA_HOME/signet` (XDG Base Directory).
+    /// 4. `$HOME/.local/share/signet`.
+    ///
+    /// Relative values of `STATE_DIRECTORY` and `XDG_DATA_HOME` are ignored, as their specifications require. Returns nil when
+    /// not even `HOME` is set.
     public init?(environment: [String: String]) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let home = value("SIGNET_HOME") {
@@ -29,24 +37,28 @@ public struct VaultDirectory: Sendable, Hashable {
         }
     }
 
-    /// The file with the records.
+    /// The path of the file with the records.
     public var recordsPath: String { path + "/vault.sqlite" }
-    /// The file with the key, when the vault is sealed by a key file.
+    /// The path of the key file, for a vault that is sealed by one.
     public var keyPath: String { path + "/vault.key" }
-    /// Whether there is a vault here; it may still not open.
+    /// True when the directory holds a vault. Opening it may still fail.
     public var holdsVault: Bool { PrivateFile.exists(recordsPath) }
 
-    /// Who is to keep the key of a new vault.
+    /// The protection of the key of a new vault.
     public enum Seal: Sendable {
-        /// A file of mode 0600 beside the records. It protects what is copied without it, and nothing else.
+        /// A key file of mode 0600 beside the records. It protects only copies of the records that do not include the key file.
         case keyFile
         /// A key protector.
         case protector(any KeyProtector)
     }
 
-    /// Makes a vault. A vault that is there is never touched.
+    /// Creates a vault. Never changes an existing vault.
     ///
-    /// The records appear under their name only when they are complete: whoever is interrupted can begin again.
+    /// The records file gets its final name only when it is complete, so an interrupted call can be repeated.
+    /// - Parameters:
+    ///   - seal: The protection of the key.
+    ///   - patience: The timeout for other processes, in seconds.
+    /// - Throws: ``StoreError/Code/exists`` when the directory already holds a vault.
     public func createVault(
         _ seal: Seal, patience: Double = SQLiteStore.defaultPatience
     ) throws(StoreError) -> Vault {
@@ -62,19 +74,19 @@ public struct VaultDirectory: Sendable, Hashable {
             case .protector(let protector): try createRecords(protector)
             case .keyFile: try createRecordsAndKey()
             }
-        // Not opened anew: a person would be asked for the same passphrase twice.
+        // The vault is not opened again, because that would ask the user for the same passphrase twice.
         return vault.moved(to: try openRecords(patience: patience))
     }
 
     private func createRecordsAndKey() throws(StoreError) -> Vault {
-        // Who was interrupted before the key was written has sealed nothing with it.
+        // An empty key file is left from an interrupted call. Nothing is sealed with it.
         if PrivateFile.isEmpty(keyPath) { PrivateFile.remove(keyPath) }
         let madeKey = !PrivateFile.exists(keyPath)
         let key = madeKey ? try KeyFile.create(path: keyPath) : KeyFile(path: keyPath)
         do {
             return try createRecords(key)
         } catch {
-            // Once the records have their name, the key is theirs, whatever failed afterwards.
+            // Once the records file has its final name, the key file belongs to it, whatever failed afterwards.
             if madeKey, !holdsVault { PrivateFile.remove(keyPath) }
             throw error
         }
@@ -86,7 +98,7 @@ public struct VaultDirectory: Sendable, Hashable {
         do {
             let store = try SQLiteStore(path: unfinished, creating: true)
             let vault = try Vault.create(in: store, protector: protector)
-            // Closing moves the log into the file too, but says nothing when it cannot.
+            // Closing also moves the log into the file, but does not report an error when that fails.
             try store.checkpoint()
             try store.close()
             try PrivateFile.move(unfinished, to: recordsPath)
@@ -97,12 +109,13 @@ public struct VaultDirectory: Sendable, Hashable {
         }
     }
 
-    /// Opens the vault here.
+    /// Opens the vault in this directory.
     /// - Parameters:
-    ///   - key protectors: Who can be asked for the key, in this order; the key file, where there is one, comes last.
-    ///   - acceptingRollback: See ``Vault/open(_:key protectors:acceptingRollback:)``.
-    ///   - patience: How many seconds to wait for another process that writes.
-    /// - Throws: ``StoreError/Code/noVault`` when there is none; nothing is created. And what opening a vault throws.
+    ///   - protectors: The key protectors to try, in this order. The key file, if it exists, is tried last.
+    ///   - acceptingRollback: See ``Vault/open(_:protectors:acceptingRollback:)``.
+    ///   - patience: The timeout for another process that writes, in seconds.
+    /// - Throws: ``StoreError/Code/noVault`` when the directory holds no vault, in which case nothing is created; and the errors
+    ///   of ``Vault/open(_:protectors:acceptingRollback:)``.
     public func openVault(
         protectors: [any KeyProtector] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
     ) throws(StoreError) -> Vault {
@@ -111,7 +124,7 @@ public struct VaultDirectory: Sendable, Hashable {
             acceptingRollback: acceptingRollback)
     }
 
-    /// As ``openVault(key protectors:acceptingRollback:patience:)``, on a thread of its own.
+    /// Opens the vault like ``openVault(protectors:acceptingRollback:patience:)``, on a thread of its own.
     public func unlockVault(
         protectors: [any KeyProtector] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
     ) async throws(StoreError) -> Vault {
@@ -120,13 +133,13 @@ public struct VaultDirectory: Sendable, Hashable {
         }
     }
 
-    /// What the vault here says of itself, without opening it; unproved.
+    /// Returns the header of the vault without opening the vault. The header is not authenticated.
     public func header() throws(StoreError) -> VaultHeader {
         try Vault.header(of: openRecords(patience: SQLiteStore.defaultPatience))
     }
 
-    /// What is wrong with the place: a directory or a file that others can reach, that belongs to somebody else, or is a link.
-    /// Looking opens nothing.
+    /// Returns the problems of the directory and its files: each one that other users can access, that belongs to another user,
+    /// or that is a link. The check does not open the vault.
     public func placeProblems() -> [StoreError] {
         guard PrivateFile.exists(path) else { return [] }
         let directory = Result { () throws(StoreError) in try PrivateFile.checkDirectory(path) }
@@ -135,8 +148,8 @@ public struct VaultDirectory: Sendable, Hashable {
         return ([directory] + files).compactMap { if case .failure(let error) = $0 { error } else { nil } }
     }
 
-    /// Removes the vault here and everything in it, openable or not. There is no way back.
-    /// - Parameter id: The vault's id; see ``Vault/reset(_:confirming:)``.
+    /// Removes the vault and everything in it, even if it cannot be opened. This cannot be undone.
+    /// - Parameter id: The ID of the vault; see ``Vault/reset(_:confirming:)``.
     public func reset(confirming id: String?) throws(StoreError) {
         let lock = try DirectoryLock(path, patience: SQLiteStore.defaultPatience)
         defer { lock.release() }
@@ -151,7 +164,7 @@ public struct VaultDirectory: Sendable, Hashable {
         do throws(StoreError) {
             try PrivateFile.checkDirectory(path)
         } catch {
-            // That it cannot be looked at is not that it is absent.
+            // Other errors, such as missing access to the directory, do not mean that the vault is missing.
             throw error.code == .noVault ? StoreError(.noVault, "open vault", "\(path) does not exist") : error
         }
         guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }

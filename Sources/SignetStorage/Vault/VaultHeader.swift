@@ -1,42 +1,42 @@
 import Crypto
 package import SignetCore
 
-/// What a vault says of itself in clear: its format, and by whom it is sealed. It holds nothing secret, and nothing in it can be
-/// changed unseen: whoever opens the vault checks it (docs/format.md).
+/// The unencrypted header of a vault: its format, and the key protectors that seal it. It contains no secrets. Changes to it are
+/// detected when the vault is opened (docs/format.md).
 public struct VaultHeader: Sendable, Hashable {
     /// The format that this version writes and reads.
     public static let currentFormat = 1
 
     /// The version of the format.
     public let format: Int
-    /// The vault's own random id.
+    /// The random ID of the vault.
     public let id: String
-    /// Which data key the records are sealed with: four bytes, others after every rotation.
+    /// The ID of the data key that seals the records: four bytes, which change with every rotation.
     let keyID: [UInt8]
-    /// The key that hides names, sealed with the data key. It stays when the data key is rotated.
+    /// The key that hides names, sealed with the data key. It stays the same when the data key is rotated.
     let sealedNameKey: [UInt8]
-    /// The ways to the data key; any one of them opens the vault.
+    /// The slots with the wrapped data key. Each one is sufficient to open the vault.
     public internal(set) var slots: [Slot]
-    /// A number that only grows; an ``RollbackProtector`` remembers it outside.
+    /// A number that only grows. A ``RollbackProtector`` stores it outside of the vault.
     public internal(set) var epoch: UInt64
-    /// How many records may have been sealed with the data key; counted in blocks, so never too few.
+    /// An upper bound of the number of records that were sealed with the data key. It is counted in blocks.
     var seals: UInt64
-    /// When the vault was last written out as a backup, in seconds since 1970.
+    /// The time of the last backup of the vault, in seconds since 1970.
     public internal(set) var lastBackup: Int?
-    /// What proves the rest to whoever has the data key.
+    /// An HMAC over the other members, with a key that is derived from the data key.
     private var check: [UInt8]
 
     /// The data key, wrapped by one key protector.
     public struct Slot: Sendable, Hashable {
-        /// Its number, by which it is named as long as it is there.
+        /// The number that identifies the slot for as long as the slot exists.
         public let number: Int
-        /// The key protector's name.
+        /// The name of the key protector.
         public let protector: String
-        /// What the key protector wrapped.
+        /// The data key as the key protector wrapped it.
         let wrapped: [UInt8]
     }
 
-    /// The header of a new vault, or of one whose key was rotated; without slots yet.
+    /// Creates the header of a new vault, or of a vault whose key was rotated. It has no slots yet.
     init(id: String, keyID: [UInt8], sealedNameKey: [UInt8]) {
         format = Self.currentFormat
         self.id = id
@@ -48,16 +48,17 @@ public struct VaultHeader: Sendable, Hashable {
         check = []
     }
 
-    /// Whether so much was sealed with the data key that it should be rotated (``Vault/rotateKey(_:)``): a quarter of what
+    /// True when the data key has sealed so many records that it should be rotated (``Vault/rotateKey(_:)``): a quarter of what
     /// AES-GCM with random nonces allows.
     public var isRotationDue: Bool { seals >= VaultState.sealsUntilDue }
 
-    /// What a slot's wrapping is bound to, so that it is good for this vault and this data key only.
+    /// Returns the context to which the wrapped key of a slot is bound. It makes the slot valid only for this vault and this data
+    /// key.
     func context(protector: String) -> [UInt8] {
         [Array("signet vault slot".utf8), Array(id.utf8), keyID, Array(protector.utf8)].flatMap(LengthPrefixed.bytes)
     }
 
-    /// The context in which the name key is sealed.
+    /// The context with which the name key is sealed.
     var nameKeyContext: [UInt8] {
         [Array("signet vault names".utf8), Array(id.utf8), keyID].flatMap(LengthPrefixed.bytes)
     }
@@ -65,14 +66,14 @@ public struct VaultHeader: Sendable, Hashable {
     /// The number for the next slot.
     var nextSlotNumber: Int { (slots.map(\.number).max() ?? 0) + 1 }
 
-    /// The header with the proof that whoever has the data key wrote it.
+    /// Returns the header with a proof that it was written with the data key.
     func proved(by headerKey: Secret) -> VaultHeader {
         var header = self
         header.check = header.proof(headerKey)
         return header
     }
 
-    /// Whether whoever has the data key wrote this header as it is.
+    /// Returns true when the proof shows that this header, unchanged, was written with the data key.
     func isProved(by headerKey: Secret) -> Bool {
         let proof = proof(headerKey)
         return proof.withUnsafeBytes { proof in check.withUnsafeBytes { ConstantTime.areEqual(proof, $0) } }
@@ -106,7 +107,7 @@ extension VaultHeader: JSONObject {
         seals = try members.unsigned("seals")
         lastBackup = try members.optionalInteger("lastBackup")
         check = try members.base64("check")
-        // What the proof covers must be all that is there.
+        // The proof covers only the known members, so there may be no others.
         guard self.members == members.all else { throw JSONMemberError(name: "check") }
     }
 }
@@ -130,7 +131,7 @@ extension JSONValue {
 extension JSONMembers {
     fileprivate func base64(_ name: String) throws -> [UInt8] { try Base64.decode(text(name)) }
 
-    /// A number of 64 bits without a sign, as text: as a JSON number it would not be exact everywhere.
+    /// Reads an unsigned 64-bit number from a string. As a JSON number, it would not be exact in every implementation.
     fileprivate func unsigned(_ name: String) throws -> UInt64 {
         guard let number = UInt64(try text(name)) else { throw JSONMemberError(name: name) }
         return number

@@ -1,21 +1,22 @@
 import Crypto
 import SignetCore
 
-/// The data key of a vault, and what is derived from it. One object, since every record that is listed holds on to it.
+/// The data key of a vault and the keys derived from it. It is a class, because every record in a listing holds a reference to
+/// it.
 final class VaultKeys: Sendable {
     /// The key that key protectors wrap.
     let dataKey: Secret
-    /// Which data key it is; every record says with which it was sealed.
+    /// The ID of the data key. Every record contains the ID of the key that sealed it.
     let id: [UInt8]
-    /// Seals records.
+    /// The key that seals records.
     let recordKey: Secret
-    /// Proves the header.
+    /// The key that authenticates the header.
     let headerKey: Secret
-    /// Hides names.
+    /// The key that hides names.
     let nameKey: Secret
-    /// Begun with ``nameKey``, which takes longer than a name.
+    /// An HMAC that is initialized with ``nameKey``. Initializing it takes longer than computing the HMAC of a name.
     private let nameCode: HMAC<SHA256>
-    /// The vault's id, which every record is bound to.
+    /// The ID of the vault, to which every record is bound.
     private let vault: [UInt8]
 
     static let idLength = 4
@@ -30,8 +31,8 @@ final class VaultKeys: Sendable {
         headerKey = Sealing.derive("signet header 1", from: dataKey)
     }
 
-    /// The keys of a vault, once a key protector has given its data key.
-    /// - Throws: ``StoreError/Code/corrupt`` when the header is not the one that was written with this key.
+    /// Creates the keys of a vault from the data key that a key protector unwrapped.
+    /// - Throws: ``StoreError/Code/corrupt`` when the header was not written with this key.
     convenience init(dataKey: Secret, header: VaultHeader) throws(StoreError) {
         guard
             let nameKey = Sealing.open(
@@ -41,7 +42,8 @@ final class VaultKeys: Sendable {
         guard header.isProved(by: headerKey) else { throw Self.changedHeader }
     }
 
-    /// New keys, and the header that goes with them. The name key of `old` stays, so that records keep their names.
+    /// Creates new keys and the header that goes with them. The name key of `old` is kept, so that the hidden names of records
+    /// stay the same.
     static func make(vault id: String, replacing old: VaultKeys? = nil) throws(StoreError) -> (VaultKeys, VaultHeader) {
         var keyID: [UInt8]
         repeat { keyID = Secret.random(byteCount: idLength).bytes } while keyID == old?.id
@@ -59,13 +61,14 @@ final class VaultKeys: Sendable {
 
 // MARK: Records
 
-/// A sealed record (docs/format.md): `S` `G`, format, suite, key id; then what ``Sealing`` writes. The eight bytes are
-/// authenticated, and with them the vault, the kind and the name: a record opens in its own place and in no other.
+/// Sealing of records (docs/format.md). A sealed record consists of a preamble of eight bytes, which are `S`, `G`, format, suite
+/// and key ID, and the output of ``Sealing``. The preamble is authenticated together with the vault, the kind and the name. A
+/// record therefore opens only under its own name.
 extension VaultKeys {
     private static let mark: [UInt8] = [0x53, 0x47]
     private static let suite: UInt8 = 1
 
-    /// The name under which the store keeps a record: it says nothing of whose it is.
+    /// Returns the name under which the store keeps a record. It does not reveal the identity of the record.
     func hiddenName(_ key: RecordKey) -> RecordKey {
         var code = nameCode
         var place = LengthPrefixed.bytes(key.kind.rawValue.utf8)
@@ -79,8 +82,9 @@ extension VaultKeys {
         return try Sealing.seal(bytes, with: recordKey, context: context(preamble, hidden), behind: preamble)
     }
 
-    /// - Throws: ``StoreError/Code/corrupt`` for what is not the record that was sealed for this place,
-    ///   ``StoreError/Code/keyMismatch`` for what another data key sealed, ``StoreError/Code/newerFormat``.
+    /// Opens a sealed record.
+    /// - Throws: ``StoreError/Code/corrupt`` when it is not the record that was sealed for this name;
+    ///   ``StoreError/Code/keyMismatch`` when another data key sealed it; ``StoreError/Code/newerFormat``.
     func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
         func refusal(_ code: StoreError.Code, _ reason: String) -> StoreError {
             StoreError(code, "open a record of kind \(hidden.kind.rawValue)", "\(reason); it was left as it is")

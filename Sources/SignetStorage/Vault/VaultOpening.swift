@@ -1,13 +1,13 @@
 import SignetCore
 
 extension Vault {
-    /// Opens the vault in `store` with the first of `protectors` that can: each is asked for the slots it has. That a key protector
-    /// cannot be asked is no end as long as another can; that somebody who was asked gave up is.
+    /// Opens the vault in `store` with the first key protector that unwraps its key. Each key protector is tried for each slot
+    /// that has its name. If one fails, the next one is tried. If the user cancels, the call fails at once.
     /// - Parameters:
-    ///   - store: Where the vault is.
-    ///   - key protectors: Who may have the key, in the order in which they are asked.
-    ///   - acceptingRollback: Whether to go on with an older copy of the store, for somebody who has put back a backup
-    ///     on purpose. The epoch then goes on from the highest that was ever told.
+    ///   - store: The store that holds the vault.
+    ///   - protectors: The key protectors to try, in this order.
+    ///   - acceptingRollback: Pass true to accept an older copy of the store, after the user has restored a backup on purpose.
+    ///     The epoch then continues from the highest one that the rollback protector has.
     /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason, ``StoreError/Code/givenUp``,
     ///   ``StoreError/Code/keyMismatch``, ``StoreError/Code/rolledBack``, ``StoreError/Code/newerFormat``,
     ///   ``StoreError/Code/corrupt``. Nothing is changed then.
@@ -26,8 +26,8 @@ extension Vault {
         return vault
     }
 
-    /// As ``open(_:key protectors:acceptingRollback:)``, on a thread of its own: a TPM takes a second, a keyring asks the person, and
-    /// no task of the app waits for a thread meanwhile.
+    /// Opens the vault like ``open(_:protectors:acceptingRollback:)``, on a thread of its own. A TPM operation takes a second and
+    /// a keyring may ask the user; meanwhile the other tasks of the app keep their threads.
     public static func unlock(
         _ store: any RecordStore, protectors: [any KeyProtector], acceptingRollback: Bool = false
     ) async throws(StoreError) -> Vault {
@@ -36,7 +36,7 @@ extension Vault {
         }
     }
 
-    /// What the vault in `store` says of itself, without opening it; unproved.
+    /// Returns the header of the vault in `store` without opening the vault. The header is not authenticated.
     public static func header(of store: any RecordStore) throws(StoreError) -> VaultHeader {
         try header(from: headerBytes(of: store))
     }
@@ -91,7 +91,8 @@ extension Vault {
     private func check(_ rollbackProtector: any RollbackProtector, acceptingRollback: Bool) throws(StoreError) {
         let (outside, header) = try epochs(rollbackProtector)
         guard let outside, outside > header.epoch else {
-            // Behind, or new: who wrote last was interrupted before it could tell, or is about to.
+            // The rollback protector has a smaller epoch or none: the last writer was interrupted before it sent its epoch, or is
+            // about to send it.
             if outside != header.epoch { try tell(rollbackProtector, header) }
             return
         }

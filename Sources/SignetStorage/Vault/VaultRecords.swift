@@ -1,6 +1,6 @@
 import SignetCore
 
-/// Records as they are, read from their sealed form.
+/// Reads sealed records and returns them opened.
 struct SealedReader: RecordReader {
     let records: any RecordReader
     let vault: Vault
@@ -20,21 +20,21 @@ struct SealedReader: RecordReader {
         }
     }
 
-    /// Opens a record with the key it names, which may be the one before a rotation that has just been.
+    /// Opens a record with the key whose ID it contains. After a recent rotation, this may be the previous key.
     private func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
         try vault.open(sealed, hidden, vault.keys(for: sealed))
     }
 }
 
-/// Records as they are, written in their sealed form with one key.
+/// Seals records with one key and writes them.
 final class SealedWriter: RecordWriter {
     private let records: any RecordWriter
     private let reader: SealedReader
     private let keys: VaultKeys
     private let vault: Vault
-    /// How many records were sealed.
+    /// The number of records that were sealed.
     private(set) var seals: UInt64 = 0
-    /// Where they stand.
+    /// The hidden names of the records that were sealed.
     private(set) var sealed: Set<RecordKey> = []
 
     init(records: any RecordWriter, vault: Vault, keys: VaultKeys) {
@@ -52,7 +52,7 @@ final class SealedWriter: RecordWriter {
 
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
         let hidden = keys.hiddenName(key)
-        // What this process has sealed itself, and has not seen damaged since, need not be looked at again.
+        // A record that this process sealed itself, and has not found damaged since, need not be checked again.
         if !vault.hasSealed(hidden), !sealed.contains(hidden), let old = try records.record(hidden),
             (try? keys.open(old, hidden)) == nil
         {
@@ -73,9 +73,9 @@ final class SealedWriter: RecordWriter {
     }
 }
 
-/// What did not open, and stood in the way.
+/// Records that did not open and were moved away from their names.
 enum Quarantine {
-    /// Keeps bytes under a name of their own: where they stood, and a random part.
+    /// Keeps bytes under a new name, which consists of their old kind and name and a random part.
     static func keep(_ bytes: [UInt8], of hidden: RecordKey, in records: any RecordWriter) throws(StoreError) {
         let place = LengthPrefixed.bytes(hidden.kind.rawValue.utf8) + LengthPrefixed.bytes(hidden.name)
         try records.put(bytes, RecordKey(.quarantined, name: place + Secret.random(byteCount: 8).bytes))
@@ -83,7 +83,7 @@ enum Quarantine {
 }
 
 extension Vault {
-    /// Opens a record, and takes note of one that does not open.
+    /// Opens a record. Marks a record that does not open.
     fileprivate func open(_ sealed: [UInt8], _ hidden: RecordKey, _ keys: VaultKeys) throws(StoreError) -> [UInt8] {
         do {
             return try keys.open(sealed, hidden)
@@ -95,6 +95,6 @@ extension Vault {
 }
 
 extension VaultKeys {
-    /// The id of the key that sealed a record, as the record says.
+    /// Returns the ID of the key that sealed a record, as the record contains it.
     static func id(of sealed: [UInt8]) -> ArraySlice<UInt8> { sealed.dropFirst(4).prefix(idLength) }
 }

@@ -1,13 +1,14 @@
 import SignetCore
 
 extension Vault {
-    /// Makes a new data key and seals every record with it, in one transaction: who is interrupted has the old vault or the new.
-    /// Records that do not open are moved to ``RecordKind/quarantined``.
+    /// Creates a new data key and seals every record with it, in one transaction. An interruption leaves either the old vault or
+    /// the new one. Records that do not open are moved to ``RecordKind/quarantined``.
     ///
-    /// Every slot needs its key protector, so that none is left with a key that no longer opens anything; a slot that cannot be had
-    /// any more is to be removed first.
-    /// - Parameter key protector: Gives the key protector of a slot.
-    /// - Throws: what a key protector or the store throws; ``StoreError/Code/busy`` when somebody else changed the slots meanwhile.
+    /// The rotation needs the key protector of every slot, because a slot with the old key would no longer open the vault. First
+    /// remove a slot whose key protector cannot be used any more.
+    /// - Parameter protector: Returns the key protector for a slot.
+    /// - Throws: The errors of the key protectors and of the store; ``StoreError/Code/busy`` when another process changed the
+    ///   slots meanwhile.
     public func rotateKey(
         _ protector: (VaultHeader.Slot) throws(StoreError) -> any KeyProtector
     ) throws(StoreError) {
@@ -16,7 +17,8 @@ extension Vault {
         var header = draft
         for slot in old.0.slots {
             let protector = try protector(slot)
-            // Who cannot open the old slot, for one because of a slip in a passphrase, would lock everybody out of the new.
+            // A key protector that cannot open the old slot, for example because of a mistyped passphrase, would lock the user
+            // out of the new vault.
             let known = try protector.unwrap(slot.wrapped, context: old.0.context(protector: protector.name))
             guard protector.name == slot.protector, known == old.1.dataKey else {
                 throw StoreError(.keyMismatch, "rotate key", "slot \(slot.number) belongs to another \(slot.protector)")
@@ -39,7 +41,7 @@ extension Vault {
         try tell(told)
     }
 
-    /// Returns how many records were sealed.
+    /// Seals all records of a kind again with the new keys. Returns the number of records that were sealed.
     private func reseal(
         _ kind: RecordKind, from old: VaultKeys, to new: VaultKeys, in records: any RecordWriter
     ) throws(StoreError) -> UInt64 {
@@ -61,12 +63,12 @@ extension Vault {
 
 /// A record of a vault that does not open.
 public struct DamagedRecord: Sendable, Hashable {
-    /// What it should be.
+    /// The kind of the record.
     public let kind: RecordKind
-    /// Why it does not open.
+    /// The reason why it does not open.
     public let error: StoreError
 
-    /// A record that a reader could not make sense of.
+    /// Creates a value for a record that a reader could not open or decode.
     public init(kind: RecordKind, error: StoreError) {
         self.kind = kind
         self.error = error
@@ -74,7 +76,7 @@ public struct DamagedRecord: Sendable, Hashable {
 }
 
 extension Vault {
-    /// Every record that stands in its place and does not open. Looking changes nothing.
+    /// Returns every record that does not open. Does not change anything.
     public func damagedRecords() throws(StoreError) -> [DamagedRecord] {
         try read { (records: any RecordReader) throws(StoreError) in
             var damaged: [DamagedRecord] = []
@@ -87,12 +89,11 @@ extension Vault {
         }
     }
 
-    /// Removes the vault and everything in it from `store`, openable or not. There is no way back.
+    /// Removes the vault and everything in it from `store`, even if it cannot be opened. This cannot be undone.
     /// - Parameters:
-    ///   - store: Where the vault is.
-    ///   - id: The vault's id, so that nobody removes another vault than the one he means; nil for one whose header is
-    ///     damaged.
-    /// - Throws: ``StoreError/Code/failed`` when `id` is not the vault's; nothing is removed then.
+    ///   - store: The store that holds the vault.
+    ///   - id: The ID of the vault, which protects against removing the wrong one; nil for a vault whose header is damaged.
+    /// - Throws: ``StoreError/Code/failed`` when `id` is not the ID of the vault; nothing is removed then.
     public static func reset(_ store: any RecordStore, confirming id: String?) throws(StoreError) {
         guard (try? header(of: store).id) == id else {
             throw StoreError(.failed, "reset vault", "the vault has another id; nothing was removed")

@@ -1,14 +1,15 @@
 import SignetCore
 
 extension Vault {
-    /// Adds a way to the data key. From then on, either opens the vault.
+    /// Adds a slot in which `protector` wraps the data key. From then on, this key protector can open the vault too.
     public func addSlot(_ protector: any KeyProtector) throws(StoreError) -> VaultHeader.Slot {
         try changeSlots { (header, dataKey) throws(StoreError) in try header.addSlot(protector, dataKey: dataKey) }
     }
 
-    /// Removes a way to the data key. The key itself stays the same: who has copied it needs no slot; see ``rotateKey(_:)``.
-    /// - Throws: ``StoreError/Code/invalid`` for the last slot, without which nobody could open the vault, and for a slot that is
-    ///   not there.
+    /// Removes a slot. The data key stays the same, and an attacker with a copy of it does not need the slot; see
+    /// ``rotateKey(_:)``.
+    /// - Throws: ``StoreError/Code/invalid`` for the last slot, without which the vault could not be opened, and for a slot that
+    ///   does not exist.
     public func removeSlot(_ number: Int) throws(StoreError) {
         try changeSlots { (header, _) throws(StoreError) in
             guard let index = header.slots.firstIndex(where: { $0.number == number }) else {
@@ -21,7 +22,9 @@ extension Vault {
         }
     }
 
-    /// Wraps the data key anew in the place of a slot, for example with a new passphrase; the slot gets a new number.
+    /// Replaces a slot with one in which `protector` wraps the data key, for example with a new passphrase. The new slot gets a
+    /// new number.
+    /// - Throws: ``StoreError/Code/invalid`` for a slot that does not exist.
     public func replaceSlot(_ number: Int, with protector: any KeyProtector) throws(StoreError) -> VaultHeader.Slot {
         try changeSlots { (header, dataKey) throws(StoreError) in
             guard header.slots.contains(where: { $0.number == number }) else {
@@ -33,8 +36,8 @@ extension Vault {
         }
     }
 
-    /// Notes that everything was written out as a backup.
-    /// - Parameter seconds: When, in seconds since 1970.
+    /// Records in the header that a backup of the whole vault was made.
+    /// - Parameter seconds: The time of the backup, in seconds since 1970.
     public func noteBackup(at seconds: Int) throws(StoreError) {
         try changeHeader { (header, _) in header.lastBackup = seconds }
     }
@@ -60,7 +63,7 @@ extension Vault {
 }
 
 extension VaultHeader {
-    /// Has a key protector wrap the data key, and adds what it made.
+    /// Wraps the data key with a key protector and adds a slot with the result.
     mutating func addSlot(
         _ protector: any KeyProtector, dataKey: Secret, number: Int? = nil
     ) throws(StoreError) -> Slot {

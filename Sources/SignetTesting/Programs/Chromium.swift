@@ -2,15 +2,15 @@
 import Foundation
 package import SignetCore
 
-/// Chromium without a window (Debian's `chromium-headless-shell`), told what to do through the DevTools protocol over pipes: no port,
-/// and it ends when we do, however we end.
+/// Headless Chromium (Debian's `chromium-headless-shell`), controlled by the DevTools protocol over pipes. It uses no port, and
+/// ends with the test process however that process ends.
 package actor Chromium {
     private static let program = "chromium-headless-shell"
 
-    /// Whether it is on this machine.
+    /// A Boolean value that indicates whether the browser is installed.
     package static var isPossible: Bool { Programs.missing([program]).isEmpty }
 
-    /// What the browser does not do.
+    /// An error of the browser.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -22,11 +22,11 @@ package actor Chromium {
 
     private init(_ process: TestProcess) { self.process = process }
 
-    /// Runs `body` with a new browser, and ends it afterwards.
-    /// - Throws: ``Failure``, ``CannotStart``, or what `body` throws.
+    /// Runs `body` with a new browser and ends the browser afterwards.
+    /// - Throws: ``Failure``, ``CannotStart``, or the error of `body`.
     package static func with<R>(_ body: (Chromium) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
-            // The pipes are its descriptors 3 and 4.
+            // The browser uses the file descriptors 3 and 4 for the pipes.
             let script = "exec \(program) \"$@\" 3<&0 4>&1 </dev/null >&2"
             let options = [
                 "--headless", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage",
@@ -44,7 +44,7 @@ package actor Chromium {
         }
     }
 
-    /// A page of its own, with no cookies.
+    /// Opens a page in a new browser context, which has no cookies.
     package func page() async throws -> ChromiumPage {
         let context = try await call("Target.createBrowserContext")
         let target = try await call(
@@ -57,7 +57,8 @@ package actor Chromium {
         return page
     }
 
-    /// Runs a command of the protocol.
+    /// Sends a command of the protocol and returns its result.
+    /// - Throws: ``Failure`` when the command fails or has no answer.
     package func call(
         _ method: String, _ parameters: [String: JSONValue] = [:], session: String? = nil
     ) async throws -> JSONValue {
@@ -79,7 +80,7 @@ package actor Chromium {
         }
     }
 
-    /// Takes in what the browser said; what it says unasked is of no interest.
+    /// Reads the replies of the browser. Events are ignored.
     private func read() {
         bytes += process.takeOutput()
         while let end = bytes.firstIndex(of: 0) {
@@ -99,7 +100,7 @@ package struct ChromiumPage: Sendable {
         try await browser.call(method, parameters, session: session)
     }
 
-    // MARK: How it looks
+    // MARK: Appearance
 
     package func setSize(width: Int, height: Int) async throws {
         try await call(
@@ -117,28 +118,28 @@ package struct ChromiumPage: Sendable {
         try await call("Emulation.setEmulatedMedia", ["features": .array([feature])])
     }
 
-    /// Whether pages run scripts, from the next page on.
+    /// Enables or disables scripts, from the next page on.
     package func setScripts(_ areOn: Bool) async throws {
         try await call("Emulation.setScriptExecutionDisabled", ["value": .bool(!areOn)])
     }
 
-    /// The whole page as a PNG.
+    /// Returns a screenshot of the whole page as a PNG.
     package func picture() async throws -> [UInt8] {
         let reply = try await call(
             "Page.captureScreenshot", ["format": .string("png"), "captureBeyondViewport": .bool(true)])
         return try Base64.decode(reply["data"]?.string ?? "")
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     package func open(_ url: String) async throws {
         let reply = try await call("Page.navigate", ["url": .string(url)])
-        // What is no page, an app's own scheme or an answer without a body, is not gone to.
+        // The browser aborts the navigation to an app's own scheme, and to an answer without a body. That isn't an error.
         if let error = reply["errorText"]?.string, error != "net::ERR_ABORTED" { throw Chromium.Failure(description: error) }
         try await wait(for: "document.readyState === 'complete'")
     }
 
-    /// The value of an expression, which scripts that are switched off do not touch.
+    /// Evaluates an expression. This also works while page scripts are disabled.
     package func evaluate(_ expression: String) async throws -> JSONValue {
         let reply = try await call(
             "Runtime.evaluate",
@@ -147,12 +148,13 @@ package struct ChromiumPage: Sendable {
         return reply["result"]?["value"] ?? .null
     }
 
-    /// Waits until an expression is true, from one page to the next.
+    /// Waits until an expression is true, also across page changes.
+    /// - Throws: ``Chromium/Failure`` when the timeout ends before that.
     package func wait(for expression: String, within patience: Duration = Patience.usual) async throws {
         let deadline = ContinuousClock.now + patience
         while true {
             let isLast = ContinuousClock.now > deadline
-            // While a page goes away there is nothing to ask.
+            // The evaluation fails while the browser changes pages.
             if (try? await evaluate("!!(\(expression))")) == .bool(true) { return }
             if isLast {
                 let seen = (try? await evaluate("location.href + ' ' + document.body.innerText"))?.string ?? "nothing"
@@ -162,7 +164,7 @@ package struct ChromiumPage: Sendable {
         }
     }
 
-    /// Waits for a page with this heading, as a whole.
+    /// Waits until a page with this heading has loaded completely.
     package func waitForHeading(_ text: String) async throws {
         try await wait(
             for: "document.readyState === 'complete' && document.querySelector('h1')?.textContent === \(Self.literal(text))")
@@ -172,7 +174,7 @@ package struct ChromiumPage: Sendable {
         try await evaluate("document.querySelector(\(Self.literal(selector)))?.innerText ?? ''").string ?? ""
     }
 
-    /// Puts the focus into a field, and types in place of what is there.
+    /// Focuses a field and replaces its content.
     package func fill(_ selector: String, _ text: String) async throws {
         let field = Self.literal(selector)
         guard
@@ -182,7 +184,7 @@ package struct ChromiumPage: Sendable {
         try await call("Input.insertText", ["text": .string(text)])
     }
 
-    /// Presses what is there with the mouse.
+    /// Clicks an element with the mouse.
     package func click(_ selector: String) async throws {
         let place = try await evaluate(
             """

@@ -2,10 +2,10 @@
 import Foundation
 import SignetNetwork
 
-/// Django OAuth Toolkit, an OpenID provider in Python that follows the standards closely: refresh tokens are used once, and
-/// PKCE is asked for. `scripts/setup` puts it into an environment of its own.
+/// Django OAuth Toolkit, an OpenID provider in Python that follows the specifications closely: refresh tokens are used once, and
+/// PKCE is required. `scripts/setup` installs it in a separate virtual environment.
 public enum DjangoProvider {
-    /// Whether it is on this machine.
+    /// A Boolean value that indicates whether the provider is installed.
     public static var isPossible: Bool {
         let folder = FileManager.default.enumerator(atPath: "\(home)/lib")
         let isInstalled = folder?.contains { ($0 as? String)?.hasSuffix("/oauth2_provider/__init__.py") ?? false } ?? false
@@ -16,8 +16,8 @@ public enum DjangoProvider {
         (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/oidc"
     }
 
-    /// Runs `body` with a new one, and ends it afterwards. To make it takes some seconds.
-    /// - Throws: ``OpenIDProvider/Unavailable``, or what `body` throws.
+    /// Runs `body` with a new provider and ends the provider afterwards. Creating it takes some seconds.
+    /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
     public static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
             let (port, redirectPort) = (try OpenIDProvider.freePort(), try OpenIDProvider.freePort())
@@ -62,7 +62,7 @@ public enum DjangoProvider {
         ]
     }
 
-    /// Settings and addresses in one module.
+    /// Returns a Python module with the settings and the URL patterns.
     private static func settings(_ directory: TemporaryDirectory) -> String {
         """
         import sys
@@ -103,7 +103,7 @@ public enum DjangoProvider {
         """
     }
 
-    /// Fills in the form as a browser does.
+    /// Submits the login form as a browser does, and returns the session cookie.
     private static func logIn(_ url: String) async throws -> String {
         try await AsyncHTTPTransport().use { transport in
             let form = try await transport.send(HTTPRequest("GET", "\(url)/login/"))

@@ -3,17 +3,17 @@ import Foundation
 import SignetCore
 import SignetNetwork
 
-/// Glewlwyd, an OpenID provider in C (Debian's `glewlwyd`), which has ways of its own: 403 for a code that it does not take, empty
+/// Glewlwyd, an OpenID provider in C (Debian's `glewlwyd`). It has deviations of its own: status 403 for an invalid code, empty
 /// bodies, and revocation for public clients only with the token itself.
 public enum Glewlwyd {
-    /// Whether it is on this machine.
+    /// A Boolean value that indicates whether the provider is installed.
     public static var isPossible: Bool {
         Programs.missing(["glewlwyd", "openssl", "python3"]).isEmpty
             && FileManager.default.fileExists(atPath: "/usr/share/doc/glewlwyd/database/init.sqlite3.sql.gz")
     }
 
-    /// Runs `body` with a new one, and ends it afterwards.
-    /// - Throws: ``OpenIDProvider/Unavailable``, or what `body` throws.
+    /// Runs `body` with a new provider and ends the provider afterwards.
+    /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
     public static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
             let (port, redirectPort) = (try OpenIDProvider.freePort(), try OpenIDProvider.freePort())
@@ -49,7 +49,7 @@ public enum Glewlwyd {
             """, path)
     }
 
-    /// The three lines about TLS must be there although it is off.
+    /// Returns the configuration. The three lines about TLS are required although TLS is off.
     private static func configuration(port: Int, _ directory: TemporaryDirectory) -> String {
         let modules = "/usr/lib/glewlwyd"
         return """
@@ -82,7 +82,7 @@ public enum Glewlwyd {
             """
     }
 
-    /// Makes the provider, the person and the client, and logs the person in.
+    /// Creates the provider, the user and the client, and logs the user in. Returns the session cookie.
     private static func populate(_ url: String, key: String, redirectURI: String) async throws -> String {
         let transport = AsyncHTTPTransport()
         func post(_ method: String, _ path: String, _ body: JSONValue, as cookie: String?) async throws -> HTTPResponse {

@@ -2,13 +2,13 @@
 import Foundation
 import Glibc
 
-/// A session bus and a GNOME Keyring of a test's own, with a home of their own. They end with the body they were started for,
-/// whatever it throws, and with the test's process.
+/// A session bus and a GNOME Keyring for one test, with their own home directory. They end with the body for which they were
+/// started, even when it throws, and with the test process.
 ///
-/// libsecret looks for the bus in the environment of the process, so what is to use this keyring is started as a process with
-/// ``environment``.
+/// libsecret finds the bus through the process environment. A program that uses this keyring must therefore be started as a
+/// process with ``environment``.
 public struct Keyring: Sendable {
-    /// What a process needs to use this keyring; nothing else of the present environment but `PATH`.
+    /// The environment of a process that uses this keyring. It contains nothing of the current environment except `PATH`.
     public let environment: [String: String]
     /// The directory of the keyring's files.
     public let files: String
@@ -19,29 +19,29 @@ public struct Keyring: Sendable {
     public enum Part: Sendable, Hashable {
         /// The session bus.
         case bus
-        /// The keyring's daemon.
+        /// The keyring daemon.
         case daemon
     }
 
-    /// Something did not start, or did not do as it was told.
+    /// An error of the bus or the keyring: it did not start, or a command failed.
     public struct Failure: Error, CustomStringConvertible {
-        /// What, and what it said.
+        /// The reason, with the output of the program.
         public let description: String
     }
 
-    /// The programs this needs that are not in `PATH`. Debian has them in `dbus`, `dbus-bin` and `gnome-keyring`.
+    /// The required programs that are not in `PATH`. In Debian they are in the packages `dbus`, `dbus-bin` and `gnome-keyring`.
     public static var missingPrograms: [String] {
         Programs.missing(["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "sh"])
     }
 
     /// Runs `body` with a bus and a keyring.
     /// - Parameters:
-    ///   - password: What the keyring is unlocked with, or made with when `home` has none yet. Another one than it was made
-    ///     with leaves it locked, and an empty one is none: the daemon starts as it does when a program wakes it. With nil
-    ///     there is a bus and no keyring.
-    ///   - home: A directory that keeps the keyring for a second time; nil for one that goes with the body.
-    ///   - body: What is done meanwhile.
-    /// - Throws: ``Failure``, or what `body` throws.
+    ///   - password: The password that unlocks the keyring, or creates it when `home` has none yet. With a wrong password the
+    ///     keyring stays locked. With an empty one no password is given: the daemon starts as it does when a program activates
+    ///     it. With nil only the bus is started.
+    ///   - home: A directory that keeps the keyring for another run; nil for one that is removed after the body.
+    ///   - body: The code that uses the keyring.
+    /// - Throws: ``Failure``, or the error of `body`.
     public static func with<R>(
         password: String?, home: TemporaryDirectory? = nil, _ body: (Keyring) async throws -> R
     ) async throws -> R {
@@ -62,12 +62,12 @@ public struct Keyring: Sendable {
         }
     }
 
-    /// Sends a signal to one of the processes, for example `SIGSTOP`: one that hangs.
+    /// Sends a signal to one of the processes, for example `SIGSTOP` to simulate a process that hangs.
     public func signal(_ number: Int32, to part: Part) {
         if let process = processes[part] { kill(process, number) }
     }
 
-    /// The number of a process; nil for a keyring that was not started.
+    /// Returns the id of a process; nil for a keyring daemon that was not started.
     public func processID(of part: Part) -> Int32? { processes[part] }
 
     /// Locks the default collection.
@@ -76,7 +76,7 @@ public struct Keyring: Sendable {
         _ = try await send("/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock", "array:objpath:\(Self.collection)")
     }
 
-    /// The bus's names of the items in the default collection.
+    /// Returns the D-Bus object paths of the items in the default collection.
     /// - Throws: ``Failure``.
     public func items() async throws -> [String] {
         let answer = try await send(
@@ -84,20 +84,20 @@ public struct Keyring: Sendable {
         return answer.split(separator: "\"").map(String.init).filter { $0.hasPrefix("/") }
     }
 
-    /// Deletes an item, as its owner could in the keyring's own window.
+    /// Deletes an item, as its owner could in the keyring's user interface.
     /// - Throws: ``Failure``.
     public func delete(_ item: String) async throws {
         _ = try await send(item, "org.freedesktop.Secret.Item.Delete")
     }
 
-    /// How many connections there are to the bus, the one that asks included.
+    /// Returns the number of connections to the bus, including the one that this call uses.
     /// - Throws: ``Failure``.
     public func connections() async throws -> Int {
         let names = try await send("/", "org.freedesktop.DBus.ListNames", to: "org.freedesktop.DBus")
         return names.split(separator: "\"").count { $0.hasPrefix(":") }
     }
 
-    /// Makes the collection the default one that is never written to a disk.
+    /// Makes the session collection, which is never written to disk, the default collection.
     /// - Throws: ``Failure``.
     public func makeSessionCollectionDefault() async throws {
         _ = try await send(
@@ -111,7 +111,7 @@ public struct Keyring: Sendable {
 // MARK: Starting and ending
 
 extension Keyring {
-    /// Starts both, says their numbers, and ends them when it is told to end.
+    /// The script that starts the two processes, prints their ids, and kills them on SIGTERM.
     private static let script = """
         trap 'kill -KILL $bus $daemon; wait; exit' TERM
         dbus-daemon --config-file="$HOME/bus.conf" --nofork --nopidfile &
@@ -141,7 +141,7 @@ extension Keyring {
         ]
     }
 
-    /// A bus that starts no services: what answers on it is what the test started.
+    /// Writes the configuration of the bus. The bus activates no services, so only programs that the test started answer on it.
     private static func prepare(_ home: TemporaryDirectory) throws {
         unlink(home.file("bus"))
         mkdir(home.file("run"), 0o700)

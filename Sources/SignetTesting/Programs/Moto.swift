@@ -3,18 +3,19 @@ import Foundation
 package import SignetCore
 import SignetNetwork
 
-/// Moto as AWS SNS, which nobody here wrote: it checks signatures with Amazon's own library, and says what a phone would have got.
-/// `scripts/setup` puts it into an environment of its own; one in the path will do too.
+/// Moto as AWS SNS, an independent implementation. It checks signatures with Amazon's own library and reports the messages that a
+/// phone would have received. `scripts/setup` installs it in a separate virtual environment; an installation in `PATH` also
+/// works.
 package struct Moto: Sendable {
-    /// The address of its API.
+    /// The address of the API.
     package let url: String
-    /// The key of somebody who may use SNS.
+    /// The id of an access key that may use SNS.
     package let accessKey: String
-    /// That key's secret.
+    /// The secret of the access key.
     package let secret: Secret
-    /// The platform application of Apple's devices.
+    /// The ARN of the platform application for Apple devices.
     package let appleEndpoint: String
-    /// The platform application of Google's devices.
+    /// The ARN of the platform application for Google devices.
     package let googleEndpoint: String
     private let transport: AsyncHTTPTransport
 
@@ -29,31 +30,32 @@ package struct Moto: Sendable {
 
     private static let server = "moto_server"
 
-    /// Whether it is on this machine.
+    /// A Boolean value that indicates whether Moto is installed.
     package static var isPossible: Bool {
         FileManager.default.isExecutableFile(atPath: "\(home)/\(server)") || Programs.missing([server]).isEmpty
     }
 
-    /// A Python that has Amazon's library (`boto3`), which comes with Moto.
+    /// The path of a Python that has Amazon's library (`boto3`), which comes with Moto.
     package static var python: String { program("python3") }
 
-    /// A platform endpoint, as SNS has it.
+    /// A platform endpoint of SNS.
     package struct Endpoint: Sendable {
-        /// Its name.
+        /// The ARN of the endpoint.
         package let arn: String
-        /// The device's token.
+        /// The device token.
         package let token: String
-        /// What was published to it: the texts as they came.
+        /// The messages that were published to the endpoint, as they came.
         package let messages: [String]
     }
 
-    /// Runs `body` with a new one, which checks every signature, and ends it afterwards.
-    /// - Throws: ``OpenIDProvider/Unavailable``, or what `body` throws.
+    /// Runs `body` with a new server, which checks every signature, and ends the server afterwards.
+    /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
     package static func with<R>(_ body: (Moto) async throws -> R) async throws -> R {
         let port = try OpenIDProvider.freePort()
         let url = "http://127.0.0.1:\(port)"
         var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("AWS_") }
-        // Somebody must be there before anybody can sign: the first requests are not looked at.
+        // A user and an access key must exist before requests can be signed, so the signatures of the first requests are not
+        // checked.
         environment["INITIAL_NO_AUTH_ACTION_COUNT"] = "5"
         let process = try TestProcess.kept(
             program(server), ["-H", "127.0.0.1", "-p", String(port)], environment: environment)
@@ -103,12 +105,12 @@ package struct Moto: Sendable {
         return String(text[start.upperBound..<end.lowerBound])
     }
 
-    /// The endpoints with their messages, in the order in which they were made.
+    /// Returns the endpoints with their messages, in the order of their creation.
     package func endpoints() async throws -> [Endpoint] {
         let response = try await transport.send(HTTPRequest("GET", "\(url)/moto-api/data.json"))
         let all = try JSON.value(of: response.body)["sns"]?["PlatformEndpoint"]?.array ?? []
         return all.map { endpoint in
-            // Messages are kept under SNS's ids.
+            // Moto stores the messages in a dictionary, by SNS message id.
             Endpoint(
                 arn: endpoint["arn"]?.string ?? "", token: endpoint["token"]?.string ?? "",
                 messages: (endpoint["messages"]?.object ?? [:]).values.compactMap(\.string))

@@ -3,29 +3,29 @@ import Foundation
 import Glibc
 import SignetNetwork
 
-/// An OpenID provider that nobody here wrote, running for one test: in a directory of its own, at a port of its own, with one
-/// person, `alice`, and one public client, `app`.
+/// An independent OpenID provider that runs for one test, in its own directory and at its own port, with one user, `alice`, and
+/// one public client, `app`.
 public struct OpenIDProvider: Sendable {
     /// The provider's address.
     public let url: String
-    /// Who it says it is.
+    /// The issuer identifier of the provider.
     public let issuer: String
-    /// The cookie that carries a person's session.
+    /// The name of the session cookie.
     public let cookieName: String
-    /// The value of that cookie, for `alice`, who has logged in and consented.
+    /// The value of the session cookie for `alice`, after login and consent.
     public let session: String
-    /// The client's redirect address.
+    /// The redirect URI of the client.
     public let redirectURI: String
-    /// Where the client sends a browser that has logged out.
+    /// The address to which the provider redirects a browser after logout.
     public let signOutRedirectURI: String
 
-    /// Why it cannot be started here, or what went wrong.
+    /// An error that reports that the provider cannot be started or has failed.
     public struct Unavailable: Error, Sendable, CustomStringConvertible {
         /// The reason.
         public let description: String
     }
 
-    /// Runs a server and what is done with it, and ends it afterwards.
+    /// Waits until a server answers, runs `body`, and ends the server afterwards.
     static func running<R>(
         _ server: TestProcess, at address: String, _ body: () async throws -> R
     ) async throws -> R {
@@ -58,13 +58,13 @@ public struct OpenIDProvider: Sendable {
         }
     }
 
-    /// A port at which nobody listens now.
+    /// Returns a port that is currently free.
     static func freePort() throws -> Int {
         let closed = try ClosedPort()
         return closed.port
     }
 
-    /// The value of a cookie that a response sets.
+    /// Returns the value of a cookie that a response sets.
     static func cookie(_ name: String, in response: HTTPResponse) -> String? {
         response.headers.all("Set-Cookie").compactMap { line in
             line.hasPrefix("\(name)=") ? String(line.dropFirst(name.count + 1).prefix { $0 != ";" }) : nil

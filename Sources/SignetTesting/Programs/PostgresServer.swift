@@ -2,15 +2,15 @@
 import Foundation
 import Glibc
 
-/// A PostgreSQL server of a test's own: a new cluster in a temporary directory, reached by a socket there, which nobody else
-/// uses. It flushes its log as a real one does.
+/// A PostgreSQL server for one test: a new cluster in a temporary directory, reached through a socket there, which only the test
+/// uses. It flushes its write-ahead log like a production server.
 ///
-/// PostgreSQL refuses to run as root; then it runs as `pgtest`, `postgres` or `nobody`, the first that there is.
+/// PostgreSQL refuses to run as root. In that case it runs as the first of `pgtest`, `postgres` and `nobody` that exists.
 public final class PostgresServer: Sendable {
-    /// The password that the server asks for.
+    /// The password of the server.
     public static let password = "correct horse battery staple"
 
-    /// Why it cannot be started here, or what went wrong.
+    /// An error that reports that the server cannot be started or has failed.
     public struct Unavailable: Error, Sendable, CustomStringConvertible {
         /// The reason.
         public let description: String
@@ -19,13 +19,13 @@ public final class PostgresServer: Sendable {
     private let directory: TemporaryDirectory
     private let programs: String
 
-    /// Whether the server's programs, and a user to run them as, are on this machine.
+    /// A Boolean value that indicates whether the server's programs are installed, and a user exists to run them.
     public static var isPossible: Bool { binaries != nil && (geteuid() != 0 || user != nil) }
 
     private static var user: String? { ["pgtest", "postgres", "nobody"].first { getpwnam($0) != nil } }
 
-    /// Runs `body` with a new server, and removes it afterwards. To make it takes some seconds.
-    /// - Throws: ``Unavailable``, or what `body` throws.
+    /// Runs `body` with a new server and removes the server afterwards. Creating it takes some seconds.
+    /// - Throws: ``Unavailable``, or the error of `body`.
     public static func with<R>(_ body: (PostgresServer) async throws -> sending R) async throws -> sending R {
         let server = try PostgresServer()
         do {
@@ -60,15 +60,15 @@ public final class PostgresServer: Sendable {
         try await start()
     }
 
-    /// How to reach it, as a libpq connection string without the password.
+    /// A libpq connection string without the password.
     public var address: String { "host='\(directory.path)' user=signet dbname=postgres" }
-    /// How to reach it, as a URI without the password.
+    /// A connection URI without the password.
     public var uri: String { "postgresql:///postgres?host=\(directory.path)&user=signet" }
-    /// How to reach it, with the password.
+    /// A libpq connection string with the password.
     public var connection: String { address + " password='\(Self.password)'" }
 
-    /// Starts it again where it was stopped.
-    /// - Parameter settings: Settings of the server beyond its usual ones, for example `fsync=off`.
+    /// Starts the server again after it was stopped.
+    /// - Parameter settings: Settings of the server in addition to the usual ones, for example `fsync=off`.
     /// - Throws: ``Unavailable``.
     public func start(_ settings: String...) async throws {
         let usual = ["listen_addresses=''", "unix_socket_directories='\(directory.path)'", "shared_buffers=16MB"]
@@ -76,22 +76,22 @@ public final class PostgresServer: Sendable {
         try await run("pg_ctl", "-D", data, "-w", "-t", "60", "-l", directory.file("server.log"), "-o", options, "start")
     }
 
-    /// Stops it without any order, as a crash does: what is not durable is lost.
+    /// Stops the server immediately, as a crash does: changes that are not durable are lost.
     /// - Throws: ``Unavailable``.
     public func crash() async throws {
         try await run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
     }
 
-    /// Crashes it and removes everything.
+    /// Stops the server immediately and removes its files.
     private func remove() async {
         try? await crash()
         directory.remove()
     }
 
-    /// Runs SQL as the owner of the server, with `psql`, and gives the rows as text, one a line.
+    /// Runs SQL as the owner of the server, with `psql`. Returns the rows as text, one row in each element.
     /// - Parameters:
-    ///   - sql: one command or several.
-    ///   - database: the one to run it in.
+    ///   - sql: One command or several.
+    ///   - database: The database in which the commands run.
     /// - Throws: ``Unavailable`` when a command fails.
     @discardableResult
     public func execute(_ sql: String, in database: String = "postgres") async throws -> [String] {
@@ -111,7 +111,7 @@ public final class PostgresServer: Sendable {
 
     private static var environmentPath: String { ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin" }
 
-    /// Runs one of PostgreSQL's programs to its end, as the user that may, and gives what it says.
+    /// Runs one of PostgreSQL's programs to its end, as the user that runs the server. Returns its output.
     @discardableResult
     private func run(_ program: String, _ arguments: String...) async throws -> String {
         var command = ["\(programs)/\(program)"] + arguments

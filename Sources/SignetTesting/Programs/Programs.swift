@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where programs are.
+/// Finds programs.
 package enum Programs {
-    /// Those of these names that are not in the path.
+    /// Returns the names that have no executable in `PATH`.
     package static func missing(_ names: [String]) -> [String] {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         return names.filter { name in
@@ -10,8 +10,8 @@ package enum Programs {
         }
     }
 
-    /// A program of this package, which the build puts beside the tests. When it is not built, what is returned is a name that
-    /// nothing has, and starting it says so.
+    /// Returns the path of a program of this package, which the build puts next to the tests. When the program has not been
+    /// built, the returned path does not exist, and starting it fails with an error that contains the path.
     package static func built(_ name: String) -> String {
         for start in ["/proc/self/exe"] + CommandLine.arguments {
             var folder = URL(filePath: start).resolvingSymlinksInPath().deletingLastPathComponent()

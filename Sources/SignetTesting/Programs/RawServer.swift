@@ -3,12 +3,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A TCP server on the loopback that answers as a test tells it to: for what no honest server does.
+/// A TCP server on the loopback address with responses that a test chooses freely. It simulates invalid servers.
 package final class RawServer: Sendable {
     package let port: Int
     private let listening: Listening
 
-    /// A socket that is shut down or closed only while its number is still its own: a closed one is soon somebody else's.
+    /// A listening socket. The lock ensures that the socket is not shut down after it was closed, because the system soon reuses
+    /// a closed descriptor.
     private final class Listening: Sendable {
         let descriptor: Int32
         private let isOpen = Mutex(true)
@@ -29,8 +30,11 @@ package final class RawServer: Sendable {
 
     package struct CannotListen: Error {}
 
-    /// A server that calls `serve` for every connection, on a thread of its own, and closes the connection afterwards.
-    /// - Parameter port: 0 for any that is free.
+    /// Creates a server that calls `serve` for every connection, on a separate thread, and closes the connection afterwards.
+    /// - Parameters:
+    ///   - wanted: The port; 0 for any free port.
+    ///   - serve: The closure that handles a connection.
+    /// - Throws: ``CannotListen``.
     package init(port wanted: Int = 0, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
         let (descriptor, port) = try Self.bound(to: wanted, isShared: true)
         guard listen(descriptor, 64) == 0 else { throw CannotListen() }
@@ -50,9 +54,12 @@ package final class RawServer: Sendable {
         }
     }
 
-    /// A socket with a name, to which nobody can connect yet.
-    /// - Parameter isShared: Whether the port may be taken again while connections of an earlier server linger there. Until
-    ///   somebody listens, the system may give such a port to a second socket too.
+    /// Returns a socket that is bound to a port and does not listen yet.
+    /// - Parameters:
+    ///   - wanted: The port; 0 for any free port.
+    ///   - isShared: True when the port may be reused while connections of an earlier server linger. Until a socket listens on
+    ///     such a port, the system may also give it to a second socket.
+    /// - Throws: ``CannotListen``.
     static func bound(to wanted: Int = 0, isShared: Bool) throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var reuse: Int32 = isShared ? 1 : 0
@@ -71,12 +78,12 @@ package final class RawServer: Sendable {
         return (descriptor, Int(port))
     }
 
-    /// Ends the listening: whoever comes now finds the port closed.
+    /// Stops listening. New connections are refused.
     package func stop() { listening.stop() }
     deinit { stop() }
 }
 
-/// A port of this machine at which nobody listens, and which nobody else gets meanwhile.
+/// A port of this machine on which no process listens, and which is reserved for the lifetime of this object.
 package final class ClosedPort: Sendable {
     package let port: Int
     private let descriptor: Int32
@@ -85,7 +92,7 @@ package final class ClosedPort: Sendable {
     deinit { close(descriptor) }
 }
 
-/// A port of this machine at which somebody listens and takes nobody: who comes waits at the door.
+/// A port of this machine whose listen queue is full: new connections wait and are never accepted.
 package final class FullPort: Sendable {
     package let port: Int
     private let descriptors: [Int32]
@@ -94,13 +101,13 @@ package final class FullPort: Sendable {
         let (descriptor, port) = try RawServer.bound(isShared: false)
         self.port = port
         guard listen(descriptor, 0) == 0 else { throw RawServer.CannotListen() }
-        // The first of them is the queue; the second sees to it that it is full.
+        // The first connection fills the queue, and the second one ensures that it is full.
         descriptors = [descriptor] + (0..<2).map { _ in Self.waiting(at: port) }
     }
 
     deinit { for descriptor in descriptors { close(descriptor) } }
 
-    /// A connection that is begun, and not waited for.
+    /// Starts a connection without waiting for it.
     private static func waiting(at port: Int) -> Int32 {
         let descriptor = socket(
             AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
@@ -121,13 +128,13 @@ package final class FullPort: Sendable {
 package struct RawConnection: Sendable, Equatable {
     fileprivate let descriptor: Int32
 
-    /// A request: the first line, the head in lower case, and the body.
+    /// A request: the request line, the header section in lower case, and the body.
     package struct Request: Sendable {
         package let line: String
         package let head: String
         package let body: String
 
-        /// The value of a field; its name in lower case.
+        /// Returns the value of a header field. The name must be in lower case.
         package func header(_ name: String) -> String? {
             head.split(separator: "\r\n").first { $0.hasPrefix(name + ":") }.map {
                 $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
@@ -135,7 +142,7 @@ package struct RawConnection: Sendable, Equatable {
         }
     }
 
-    /// The next request; nil when the client is gone.
+    /// Returns the next request; nil when the client has closed the connection.
     package func request() -> Request? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -164,37 +171,40 @@ package struct RawConnection: Sendable, Equatable {
         }
     }
 
-    /// Sends a whole answer.
+    /// Sends a complete response.
     package func answer(_ status: String, headers: [String] = [], _ body: String = "") {
         send(
             (["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers).joined(separator: "\r\n") + "\r\n\r\n" + body
         )
     }
 
-    /// Ends the connection in both directions.
+    /// Shuts the connection down in both directions.
     package func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Ends the connection as a machine does that knows nothing of it: with a reset.
+    /// Ends the connection with a reset, as a machine does that does not know the connection.
     package func reset() {
         var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         _ = connect(descriptor, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
     }
 
-    /// Waits until the client goes away.
+    /// Waits until the client closes the connection.
     package func waitForEnd() {
         var byte: UInt8 = 0
         while recv(descriptor, &byte, 1, 0) > 0 {}
     }
 }
 
-/// A TCP connection to this machine, for requests that no HTTP client makes.
+/// A TCP connection to this machine, for requests that an HTTP client cannot send.
 package final class ClientSocket: Sendable {
     private let connection: RawConnection
 
     package struct NobodyListens: Error {}
 
-    /// - Parameter patience: How long it waits for bytes, in seconds.
-    /// - Throws: ``NobodyListens``.
+    /// Connects to a port of this machine.
+    /// - Parameters:
+    ///   - port: The port.
+    ///   - patience: The read timeout in seconds.
+    /// - Throws: ``NobodyListens`` when the connection fails.
     package init(port: Int, patience: Int = 10) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var patience = timeval(tv_sec: patience, tv_usec: 0)
@@ -214,15 +224,15 @@ package final class ClientSocket: Sendable {
 
     deinit { Foundation.close(connection.descriptor) }
 
-    /// Ends the connection in both directions.
+    /// Shuts the connection down in both directions.
     package func close() { connection.cut() }
 
     package func send(_ text: String) { connection.send(text) }
 
-    /// Says that no more bytes come.
+    /// Closes the sending direction.
     package func endSending() { shutdown(connection.descriptor, Int32(SHUT_WR)) }
 
-    /// The bytes that came, as soon as there are some: none when the connection has ended, nil when the patience has.
+    /// Waits for bytes and returns them; empty when the connection has ended, and nil after the timeout.
     package func bytes() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(connection.descriptor, &buffer, buffer.count, 0)
@@ -230,9 +240,10 @@ package final class ClientSocket: Sendable {
         return Array(buffer[..<max(0, count)])
     }
 
-    /// Sends bytes, says that there are no more, and reads until the other side closes the connection. Nil when it does not.
+    /// Sends bytes, closes the sending direction, and reads until the server closes the connection. Returns nil when the server
+    /// does not close it in time.
     package func exchange(_ request: [UInt8]) -> String? {
-        // A server that has seen enough closes before the end.
+        // A server may close the connection before it has read the whole request. That isn't an error here.
         connection.send(request)
         endSending()
         var answer: [UInt8] = []
@@ -243,7 +254,7 @@ package final class ClientSocket: Sendable {
         return nil
     }
 
-    /// An answer with a body as long as its head says.
+    /// Reads a response whose body is as long as its header section says.
     package func receive() -> String {
         connection.request().map { "\($0.line)\r\n\r\n\($0.body)" } ?? ""
     }

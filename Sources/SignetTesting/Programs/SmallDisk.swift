@@ -1,11 +1,12 @@
 #if os(Linux)
 import Glibc
 
-/// A disk of a few kilobytes in memory, to be full on purpose.
+/// A file system of a few kilobytes in memory, for tests of a full disk.
 package struct SmallDisk: Sendable {
     package let path: String
 
-    /// Whether one can be mounted here: it takes root, and a container that allows it.
+    /// A Boolean value that indicates whether such a file system can be mounted here. Mounting requires root, and a container
+    /// that permits it.
     package static let isPossible: Bool = {
         guard let directory = try? TemporaryDirectory() else { return false }
         defer { directory.remove() }
@@ -14,7 +15,7 @@ package struct SmallDisk: Sendable {
         return true
     }()
 
-    /// Runs `body` with an empty disk at `path`, which is made.
+    /// Creates the directory `path`, runs `body` with an empty file system mounted there, and unmounts it afterwards.
     package static func with<R>(
         _ path: String, kilobytes: Int, _ body: (SmallDisk) async throws -> sending R
     ) async throws -> sending R {
@@ -31,12 +32,13 @@ package struct SmallDisk: Sendable {
     }
 
     private func unmount() {
-        // Also while somebody still has a file of it open.
+        // `MNT_DETACH` unmounts the file system even while a process has one of its files open.
         let detach: Int32 = 2
         umount2(path, detach)
     }
 
-    /// Leaves no byte.
+    /// Fills the file system completely.
+    /// - Throws: ``CannotStart``.
     package func fill() throws(CannotStart) {
         let descriptor = open(path + "/filler", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CannotStart("\(path)/filler", error: errno) }
@@ -46,7 +48,7 @@ package struct SmallDisk: Sendable {
         guard errno == ENOSPC else { throw CannotStart("\(path)/filler", error: errno) }
     }
 
-    /// Takes back what ``fill()`` took.
+    /// Frees the space that ``fill()`` used.
     package func empty() { unlink(path + "/filler") }
 }
 #endif

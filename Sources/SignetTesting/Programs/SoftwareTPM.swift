@@ -2,15 +2,15 @@
 import Foundation
 import Glibc
 
-/// A TPM 2.0 for a test: `swtpm`, with a state of its own, on a free port of this machine. It can be started anew, cleared and
-/// held, which nobody would do with the real one.
+/// A software TPM 2.0 for a test: `swtpm`, with its own state, on a free port of this machine. Unlike a hardware TPM, a test can
+/// restart, clear and suspend it freely.
 ///
-/// Like a bare TPM it serves one connection at a time, and has room for three objects. With a resource manager (`tpm2-abrmd`,
-/// on a D-Bus of its own) it serves several; a process then needs ``environment`` to find it.
+/// Like a TPM without a resource manager it serves one connection at a time and has room for three objects. With a resource
+/// manager (`tpm2-abrmd`, on its own D-Bus) it serves several connections. A process then needs ``environment`` to find it.
 public actor SoftwareTPM {
-    /// The way to it, for a `TPMProtector` or the tools of `tpm2-tools`.
+    /// The TCTI string that connects to the TPM, for a `TPMProtector` or the `tpm2-tools` programs.
     public nonisolated let tcti: String
-    /// What a process needs in its environment to use ``tcti``; empty without a resource manager.
+    /// The environment variables that a process needs to use ``tcti``; empty without a resource manager.
     public nonisolated let environment: [String: String]
 
     private let directory: TemporaryDirectory
@@ -20,7 +20,7 @@ public actor SoftwareTPM {
     private var bus: TestProcess?
     private var manager: TestProcess?
 
-    /// What is missing here to run one; nil when nothing is.
+    /// Returns a description of the programs that are not installed; nil when all are installed.
     public static func missing(resourceManager: Bool = false) -> String? {
         let needed =
             ["swtpm", "tpm2_getcap", "tpm2_clear"] + (resourceManager ? ["tpm2-abrmd", "dbus-daemon", "dbus-send"] : [])
@@ -28,9 +28,9 @@ public actor SoftwareTPM {
         return missing.isEmpty ? nil : "not installed: \(missing.joined(separator: ", "))"
     }
 
-    /// Runs `body` with a new TPM, and ends it afterwards, with everything that belongs to it, also when `body` throws.
+    /// Runs `body` with a new TPM. The TPM and its processes and files are removed afterwards, even when `body` throws.
     ///
-    /// Pass a `port` only where it matters who finds the TPM; otherwise a free one is taken.
+    /// Pass a `port` only when the test depends on it. The default is a free port.
     public static func with<R>(
         resourceManager: Bool = false, port: UInt16? = nil, _ body: (SoftwareTPM) async throws -> sending R
     ) async throws -> sending R {
@@ -45,7 +45,7 @@ public actor SoftwareTPM {
         }
     }
 
-    /// Another program can take a port between our looking and its being used, so that is tried again.
+    /// Starts a TPM, in several attempts: another program can take a port after it was found free.
     private static func started(_ resourceManager: Bool, _ port: UInt16?) async throws -> SoftwareTPM {
         for attempt in 1...5 {
             let tpm = try SoftwareTPM(port: port ?? freePorts(), isManaged: resourceManager)
@@ -68,7 +68,7 @@ public actor SoftwareTPM {
         environment = isManaged ? ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(directory.file("bus"))"] : [:]
     }
 
-    /// Starts it, with the state it was stopped with.
+    /// Starts the TPM with its saved state.
     /// - Throws: ``CannotStart``.
     public func start() async throws {
         device = try await startDevice()
@@ -95,22 +95,22 @@ public actor SoftwareTPM {
         }
     }
 
-    /// Stops it; the state stays.
+    /// Stops the TPM and keeps its state.
     public func stop() async {
         for process in [manager, bus, device] { await process?.stop() }
         (manager, bus, device) = (nil, nil, nil)
         try? FileManager.default.removeItem(atPath: directory.file("bus"))
     }
 
-    /// Stops and starts it, as when the machine is switched off and on.
+    /// Stops and starts the TPM, which simulates a power cycle of the machine.
     /// - Throws: ``CannotStart``.
     public func restart() async throws {
         await stop()
         try await start()
     }
 
-    /// For a test that ends it, and starts it again later, it stays where it was. The port may be taken for a moment: by
-    /// somebody who looks for a free one.
+    /// Starts `swtpm` at the same port each time, because a test may stop the TPM and start it again later. Another program that
+    /// searches for a free port may hold the port briefly, so the start is attempted several times.
     private func startDevice() async throws -> TestProcess {
         var attempts = 5
         while true {
@@ -123,7 +123,7 @@ public actor SoftwareTPM {
                     "--flags", "startup-clear",
                 ])
             do {
-                // It listens to one after the other.
+                // The two ports start to listen one after the other.
                 try await ready(device, "swtpm") { Self.answers(port + 1) && Self.answers(port) }
                 return device
             } catch {
@@ -134,23 +134,23 @@ public actor SoftwareTPM {
         }
     }
 
-    /// Clears it, as its owner would: every key of before is gone.
+    /// Clears the TPM, as its owner would. All existing keys become invalid.
     /// - Throws: ``CannotStart``.
     public func clear() async throws {
         _ = try await tool("tpm2_clear", "-c", "platform")
     }
 
-    /// The process that is the TPM, for a test that holds it from outside; nil while it is stopped.
+    /// The id of the TPM process, for a test that suspends it directly; nil while the TPM is stopped.
     public var processIdentifier: Int32? { device?.identifier }
 
-    /// Holds it: whoever asks it waits until ``resume()``.
+    /// Suspends the TPM. Its clients wait until ``resume()``.
     public func pause() { device?.signal(SIGSTOP) }
 
-    /// Lets it go on.
+    /// Resumes the TPM.
     public func resume() { device?.signal(SIGCONT) }
 
-    /// What a tool of `tpm2-tools` says when it is run with this TPM.
-    /// - Throws: ``CannotStart`` when the tool fails.
+    /// Runs a program of `tpm2-tools` with this TPM and returns its output.
+    /// - Throws: ``CannotStart`` when the program fails.
     public func tool(_ name: String, _ arguments: String...) async throws -> String {
         try await run(name, arguments)
     }
@@ -164,7 +164,7 @@ public actor SoftwareTPM {
         return ended.output
     }
 
-    /// Our own environment with additions.
+    /// Returns the environment of this process with additional variables.
     private static func ours(_ additions: [String: String]) -> [String: String] {
         ProcessInfo.processInfo.environment.merging(additions) { $1 }
     }
@@ -191,10 +191,10 @@ public actor SoftwareTPM {
 // MARK: Ports
 
 extension SoftwareTPM {
-    /// A free port with a free one behind it, where tpm2-tss looks for the other channel.
+    /// Returns a free port whose successor is also free. tpm2-tss expects the control channel there.
     private static func freePorts() throws -> UInt16 {
         for _ in 0..<100 {
-            // Below those that the system gives to connections, so that none of them is in the way of a restart.
+            // The range is below the ephemeral ports, so that a connection of the system does not take the port before a restart.
             let port = UInt16.random(in: 10_000..<32_000)
             if isFree(port), isFree(port + 1) { return port }
         }

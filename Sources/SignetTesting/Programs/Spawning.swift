@@ -1,21 +1,21 @@
 #if os(Linux)
 import Glibc
 
-/// Why a program that a test needs does not run.
+/// An error that reports that a program required by a test cannot run.
 public struct CannotStart: Error, Sendable, CustomStringConvertible {
-    /// What went wrong.
+    /// The reason.
     public let reason: String
-    /// The same as ``reason``.
+    /// The value of ``reason``.
     public var description: String { reason }
 
     init(reason: String) { self.reason = reason }
 
-    /// With what the system says of its error.
+    /// Creates an error with the system's description of an error number.
     init(_ what: String, error: Int32) { reason = "\(what): \(String(cString: strerror(error)))" }
 }
 
 extension TestProcess {
-    /// Starts a program that has these as its standard streams.
+    /// Starts a program with these descriptors as its standard streams.
     static func spawn(
         _ command: [String], _ environment: [String: String], _ streams: [Descriptor], ownGroup: Bool
     ) throws(CannotStart) -> pid_t {
@@ -26,7 +26,8 @@ extension TestProcess {
             posix_spawn_file_actions_adddup2(&actions, stream.number, Int32(number))
         }
         closeAll(from: Int32(streams.count), &actions)
-        // The threads of a test block signals, and some are ignored: a child that inherits that could not be ended.
+        // The threads of a test block signals, and some signals are ignored. A child that inherited these settings could not be
+        // terminated.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -49,8 +50,8 @@ extension TestProcess {
         return identifier
     }
 
-    /// What others opened without care is not for the child: a server would keep it open for as long as it runs. The function
-    /// is not in the Glibc module, and not in every glibc.
+    /// Closes descriptors that the child must not inherit. Other code may have opened them without `O_CLOEXEC`, and a server
+    /// would keep them open while it runs. The function isn't in the Glibc module, and not in every glibc, so it is looked up.
     private static func closeAll(from first: Int32, _ actions: inout posix_spawn_file_actions_t) {
         typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         guard let add = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
@@ -66,7 +67,8 @@ extension TestProcess {
     }
 }
 
-/// An open file of this process, which no child inherits, from its birth. It closes itself.
+/// An open file of this process that is created with `O_CLOEXEC`, so that children never inherit it. It is closed on
+/// deinitialization.
 final class Descriptor: Sendable {
     let number: Int32
 
@@ -74,7 +76,7 @@ final class Descriptor: Sendable {
 
     deinit { close(number) }
 
-    /// A pipe. `pipe2` is not in the Glibc module, so it is looked up.
+    /// Creates a pipe. `pipe2` isn't in the Glibc module, so it is looked up.
     static func pipe() throws(CannotStart) -> (reading: Descriptor, writing: Descriptor) {
         typealias Pipe2 = @convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32
         var ends: [Int32] = [-1, -1]
@@ -84,17 +86,17 @@ final class Descriptor: Sendable {
         return (Descriptor(ends[0]), Descriptor(ends[1]))
     }
 
-    /// Where nothing can be read.
+    /// Opens `/dev/null` for reading.
     static func nothing() throws(CannotStart) -> Descriptor {
         let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw CannotStart("/dev/null", error: errno) }
         return Descriptor(number)
     }
 
-    /// Has a write that finds no room come back at once.
+    /// Makes writes nonblocking: a write to a full pipe returns immediately.
     func doNotBlock() { _ = fcntl(number, F_SETFL, O_NONBLOCK) }
 
-    /// Writes what there is room for. What is left is nothing when nobody reads any more.
+    /// Writes as many bytes as fit and returns the remaining ones. Returns no bytes when all readers have closed the pipe.
     func write(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let count = bytes.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
         return count < 0 && errno != EAGAIN ? [] : bytes.dropFirst(max(0, count))

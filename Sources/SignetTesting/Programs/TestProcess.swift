@@ -3,12 +3,12 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program that a test starts, the pipes to it, and a thread that looks after them: nothing here blocks who waits.
+/// A program that a test starts, with its pipes and a thread that serves them. Waiting for it does not block the calling thread.
 ///
-/// Foundation's `Process` will not do: what it learns of a child's end by is inherited by every child that is started at the
-/// same time, so that the first seems to run for as long as they do.
+/// Foundation's `Process` isn't suitable: the descriptor that signals a child's end is inherited by all children that are started
+/// at the same time, so the first child seems to run as long as they do.
 package final class TestProcess: Sendable {
-    /// What a program finds on its standard input.
+    /// The standard input of a program.
     package enum Input: Sendable {
         case nothing
         case bytes([UInt8])
@@ -18,19 +18,19 @@ package final class TestProcess: Sendable {
         package static func text(_ text: String) -> Input { .bytes(Array(text.utf8)) }
     }
 
-    /// What a program said, and how it ended.
+    /// The output of a program and its exit status.
     package struct Outcome: Sendable {
-        /// The exit code; the negated number of the signal that killed it.
+        /// The exit code, or the negated number of the signal that killed the program.
         package let status: Int32
         package let output: String
         package let errors: String
         package let arguments: [String]
 
-        /// The output without the line end.
+        /// The output without its trailing line ending.
         package var line: String { output.trimmingCharacters(in: .newlines) }
     }
 
-    /// It did not say in time what was waited for.
+    /// An error that reports that the expected output did not come in time.
     package struct NotSaid: Error {
         package let soFar: Outcome
     }
@@ -38,24 +38,30 @@ package final class TestProcess: Sendable {
     private struct State {
         var output: [UInt8] = []
         var errors: [UInt8] = []
-        /// Our end of its input, for as long as that is open.
+        /// The parent's end of the input pipe, while it is open.
         var input: Descriptor?
         var status: Int32?
-        /// When it is killed.
+        /// The time at which the process is killed.
         var deadline: ContinuousClock.Instant?
         var waiting: [CheckedContinuation<Outcome, Never>] = []
     }
 
-    /// The system's number for it.
+    /// The process id.
     package let identifier: Int32
     private let arguments: [String]
     private let state: Mutex<State>
 
-    /// More than all pipes hold, on a system with large pages too: what comes after the end beyond that is not the program's.
+    /// The maximum number of bytes that are read after the process has ended. It exceeds the capacity of all pipes, also on
+    /// systems with large pages. Further bytes cannot come from the process.
     private static let mostAfterEnd = 4 << 20
 
     /// Starts a program, which is looked up in `PATH`.
-    /// - Parameter ownGroup: Whether it leads a process group, so that what it starts can be signalled with it.
+    /// - Parameters:
+    ///   - program: The name or path of the program.
+    ///   - arguments: The arguments.
+    ///   - environment: The environment variables.
+    ///   - input: The standard input.
+    ///   - ownGroup: True when the process leads a new process group, so that its children can be signaled together with it.
     /// - Throws: ``CannotStart``.
     package init(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -78,11 +84,13 @@ package final class TestProcess: Sendable {
         Thread.detachNewThread { [self, bytes] in look(after: output.reading, errors.reading, feeding: bytes) }
     }
 
-    /// Starts a program that ends with us, however we end, and everything with it that stays in its process group.
+    /// Starts a program that ends with the test process, however that process ends, together with all processes of its process
+    /// group.
     ///
-    /// Somebody beside it waits for our end of a pipe to close, which the system does even for a process that was killed, and
-    /// then kills the group, whose number is taken for as long as he is in it.
-    /// - Throws: ``CannotStart``. A program that is not there ends with 127.
+    /// A background process in the group waits until the parent's end of a pipe closes. The system closes it even when the test
+    /// process is killed. The background process then kills the group. The group id cannot be reused before that, because the
+    /// background process belongs to the group.
+    /// - Throws: ``CannotStart``. When the program does not exist, the process exits with 127.
     package static func kept(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CannotStart) -> TestProcess {
@@ -91,8 +99,8 @@ package final class TestProcess: Sendable {
             "sh", ["-c", script, "sh", program] + arguments, environment: environment, input: .open, ownGroup: true)
     }
 
-    /// Runs a program to its end.
-    /// - Throws: ``CannotStart``. How it ends is for the caller to judge.
+    /// Runs a program to its end. The caller must check the exit status.
+    /// - Throws: ``CannotStart``.
     package static func run(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
         input: Input = .nothing, within patience: Duration = Patience.usual
@@ -100,19 +108,19 @@ package final class TestProcess: Sendable {
         try await TestProcess(program, arguments, environment: environment, input: input).end(within: patience)
     }
 
-    /// Sends a signal, unless the process has ended; `group` sends it to its whole group.
+    /// Sends a signal, unless the process has ended. With `group` the signal goes to the whole process group.
     package func signal(_ number: Int32, group: Bool = false) {
         state.withLock { if $0.status == nil { _ = kill(group ? -identifier : identifier, number) } }
     }
 
-    /// Writes to an input that was left open. Who does not read it is waited for.
+    /// Writes to an input that was left open. The call blocks until the process has read enough.
     package func send(_ bytes: [UInt8]) {
         guard let input = state.withLock({ $0.input }) else { return }
         var rest = bytes[...]
         while !rest.isEmpty { rest = input.write(rest) }
     }
 
-    /// Takes away what was written to standard output until now.
+    /// Removes and returns the standard output so far.
     package func takeOutput() -> [UInt8] {
         state.withLock { state in
             defer { state.output = [] }
@@ -120,15 +128,16 @@ package final class TestProcess: Sendable {
         }
     }
 
-    /// Ends an input that was left open.
+    /// Closes an input that was left open.
     package func closeInput() { state.withLock { $0.input = nil } }
 
     package var hasEnded: Bool { state.withLock { $0.status != nil } }
 
-    /// What it has said until now.
+    /// The output so far.
     package var soFar: Outcome { state.withLock { outcome($0) } }
 
-    /// Waits for the end. A process that takes longer is killed, which shows in its status. Who is cancelled waits as well.
+    /// Waits until the process ends. After the timeout the process is killed, which its status shows. Cancellation of the waiting
+    /// task does not end the wait.
     package func end(within patience: Duration = Patience.usual) async -> Outcome {
         let deadline = ContinuousClock.now + patience
         return await withCheckedContinuation { continuation in
@@ -142,14 +151,14 @@ package final class TestProcess: Sendable {
         }
     }
 
-    /// Asks it to end, even if it stands still, and waits until it has.
+    /// Terminates the process, even if it is suspended, and waits until it has ended.
     package func stop() async {
         signal(SIGTERM)
         signal(SIGCONT)
         _ = await end(within: .seconds(10))
     }
 
-    /// Waits until what was written satisfies `condition`, and gives it.
+    /// Waits until the output satisfies `condition`, and returns the output.
     /// - Throws: ``NotSaid``.
     @discardableResult
     package func said(
@@ -157,7 +166,8 @@ package final class TestProcess: Sendable {
     ) async throws -> Outcome {
         let deadline = ContinuousClock.now + patience
         while true {
-            // Asked first: on a busy machine all the time there was may pass before what was written is looked at.
+            // The deadline is read before the output: on a busy machine the timeout may end before the first check, and one check
+            // must follow it.
             let isLast = hasEnded || ContinuousClock.now > deadline
             let soFar = soFar
             if condition(soFar.output, soFar.errors) { return soFar }
@@ -177,7 +187,7 @@ package final class TestProcess: Sendable {
 
 extension TestProcess {
     private func look(after output: Descriptor, _ errors: Descriptor, feeding bytes: [UInt8]?) {
-        // A reader that leaves early must not end us.
+        // A write to a closed pipe raises SIGPIPE, which must not end the test process.
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -187,8 +197,8 @@ extension TestProcess {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var (isOver, afterEnd) = (false, 0)
         while true {
-            // The end of the process counts, not that of its pipes, which a grandchild may hold open. Asked first: all that
-            // the process wrote is in the pipes then.
+            // The loop ends when the process ends, not when its pipes close, because a grandchild may hold them open. The state
+            // of the process is read first: if it has ended, all of its output is in the pipes.
             if !isOver { isOver = hasDied() }
             if isOver || food?.isEmpty == true {
                 closeInput()
@@ -221,7 +231,7 @@ extension TestProcess {
         }
     }
 
-    /// Whether the process is dead; its number stays taken until it is waited for.
+    /// Returns true when the process has ended. It stays a zombie, which keeps its id reserved, until `waitpid`.
     private func hasDied() -> Bool {
         var information = siginfo_t()
         return waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG) == 0

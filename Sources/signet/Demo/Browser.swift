@@ -1,7 +1,7 @@
 import SignetCore
 import SignetJourney
 
-/// The person's browser in the demo: walks the server's journeys and shows what a login page would.
+/// The user's browser in the demo: runs the server's journeys and reads what a login page would show.
 struct Browser {
     let journey: Journey
     let user: String
@@ -13,7 +13,7 @@ struct Browser {
         return try await journey.next(filled(step))
     }
 
-    /// Sends waiting steps back until the journey moves on, as a login page does.
+    /// Sends waiting steps back until the journey continues, as a login page does.
     func wait(from state: JourneyState) async throws -> JourneyState {
         var state = state
         while case .step(let step) = state, let milliseconds = step.waitMilliseconds {
@@ -23,8 +23,7 @@ struct Browser {
         return state
     }
 
-    /// Enters a one-time code, again and again, until the server lets in or has enough. A step that only shows something is
-    /// leafed through.
+    /// Enters a one-time code in each step until the login succeeds or fails. Steps that only show something are sent back.
     func enter(code: String, into state: JourneyState) async throws -> JourneyState {
         var state = state
         while case .step(var step) = state {
@@ -52,7 +51,7 @@ struct Browser {
     }
 }
 
-/// A step of the demo did not do what it says.
+/// The error for a demo step with an unexpected result.
 struct DemoFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

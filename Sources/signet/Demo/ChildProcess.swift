@@ -2,16 +2,16 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A program that the demo starts: this one, or `oathtool`.
+/// Runs a program for the demo: `signet` or `oathtool`.
 enum ChildProcess {
-    /// What a program said, and how it ended.
+    /// The exit status and the output of a program.
     struct Result {
         let status: Int32
         let output: String
         let errors: String
     }
 
-    /// Runs a program to its end. It is stopped when the task is cancelled.
+    /// Runs a program to its end. Cancellation of the task terminates the program.
     static func run(
         _ path: String, _ arguments: [String], environment: [String: String], input: String = ""
     ) async throws -> Result {
@@ -41,7 +41,7 @@ enum ChildProcess {
         }
     }
 
-    /// What a program writes to a pipe, until it closes it; without the line end. Read on a thread that may block.
+    /// Reads a pipe until the program closes it, on a thread that may block. Returns the text without the trailing line ending.
     private static func text(of pipe: Pipe) async -> String {
         let handle = pipe.fileHandleForReading
         let bytes = await withCheckedContinuation { continuation in
@@ -53,7 +53,7 @@ enum ChildProcess {
     }
 }
 
-/// A program that runs in the background until it is stopped, and says when it is ready by writing one line.
+/// A program that runs in the background until it is stopped, and writes one line when it is ready.
 final class BackgroundProcess {
     private let process = Process()
     private let input = Pipe()
@@ -71,7 +71,7 @@ final class BackgroundProcess {
 
     var identifier: Int32 { process.processIdentifier }
 
-    /// The first line that the program writes; nil when it ends without one.
+    /// Returns the first line that the program writes, or nil if it ends without one.
     func firstLine() async -> String? {
         let handle = output.fileHandleForReading
         return await withCheckedContinuation { continuation in
@@ -83,7 +83,7 @@ final class BackgroundProcess {
         }
     }
 
-    /// Asks the program to stop, and makes it stop if it has not after some seconds. Returns how it ended.
+    /// Terminates the program, and kills it if it hasn't ended after 5 seconds. Returns its exit status.
     @discardableResult
     func stop() -> Int32 {
         if process.isRunning { process.terminate() }

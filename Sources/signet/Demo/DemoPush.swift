@@ -1,7 +1,7 @@
 import SignetCore
 import SignetJourney
 
-/// Five logins that end in five ways.
+/// Five push logins with different outcomes.
 struct DemoPush {
     let stage: DemoStage
     let browser: Browser
@@ -52,7 +52,7 @@ struct DemoPush {
         let message = try await nextMessage()
         Console.line("      nobody answers for \(DemoStage.pushTimeout) s")
         let outcome = try await refusal { try await browser.wait(from: login) }
-        // The authenticator goes by the server's clock as answers tell it, in whole seconds.
+        // The authenticator uses the server's clock, which it knows from responses, in whole seconds.
         try await Task.sleep(for: .seconds(1))
         let late = try await stage.attempt(["push", "approve", message])
         guard late.status == Failure.Exit.badInput.rawValue else { throw DemoFailure("a late answer was not refused") }
@@ -63,7 +63,7 @@ struct DemoPush {
         try await browser.begin(journey)
     }
 
-    /// Waits at the desk for one message, as `signet push listen` in a terminal would. Returns its id.
+    /// Waits on the push stream for one message, as `signet push listen` does. Returns its ID.
     private func nextMessage() async throws -> String {
         let line = try await stage.signet("push", "listen", "--once", "--for", String(DemoStage.pushTimeout), "--json")
         guard let id = try? JSON.value(of: line.utf8)["id"]?.string else {

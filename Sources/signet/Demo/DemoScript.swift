@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 import SignetJourney
 
-/// The demo's steps, in order. Each step does one thing, checks that it came out as it says, and is one row of the summary.
+/// The steps of the demo, in order. Each step does one thing, checks the result, and is one row of the summary.
 struct DemoScript {
     let stage: DemoStage
 
@@ -13,7 +13,7 @@ struct DemoScript {
         do {
             try await play(&steps)
         } catch _ where Task.isCancelled {
-            // Whatever was going on has failed in its own way then: a request, a process, a pause.
+            // After a cancellation, the operation under way fails with an error of its own.
             throw CancellationError()
         } catch {
             steps.printSummary()
@@ -117,7 +117,7 @@ struct DemoScript {
         }
     }
 
-    /// A code is good once, so a second login needs the next one; and some seconds of it, so that nobody has to hurry.
+    /// Waits for the next code. A code is valid once, so a second login needs a new one, with enough time left to enter it.
     private func waitForNextCode(_ totp: OATHSettings) async throws {
         let now = SystemWallClock().now
         guard let left = totp.code(at: now).secondsLeft(at: now) else { return }
@@ -135,7 +135,7 @@ struct DemoScript {
     }
 }
 
-/// Insists that a journey ends with the server's no, and returns its words.
+/// Runs a journey that must fail with the server's rejection, and returns the server's message.
 func refusal(_ walk: () async throws -> JourneyState) async throws -> String {
     do {
         _ = try await walk()

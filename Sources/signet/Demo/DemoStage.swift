@@ -3,7 +3,7 @@ import SignetCore
 import SignetJourney
 import SignetNetwork
 
-/// What the demo plays on: a fresh home, a server in a process of its own, and this program as the authenticator.
+/// The environment of the demo: a new home folder, a server in its own process, and this program as the authenticator.
 struct DemoStage {
     let home: String
     private let folder: TemporaryFolder
@@ -11,7 +11,7 @@ struct DemoStage {
     private let program: String
     private let environment: [String: String]
 
-    /// How long the server waits for answers: long enough for a slow machine, short enough to watch one expire.
+    /// The server's timeout for push answers in seconds: long enough for a slow machine, short enough to watch an expiry.
     static let pushTimeout = 15
 
     init(transport: any HTTPTransport) throws {
@@ -22,7 +22,7 @@ struct DemoStage {
         environment = ProcessInfo.processInfo.environment.merging(["SIGNET_HOME": home + "/vault"]) { _, new in new }
     }
 
-    /// Removes everything the demo made.
+    /// Removes all files of the demo.
     func removeHome() throws {
         do {
             try folder.remove()
@@ -31,7 +31,7 @@ struct DemoStage {
         }
     }
 
-    /// Starts `signet serve` with the starter file and reads where it is.
+    /// Starts `signet serve` with the starter configuration, and reads its address.
     func startServer() async throws -> (process: BackgroundProcess, browser: Browser, url: String) {
         let configuration = "\(home)/signet.yaml"
         try Data(try await ChildProcess.run(program, ["serve", "--starter"], environment: environment).output.utf8).write(
@@ -55,14 +55,14 @@ struct DemoStage {
         return (process, Browser(journey: journey, user: name, password: password), url)
     }
 
-    /// Runs `signet` with these arguments in a process of its own, and shows the command as a person would type it.
+    /// Runs `signet` with these arguments in a separate process, and prints the command as a user would type it.
     func attempt(_ arguments: [String]) async throws -> ChildProcess.Result {
         let typed = arguments.map { $0.hasPrefix(home) ? String($0.dropFirst(home.count + 1)) : $0 }
         Console.line("      $ signet " + typed.joined(separator: " "))
         return try await ChildProcess.run(program, arguments, environment: environment)
     }
 
-    /// Runs `signet` and insists that it succeeds. Returns what it printed.
+    /// Runs `signet` and throws if it fails. Returns its standard output.
     func signet(_ arguments: String...) async throws -> String {
         let result = try await attempt(arguments)
         guard result.status == 0 else {
@@ -71,7 +71,8 @@ struct DemoStage {
         return result.output
     }
 
-    /// What `oathtool` says the code is at this moment; nil when it is not installed. The secret goes by standard input.
+    /// Returns the code that `oathtool` computes for the current time, or nil if it isn't installed or fails. The secret is
+    /// passed on standard input.
     func oathtoolCode(_ settings: OATHSettings) async throws -> String? {
         guard let path = ["/usr/bin/oathtool", "/usr/local/bin/oathtool"].first(where: FileManager.default.isExecutableFile)
         else {

@@ -1,11 +1,11 @@
-/// The steps of the demo as they happen, and the table of them at the end.
+/// The steps of the demo, and the summary table at its end.
 struct DemoSteps {
     private var rows: [(title: String, outcome: String?)] = []
 
     var count: Int { rows.count }
     var current: String { rows.last?.title ?? "-" }
 
-    /// Announces a step, performs it, and notes how it came out.
+    /// Prints the title of a step, performs it, and records its result.
     mutating func perform<R>(_ title: String, _ body: () async throws -> (R, outcome: String)) async throws -> R {
         rows.append((title, nil))
         Console.line("\n  \(count)  \(title)")

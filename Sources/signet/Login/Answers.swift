@@ -1,26 +1,26 @@
 import ArgumentParser
 import SignetCore
 
-/// What is asked, and how an answer to it can be named on the command line.
+/// A question to the user, with the names under which `--answer` can answer it.
 struct Question {
-    /// What a person reads.
+    /// The text that the user reads.
     let prompt: String
-    /// What `--answer` may call it, the plainest first.
+    /// The names that `--answer` may use, the simplest first.
     let names: [String]
-    /// Whether it may not stand in an argument, which everybody on the machine can read: a password, and a one-time code, which
-    /// logs in whoever is quicker.
+    /// True when the answer must not be in an argument, which all users of the machine can read. That is so for passwords and for
+    /// one-time codes, with which another user could log in first.
     var isSecret = false
-    /// Whether it is not shown while it is typed.
+    /// True when the terminal doesn't show the answer while the user types it.
     var isHidden = false
 }
 
-/// An answer that was given beforehand: `NAME=VALUE`, or `NAME=-` for a line of standard input.
+/// An answer in an argument: `NAME=VALUE`, or `NAME=-` for a line of standard input.
 struct AnswerOption: ExpressibleByArgument, Sendable {
     let name: String
-    /// Nil for a line of standard input.
+    /// The value; nil for a line of standard input.
     let value: String?
 
-    /// Whatever was written: a complaint of the parser's would repeat it.
+    /// Accepts any argument. An error of the argument parser would repeat the argument, which may be a secret.
     init(argument: String) {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         name = String(parts[0])
@@ -30,10 +30,10 @@ struct AnswerOption: ExpressibleByArgument, Sendable {
 
     private let isComplete: Bool
 
-    /// What is a secret whoever asks for it. A link or an address that a journey goes on at logs in whoever has it.
+    /// The names that are always secret. A link or an address at which a journey resumes logs in any client that has it.
     private static let secrets: Set<String> = ["password", "passphrase", "token", "link", "address"]
 
-    /// What is wrong with it, without repeating it.
+    /// A description of the error in the option, which doesn't repeat the value; nil if the option is valid.
     var problem: String? {
         guard isComplete else { return "--answer takes NAME=-, for a line of standard input, or NAME=VALUE." }
         guard value != nil, Self.secrets.contains(name.plainWord) || name.asksForOneTimeCode else { return nil }
@@ -42,22 +42,22 @@ struct AnswerOption: ExpressibleByArgument, Sendable {
     }
 }
 
-/// The answers that were given beforehand. Each is used once; of several that fit the one with the plainest name, and of those the
-/// first.
+/// The answers from the arguments. Each is used once. If several match a question, the simplest name has priority, then the first
+/// option.
 struct Answers {
     private var left: [AnswerOption]
 
     init(_ options: [AnswerOption]) { left = options }
 
-    /// The names of those that nobody has asked for.
+    /// The names of the answers that haven't been used.
     var unused: [String] { left.map(\.name) }
 
-    /// The next answer to a question.
+    /// Removes and returns the next answer to a question.
     mutating func take(_ question: Question) -> AnswerOption? {
         index(of: question).map { left.remove(at: $0) }
     }
 
-    /// Whether there is an answer to a question.
+    /// True when there is an answer to a question.
     func has(_ question: Question) -> Bool { index(of: question) != nil }
 
     private func index(of question: Question) -> Int? {
@@ -66,10 +66,10 @@ struct Answers {
 }
 
 extension String {
-    /// The letters and digits, in lower case: `User Name:` and `username` are one name.
+    /// The letters and digits in lower case: `User Name:` and `username` are equal.
     var plainWord: String { lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// The text without what could steer a terminal; lines stay lines.
+    /// The text with terminal control characters replaced; line feeds stay.
     var shown: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0 == "\n" || String($0).isSafeToShow ? $0 : "\u{FFFD}" }))
     }

@@ -2,16 +2,16 @@ import SignetCore
 import SignetJourney
 import SignetStorage
 
-/// What this machine says of itself, and signs.
+/// The device profile of this machine and its device binding, for the journey's callbacks.
 struct DeviceAnswers {
     let binding: DeviceBinding
     private let identifier: String
 
-    /// What a server knows this program by.
+    /// The name by which a server knows this program.
     private static let application = "signet"
 
     init(_ session: Session, for profile: ServerProfile) {
-        // Without a machine's id the vault's: random, and the same each time.
+        // A machine without an ID uses that of the vault, which is random and stays the same.
         identifier = DeviceProfileCollector.identifier(for: Self.application) ?? session.vault.header.id
         binding = DeviceBinding(
             VaultDeviceKeys(session.vault), for: profile,

@@ -1,11 +1,11 @@
 import SignetCore
 
-/// Asks: the answers that were given beforehand, else the person at the terminal.
+/// Asks the user questions. It uses the answers from the arguments first, and then asks at the terminal.
 struct Interview {
     private var answers: Answers
-    /// Whether there is a person.
+    /// True when a user is at the terminal.
     private let canAsk: Bool
-    /// Whether standard error is a program's, who wants no more on it than what somebody has to act on.
+    /// True when a program reads standard error. It then gets only messages that the user has to act on.
     private let isQuiet: Bool
 
     init(_ options: [AnswerOption], json: Bool, canAsk: Bool = Console.canAsk) {
@@ -14,7 +14,7 @@ struct Interview {
         isQuiet = json && !canAsk
     }
 
-    /// Tells what is good to know.
+    /// Prints an informative message, unless a program reads standard error.
     func tell(_ text: String) {
         if !isQuiet { Console.error(text) }
     }
@@ -22,11 +22,11 @@ struct Interview {
     var unusedAnswers: [String] { answers.unused }
     var hasPerson: Bool { canAsk }
 
-    /// Whether a question was answered beforehand.
+    /// True when the arguments contain the answer to a question.
     func hasAnswer(_ question: Question) -> Bool { answers.has(question) }
 
-    /// A secret.
-    /// - Parameter isNew: Whether a person types it twice.
+    /// Asks for a secret.
+    /// - Parameter isNew: True if the user must type it twice.
     mutating func secret(_ question: Question, isNew: Bool = false) async throws -> Secret {
         var question = question
         (question.isSecret, question.isHidden) = (true, true)
@@ -40,8 +40,8 @@ struct Interview {
         }
     }
 
-    /// A line of text.
-    /// - Parameter standard: What it is when nothing is typed.
+    /// Asks for a line of text.
+    /// - Parameter standard: The default value for empty input.
     mutating func text(_ question: Question, standard: String = "") async throws -> String {
         if let given = try await given(question) { return try Self.text(given, question) }
         let hint = standard.isEmpty ? "" : " [\(standard.shown)]"
@@ -49,7 +49,8 @@ struct Interview {
         return text.isEmpty ? standard : text
     }
 
-    /// The text that `read` takes. A person is asked again; another answer is refused.
+    /// Asks for a text that `read` accepts. After a wrong answer the user is asked again; a wrong answer in the arguments is an
+    /// error.
     private mutating func text<Value>(
         _ question: Question, _ prompt: String, _ expected: String, _ read: (String) -> Value?
     ) async throws -> Value {
@@ -66,8 +67,8 @@ struct Interview {
         }
     }
 
-    /// One of several things, by its number or its name. The only one is not asked for.
-    /// - Returns: Its position, from 0.
+    /// Asks for one of several options, by its number or name. Doesn't ask if there is only one.
+    /// - Returns: The index of the option, from 0.
     mutating func choice(_ question: Question, of options: [String], standard: Int? = nil) async throws -> Int {
         guard !options.isEmpty else {
             throw Failure(.protocolBroken, "nothingToChoose", "the server asks for a choice and offers none")
@@ -87,7 +88,7 @@ struct Interview {
         }
     }
 
-    /// Yes or no.
+    /// Asks for yes or no.
     mutating func agreement(_ question: Question, standard: Bool? = nil) async throws -> Bool {
         let hint = standard.map { $0 ? " [Y/n]" : " [y/N]" } ?? " [y/n]"
         return try await text(question, "\(question.prompt)\(hint): ", "yes or no") { text in
@@ -100,8 +101,8 @@ struct Interview {
         }
     }
 
-    /// A number.
-    /// - Parameter standard: What it is when nothing is typed; nil for a number that must be typed.
+    /// Asks for a number.
+    /// - Parameter standard: The default value for empty input; nil if the user must type a number.
     mutating func number(_ question: Question, standard: Double? = nil) async throws -> Double {
         let hint = standard.map { value in " [\(Int64(exactly: value).map { String($0) } ?? String(value))]" } ?? ""
         return try await text(question, "\(question.prompt)\(hint): ", "a number") { text in
@@ -109,7 +110,7 @@ struct Interview {
         }
     }
 
-    // MARK: Where answers come from
+    // MARK: Sources of answers
 
     private mutating func given(_ question: Question) async throws -> [UInt8]? {
         guard let answer = answers.take(question) else { return nil }
@@ -122,7 +123,7 @@ struct Interview {
             }
             return Array(value.utf8)
         }
-        // At a terminal, a line of standard input is what is typed.
+        // At a terminal, the user types the line, with a prompt.
         if canAsk { return try await typed(question, "\(question.prompt): ") }
         guard let line = try await Keyboard.line() else {
             throw Failure(

@@ -6,16 +6,18 @@ import Glibc
 import Darwin
 #endif
 
-/// Standard input, a line at a time, for a task that may be cancelled meanwhile. At a terminal a secret is typed unseen.
+/// Reads lines of standard input in a task that may be canceled. At a terminal a secret is typed without echo.
 enum Keyboard {
     private static let longest = 65_536
 
-    /// Reads a line, and no byte behind it.
+    /// Reads a line, and no byte after it.
     /// - Parameters:
-    ///   - prompt: What is asked; on standard error, when the terminal is ready for the answer. Empty for nothing.
-    ///   - isHidden: Whether what a person types is not shown.
-    /// - Returns: The line without its end; nil when there is nothing more to read.
-    /// - Throws: `CancellationError`; ``Failure`` for a line of more than 64 KiB, and for a terminal that would show a secret.
+    ///   - prompt: The question. It is printed on standard error when the terminal is ready for the answer. If empty, nothing is
+    ///     printed.
+    ///   - isHidden: True to turn off the terminal's echo.
+    /// - Returns: The line without its line ending; nil at the end of the input.
+    /// - Throws: `CancellationError`; ``Failure`` for a line of more than 64 KiB, and for a terminal whose echo cannot be turned
+    ///   off.
     static func line(_ prompt: String = "", isHidden: Bool = false) async throws -> [UInt8]? {
         let line = await onThread { isOver -> Result<Line, Failure> in
             Result { () throws(Failure) in
@@ -36,12 +38,12 @@ enum Keyboard {
 
     private enum Line {
         case whole([UInt8])
-        /// There is nothing more to read, or nobody waits for it.
+        /// The input has ended, or the task was canceled.
         case ended
         case tooLong
     }
 
-    /// Whether somebody presses Enter within a time.
+    /// Returns true if the user presses Enter within a time.
     /// - Throws: `CancellationError`.
     static func hasEnter(within time: Duration) async throws -> Bool {
         let end = ContinuousClock.now + time
@@ -50,7 +52,7 @@ enum Keyboard {
             return if case .ended = read(isOver) { false } else { true }
         }
         try Task.checkCancellation()
-        // Nothing can be read any more: that is no reason to wait less.
+        // At the end of the input, the full time must still pass.
         if !isPressed { try await Task.sleep(until: end) }
         return isPressed
     }
@@ -69,7 +71,7 @@ enum Keyboard {
         return .ended
     }
 
-    /// Waits until there is something to read, or the input has ended. False when it is over first.
+    /// Waits until there is something to read or the input has ended. Returns false if `isOver` returns true first.
     static func isReadable(_ descriptor: Int32, unless isOver: () -> Bool) -> Bool {
         while !isOver() {
             var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -78,8 +80,8 @@ enum Keyboard {
         return false
     }
 
-    /// Runs what blocks on a thread where it may. It is told when nobody waits for it any more, and then waited for all the same:
-    /// the terminal is not left as it was for a password.
+    /// Runs a blocking function on a separate thread. When the task is canceled, `isOver` returns true; the task still waits for
+    /// the function, so that the terminal's echo is restored.
     private static func onThread<R: Sendable>(_ body: @escaping @Sendable (_ isOver: () -> Bool) -> R) async -> R {
         let flag = Latch()
         return await withTaskCancellationHandler {
@@ -92,7 +94,7 @@ enum Keyboard {
     }
 }
 
-/// `read(2)` of one byte, outside of a type that has a `read` of its own.
+/// Calls `read(2)` for one byte. It is a global function because ``Keyboard`` has its own `read`.
 private func systemRead(_ descriptor: Int32, _ byte: inout UInt8) -> Int {
     read(descriptor, &byte, 1)
 }

@@ -2,24 +2,24 @@ import SignetCore
 import SignetJourney
 import SignetNetwork
 
-/// One login: all of it, or nothing.
+/// One run of `signet login`. If a first login of a client fails, it stores neither a session nor tokens.
 struct LoginAttempt {
     private let arguments: Login
     private let plan: LoginPlan
     private let session: Session
     private let client: IdentityClient
 
-    /// What came of it.
+    /// The result of a login.
     struct Outcome: Sendable {
-        /// Whether there is a session of a journey.
+        /// True when there is a session of a journey.
         var hasSession = false
         var token: AccessToken?
-        /// Who it is, as the server names them; nil when it did not say.
+        /// The user's name at the server; nil when the server didn't send it.
         var subject: String?
-        /// Why there is a session and no token yet: something that may pass.
+        /// The reason for a session without a token; a later attempt may succeed.
         var failure: Failure?
 
-        /// Whether there is anything to keep.
+        /// True when there is a session or a token to store.
         var isKept: Bool { hasSession || token != nil }
     }
 
@@ -34,19 +34,20 @@ struct LoginAttempt {
         do {
             return try await outcome()
         } catch {
-            // An interruption leaves nothing either.
+            // A cancellation must also leave nothing behind.
             if leavesNothing {
                 let report = await Task { [client] in await client.logOut() }.value
                 if let failure = report.failure("nothing of this login is kept here") {
                     Console.error("signet: \(failure.message.shown)")
                 }
             }
-            // What is said of a login that there is does not hold for one that is being made.
+            // Converts the error here, because `LoginProfile.use` would report it as the end of an existing login.
             throw (error as? TokenError).map { Failure($0) } ?? error
         }
     }
 
-    /// Whether there was no login before in this place: then one that fails leaves none behind, here or at the server.
+    /// True when the profile had no earlier login of this client. A login that fails then leaves nothing behind, here or at the
+    /// server.
     private var leavesNothing: Bool { plan.known == nil || plan.replacesClient }
 
     private func outcome() async throws -> Outcome {
@@ -62,7 +63,7 @@ struct LoginAttempt {
                 if plan.changesClient { try await client.tokens.revoke() }
                 outcome.token = try await client.tokens.token()
             } catch {
-                // After a long journey, a network that fails at its end costs no second one; nor does a page that wants a browser.
+                // After a long journey, neither a network error at its end nor a page that needs a browser requires a second run.
                 let reason = "logged in, but there is no token yet"
                 if error.code == .interactionRequired {
                     outcome.failure = plan.profile.interactionRequired(reason, error)
@@ -77,7 +78,7 @@ struct LoginAttempt {
         return outcome
     }
 
-    /// The person was let in and the client was not.
+    /// Returns the error for a journey that succeeded although the client got no token.
     private func withoutToken(_ error: TokenError) async throws(TokenError) -> Failure {
         let failure = Failure(error)
         let session = try await client.reader.session()
@@ -87,7 +88,7 @@ struct LoginAttempt {
             failure.exit, failure.code, "the journey let in, but there is no token, and \(kept): \(failure.message)\(advice)")
     }
 
-    /// Whether there is a session at the journey's end.
+    /// Runs the journey. Returns true if it ends with a session.
     private func walked() async throws -> Bool {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force

@@ -4,7 +4,7 @@ import SignetJourney
 import SignetNetwork
 import SignetStorage
 
-/// Which of several logins is meant.
+/// The options that select one of several logins.
 struct ProfileOptions: ParsableArguments {
     @Option(
         name: .customLong("profile"),
@@ -15,7 +15,7 @@ struct ProfileOptions: ParsableArguments {
 
     @OptionGroup var options: VaultOptions
 
-    /// The vault, and the login that is meant.
+    /// Opens the vault and returns it with the selected login.
     func open() throws -> (session: Session, profile: LoginProfile) {
         let session = try Session.open(options)
         return (session, try ProfileStore.read(from: session.vault).profile(name))
@@ -25,7 +25,7 @@ struct ProfileOptions: ParsableArguments {
 extension LoginProfile {
     private var account: String { "signet/login/\(name)" }
 
-    /// The session and the tokens of this login, over a transport.
+    /// Returns the client for the session and the tokens of this login.
     func client(_ session: Session, _ transport: any HTTPTransport) throws -> IdentityClient {
         let vault = session.vault
         return try IdentityClient(
@@ -33,7 +33,7 @@ extension LoginProfile {
     }
 
     /// Runs `body` with the session and the tokens of this login. A signal cancels it.
-    /// - Throws: What `body` throws; that a person has to log in is said with the command for it.
+    /// - Throws: The error of `body`. If the user has to log in again, a ``Failure`` that names the command for it.
     func use<R: Sendable>(
         _ session: Session, _ body: @escaping @Sendable (IdentityClient) async throws -> R
     ) async throws -> R {
@@ -52,7 +52,8 @@ extension LoginProfile {
         }
     }
 
-    /// That the server wants something of the person that a journey has not, and how to be asked for it.
+    /// Returns the error for a request of the server that only the user can answer, with the command for it. A journey cannot
+    /// answer it.
     func interactionRequired(_ reason: String, _ error: TokenError) -> Failure {
         let failure = Failure(error)
         return Failure(
@@ -60,7 +61,7 @@ extension LoginProfile {
             "\(reason): the server wants something of you first (\(failure.message)): signet login --profile \(name) --browser")
     }
 
-    /// That a person has to log in, and how.
+    /// Returns the error for a login that has ended, with the command to log in again.
     func loginRequired(_ reason: String) -> Failure {
         Failure(.notAllowed, "token.loginRequired", "\(reason); log in again: signet login --profile \(name)")
     }

@@ -3,13 +3,14 @@ import SignetJourney
 import SignetNetwork
 import SignetYAML
 
-/// Where somebody is about to log in: what the arguments say, over what is known already.
+/// The profile for a login, from the command's arguments, the settings file and the stored profile.
 struct LoginPlan {
     let profile: LoginProfile
-    /// The profile of that name, as it is kept.
+    /// The stored profile with the same name.
     let known: LoginProfile?
 
-    /// - Throws: ``Failure``; `ProfileError` for settings that are wrong.
+    /// Combines the arguments, the settings file and the stored profile.
+    /// - Throws: ``Failure``; `ProfileError` for wrong settings.
     init(_ arguments: Login, _ book: ProfileStore) throws {
         let file = try arguments.settingsFile.map(SettingsFile.init)
         do {
@@ -40,10 +41,10 @@ struct LoginPlan {
         profile = try Self.profile(arguments, settings, known)
     }
 
-    /// Whether the login before was another client's.
+    /// True when the earlier login used another OAuth client.
     var replacesClient: Bool { oldClient?.clientID != newClient?.clientID && known != nil }
 
-    /// Whether the tokens of the login before were asked for in another way: with other scopes, for example.
+    /// True when the earlier login used other client settings, for example other scopes.
     var changesClient: Bool { oldClient != newClient && known != nil }
 
     private var oldClient: OAuthClient? { try? known?.server().client }
@@ -65,7 +66,7 @@ struct LoginPlan {
         return profile
     }
 
-    /// A server of one name must not take the place of another.
+    /// Throws if a different server already uses the profile's name.
     private static func checkIsSame(_ known: LoginProfile?, _ wanted: LoginProfile) throws {
         guard let known else { return }
         let (old, new) = (try known.server(), try wanted.server())
@@ -92,11 +93,11 @@ struct LoginPlan {
     }
 }
 
-/// The settings of a profile in a file that somebody wrote.
+/// The settings of a profile, from a file that the user wrote.
 private struct SettingsFile {
     let settings: [String: JSONValue]
     private let path: String
-    /// Nil for one in JSON.
+    /// The YAML document; nil for a JSON file.
     private let document: ProfileDocument?
 
     private static let largest = 1 << 20
@@ -106,7 +107,7 @@ private struct SettingsFile {
             throw Failure(.badInput, "login.settings", "\(path) is larger than \(Self.largest >> 20) MiB")
         }
         self.path = path
-        // JSON may have tabs, which YAML does not take.
+        // JSON may contain tabs, which YAML doesn't allow as indentation.
         if let settings = (try? JSON.value(of: bytes))?.object {
             (self.settings, document) = (settings, nil)
             return
@@ -119,7 +120,7 @@ private struct SettingsFile {
         }
     }
 
-    /// The same error as it is told of this file, where the setting stands in it.
+    /// Returns the error with the file's path and the position of the setting, or nil if the position is unknown.
     func locating(_ error: ProfileError) -> (any Error)? {
         guard let document, let located = document.placing(error) else { return nil }
         var failure = Failure(located)

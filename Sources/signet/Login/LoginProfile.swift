@@ -2,48 +2,49 @@ import SignetCore
 import SignetJourney
 import SignetStorage
 
-/// A server that somebody logs in at, under a name of their own.
+/// A server that the user logs in to, with a name for it.
 struct LoginProfile: Sendable, Equatable {
-    /// Where the answers of a client go that names nothing else: any port of this machine (RFC 8252 section 7.3).
+    /// The default redirect address of a client: any port of this machine (RFC 8252 section 7.3).
     static let usualRedirectURI = "http://127.0.0.1/callback"
 
     var name: String
-    /// The settings of a `ServerProfile`, as its document has them (docs/journeys.md).
+    /// The settings of a `ServerProfile`, in the format of its document (docs/journeys.md).
     var settings: [String: JSONValue]
-    /// The hosts that may be asked over plain http.
+    /// The hosts for which plain HTTP is allowed.
     var plainHTTPHosts: [String] = []
-    /// The file with the authorities that vouch for the server; nil for the system's.
+    /// The path of a file with the certificate authorities for the server; nil for those of the system.
     var authorityFile: String?
 
-    /// The server.
-    /// - Throws: `ProfileError`.
+    /// Makes the server profile from the settings.
+    /// - Throws: `ProfileError` if the settings are wrong.
     func server() throws(ProfileError) -> ServerProfile {
         try ServerProfile(document: .object(settings), policy: .allowingPlainHTTP(to: Set(plainHTTPHosts)))
     }
 
-    /// The server's address, as it was given.
+    /// The server's address, as the user wrote it.
     var url: String { settings["url"]?.string ?? "" }
 
-    /// What a profile is called that nobody named: the host, a port that is not the usual one, a realm that is not the top one.
+    /// Returns the default name of a profile: the host, the port if it isn't the default port, and the realm if it isn't the
+    /// top-level realm.
     static func name(for server: ServerProfile) -> String {
         let place = server.url.origin.dropFirst(server.url.scheme.count + 3)
         return place + (server.realm.names.isEmpty ? "" : server.realm.description)
     }
 }
 
-/// The servers that somebody is logged in at, and which one is meant when none is named. Kept in the vault.
+/// The servers that the user is logged in to, and the default one. The vault stores it.
 struct ProfileStore: Sendable, Equatable {
     private(set) var profiles: [LoginProfile] = []
     private(set) var defaultName: String?
 
     private static let record = RecordKey(.item, "signet.logins")
 
-    /// What the vault has; an empty book when it has none.
+    /// Reads the profiles of the vault. Without a record the result is empty.
     static func read(from vault: Vault) throws(StoreError) -> ProfileStore {
         try vault.read { (records: any RecordReader) throws(StoreError) in try read(records) }
     }
 
-    /// Changes what the vault has, whoever else does at the same time.
+    /// Changes the profiles of the vault in one transaction, so that changes of other processes aren't lost.
     static func change(in vault: Vault, _ body: (inout ProfileStore) -> Void) throws(StoreError) {
         try vault.write { (records: any RecordWriter) throws(StoreError) in
             var book = try read(records)
@@ -60,8 +61,9 @@ struct ProfileStore: Sendable, Equatable {
         return book
     }
 
-    /// The profile that is meant: the one of a name or of a server's address, else the default, else the only one.
-    /// - Throws: ``Failure`` that names those there are.
+    /// Returns the profile with a name or with a server's address. If `wanted` is nil, returns the default profile or else the
+    /// only one.
+    /// - Throws: ``Failure`` with the names of the existing profiles.
     func profile(_ wanted: String?) throws -> LoginProfile {
         guard !profiles.isEmpty else {
             throw Failure(.notAllowed, "login.nobody", "nobody is logged in here: signet login SERVER")
@@ -83,12 +85,12 @@ struct ProfileStore: Sendable, Equatable {
         return profile
     }
 
-    /// An address in one way of writing it; nil for what is none.
+    /// Returns the normalized form of an address, or nil if the text isn't an address.
     private static func place(_ address: String) -> String? { (try? Endpoint(unchecked: address))?.place }
 
     private var names: String { profiles.map(\.name).joined(separator: ", ") }
 
-    /// Keeps a profile in the place of the one that has its name. The first is the default.
+    /// Stores a profile, and replaces one with the same name. The first profile becomes the default.
     mutating func keep(_ profile: LoginProfile, asDefault: Bool) {
         if let index = profiles.firstIndex(where: { $0.name == profile.name }) {
             profiles[index] = profile
@@ -98,14 +100,14 @@ struct ProfileStore: Sendable, Equatable {
         if asDefault || profiles.count == 1 { defaultName = profile.name }
     }
 
-    /// Forgets a profile. What was not the default does not become it unasked.
+    /// Removes a profile. If it was the default, no other profile becomes the default.
     mutating func remove(_ name: String) {
         profiles.removeAll { $0.name == name }
         if defaultName == name { defaultName = nil }
     }
 }
 
-// MARK: As it is kept
+// MARK: Storage format
 
 extension ProfileStore {
     private static let version = JSONValue.integer(1)

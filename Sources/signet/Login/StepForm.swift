@@ -1,11 +1,11 @@
 import SignetCore
 import SignetJourney
 
-/// Fills in a step: with what a person or `--answer` says, and with what this machine knows itself.
+/// Fills in a step with the answers of the user or of `--answer`, and with data about this machine.
 struct StepForm {
     var interview: Interview
     let device: DeviceAnswers
-    /// The key that the step at hand binds: nobody knows yet whether the server takes it.
+    /// The key that the current step binds; the server hasn't accepted it yet.
     private(set) var newKey: DeviceKey?
 
     init(_ interview: Interview, device: DeviceAnswers) {
@@ -29,13 +29,13 @@ struct StepForm {
         }
         try await fillWhole(&step)
         for index in step.callbacks.indices {
-            // Beside a WebAuthn request a password field is for the passkey's answer and not for a password.
+            // In a step with a WebAuthn request, a password field is for the passkey's response, not for a password.
             if asksForPasskey, step.callbacks[index].type == PasswordCallback.type { continue }
             if let filled = try await filled(step.callbacks[index]) { step.callbacks[index] = filled }
         }
     }
 
-    /// What several callbacks mean together, and what this machine answers itself.
+    /// Answers requests that span several callbacks, and requests that this machine answers without the user.
     private mutating func fillWhole(_ step: inout JourneyStep) async throws {
         if WebAuthnRequest(step) != nil {
             interview.tell("The server asks for a passkey, and there is none in a terminal: it is told so.")
@@ -57,13 +57,14 @@ struct StepForm {
         }
     }
 
-    /// What failed on this machine is told in any case: the server knows nothing of it, and somebody here has to act on it.
+    /// Reports a device failure. One with a local cause is printed even if a program reads standard error: the server doesn't
+    /// know the cause, and the user has to act on it.
     private func tell(_ what: String, _ failure: DeviceFailure) {
         guard let cause = failure.cause else { return interview.tell("\(what): \(failure.told.rawValue)") }
         Console.error("signet: \(what.prefix(1).lowercased() + what.dropFirst()): \(Failure(cause).message.shown)")
     }
 
-    /// Nil for a callback that nothing is entered in here.
+    /// Returns the answered callback, or nil for a callback that needs no input here.
     private mutating func filled(_ callback: JourneyCallback) async throws -> JourneyCallback? {
         switch callback.typed {
         case is TextOutputCallback, is SuspendedTextOutputCallback, is HiddenValueCallback, is PollingWaitCallback,
@@ -88,7 +89,7 @@ struct StepForm {
         return nil
     }
 
-    // MARK: Who it is
+    // MARK: Credentials
 
     private mutating func credential(_ callback: any TypedCallback) async throws -> JourneyCallback? {
         switch callback {
@@ -107,7 +108,7 @@ struct StepForm {
         }
     }
 
-    // MARK: Somebody new
+    // MARK: Registration
 
     private mutating func registration(_ callback: any TypedCallback) async throws -> JourneyCallback? {
         switch callback {
@@ -178,7 +179,7 @@ struct StepForm {
         }
     }
 
-    // MARK: What comes from elsewhere
+    // MARK: Tokens of other services
 
     private mutating func elsewhere(_ callback: any TypedCallback) async throws -> JourneyCallback? {
         switch callback {
@@ -199,14 +200,15 @@ struct StepForm {
         }
     }
 
-    /// A callback that this version does not know is shown whole. Where nobody can say what to enter it goes back as it came.
+    /// Asks for the inputs of a callback type that this version doesn't know, after printing all of it. Inputs that neither the
+    /// user nor `--answer` can fill in are returned unchanged.
     private mutating func unknown(_ callback: JourneyCallback) async throws -> JourneyCallback? {
         let outputs = callback.output.map { "\($0.name.shown)=\(JSONText.line($0.value).shown)" }.joined(separator: " ")
         interview.tell("\(callback.type.shown), which this version does not know: \(outputs)")
         var callback = callback
         for index in (callback.input ?? []).indices {
             guard let input = callback.input?[index] else { continue }
-            // What is entered may be anything: the server's own words say whether it is a secret.
+            // The input can be anything; only the server's texts indicate a secret.
             let words = [callback.type, input.name] + callback.output.compactMap(\.value.string)
             let isPassword = words.contains { $0.plainWord.contains("password") }
             let question = Question(
@@ -215,7 +217,7 @@ struct StepForm {
             guard interview.hasPerson || interview.hasAnswer(question) else { continue }
             let sent = input.value.string ?? JSONText.line(input.value)
             let text = try await interview.text(question, standard: sent)
-            // What is no text stays what it is, if it can.
+            // A value that wasn't a string stays JSON if the new text is valid JSON.
             if text != sent {
                 let isText = input.value.string != nil || input.value == .null
                 callback.input?[index].value = isText ? .string(text) : (try? JSON.value(of: text.utf8)) ?? .string(text)
@@ -226,7 +228,8 @@ struct StepForm {
 }
 
 extension TypedCallback {
-    /// A question for who it is. Servers ask for one-time codes in the same callbacks: those answer to `code` first.
+    /// Returns a question for a credential. Servers ask for one-time codes in the same callbacks: for those the first name is
+    /// `code`.
     fileprivate func credentialQuestion(_ prompt: String, _ names: String...) -> Question {
         let isCode = prompt.asksForOneTimeCode
         var question = question(prompt, (isCode ? ["code"] : []) + names)
@@ -234,7 +237,7 @@ extension TypedCallback {
         return question
     }
 
-    /// A question, by the names that an answer to it may have: those given, the type's, the server's prompt, the inputs'.
+    /// Returns a question. Its names are the given ones, then the callback type, the server's prompt and the names of the inputs.
     func question(_ prompt: String, _ names: String...) -> Question { question(prompt, names) }
 
     private func question(_ prompt: String, _ names: [String]) -> Question {

@@ -7,12 +7,12 @@ import Glibc
 import Darwin
 #endif
 
-/// What a step tells, on standard error: standard output is for what the verb was called for.
+/// Prints the texts of a step on standard error. Standard output is reserved for the result of the command.
 struct StepScreen {
-    /// What was told last while waiting, so that it is told once.
+    /// The last text of a waiting step, which is printed only once.
     private var waitingText = ""
 
-    /// Shows the headings and texts of a step, and whatever somebody has to act on.
+    /// Prints the headings and texts of a step, and everything that the user has to act on.
     mutating func show(_ step: JourneyStep, _ interview: Interview) {
         let isWaiting = step.waitMilliseconds != nil
         var lines = [step.header, step.description].compactMap { $0 }
@@ -43,7 +43,8 @@ struct StepScreen {
         }
     }
 
-    /// They log in without the device, and come once: to a person, and into no log.
+    /// Prints recovery codes. They allow a login without the device and are shown only once, so they go to a user and never to a
+    /// log file.
     private static func show(_ codes: JourneyStep.RecoveryCodes) {
         guard Console.showsToPerson else {
             Console.error(
@@ -54,8 +55,8 @@ struct StepScreen {
         for code in codes.codes { Console.error("  \(code.text.shown)") }
     }
 
-    /// Draws a text as a QR code, if a person looks and the terminal is wide enough.
-    /// - Returns: Whether it was drawn.
+    /// Draws a text as a QR code, if a user reads standard error and the terminal is wide enough.
+    /// - Returns: True if it was drawn.
     static func draw(_ text: String) -> Bool {
         guard Console.showsToPerson, let drawing = try? QRDrawing(text: text) else { return false }
         var size = winsize()

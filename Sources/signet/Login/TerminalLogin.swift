@@ -3,7 +3,7 @@ import SignetCore
 import SignetJourney
 import SignetNetwork
 
-/// One journey, walked at the terminal.
+/// One run of a journey at the terminal.
 struct TerminalLogin {
     private let journeys: Journey
     private let options: JourneyOptions
@@ -11,17 +11,18 @@ struct TerminalLogin {
     private let enrolls: Bool
     private var form: StepForm
     private var screen = StepScreen()
-    /// The enrolment that was offered last: a waiting step shows it again and again.
+    /// The URI of the last enrollment that was offered; a waiting step repeats it.
     private var offered: String?
 
-    /// More steps than any person takes: a journey that only this machine answers may go round for ever.
+    /// The maximum number of steps, so that a journey that only this machine answers cannot run forever.
     private static let mostSteps = 500
     private static let shortestWait = Duration.milliseconds(200)
     private static let longestWait = Duration.seconds(60)
 
+    /// Creates a run.
     /// - Parameters:
-    ///   - session: The vault, for keys of the device and for accounts that the journey enrols.
-    ///   - enrolls: Whether an account that the journey offers is put into the vault without asking.
+    ///   - session: The vault, for device keys and for accounts that the journey enrolls.
+    ///   - enrolls: True to enroll an account of the journey in the vault without asking.
     init(_ journeys: Journey, options: JourneyOptions, session: Session, interview: Interview, enrolls: Bool) {
         self.journeys = journeys
         self.options = options
@@ -30,11 +31,11 @@ struct TerminalLogin {
         form = StepForm(interview, device: DeviceAnswers(session, for: journeys.profile))
     }
 
-    /// The names of answers that nobody asked for.
+    /// The names of the answers that weren't used.
     var unusedAnswers: [String] { form.interview.unusedAnswers }
 
-    /// Walks to the end, which is no step.
-    /// - Parameter isResumed: Whether it goes on at the link of an e-mail.
+    /// Runs the journey to its end. Returns the final state, which is never a step.
+    /// - Parameter isResumed: True to resume at the link of an email.
     mutating func run(isResumed: Bool) async throws -> JourneyState {
         var state = isResumed ? try await resumed() : try await started()
         var count = 0
@@ -55,7 +56,7 @@ struct TerminalLogin {
         do {
             return try await journeys.start(options: options)
         } catch let error as JourneyError where error.code == .refused && (error.status == 400 || error.status == 404) {
-            // AM's words are "No Configuration found" and "Resource not found".
+            // AM's messages are "No Configuration found" and "Resource not found".
             let profile = journeys.profile
             let hint =
                 error.status == 400
@@ -75,7 +76,8 @@ struct TerminalLogin {
         return try await sent(step)
     }
 
-    /// Sends a step; a key that it binds counts once the server has taken it, and goes when the server refuses it.
+    /// Sends a step. A key that the step binds is confirmed when the server has accepted it, and removed when the server rejects
+    /// it.
     private func sent(_ step: JourneyStep) async throws -> JourneyState {
         guard let key = form.newKey else { return try await journeys.next(step, options: options) }
         do {
@@ -90,7 +92,7 @@ struct TerminalLogin {
 
     // MARK: Waiting
 
-    /// Waits as long as the server asks for, or until a person has enough of it, where there is a button for that.
+    /// Waits for the time that the server asks for. If the step has a button, the user can end the wait with Enter.
     private mutating func waited(_ step: JourneyStep) async throws -> JourneyState {
         var step = step
         let time = min(max(.milliseconds(step.waitMilliseconds ?? 0), Self.shortestWait), Self.longestWait)
@@ -122,9 +124,9 @@ struct TerminalLogin {
         try step.fill(ConfirmationCallback.self) { try $0.select(option) }
     }
 
-    // MARK: Elsewhere
+    // MARK: Links and redirects
 
-    /// Goes on at the link of an e-mail.
+    /// Resumes the journey at the link of an email.
     private mutating func resumed() async throws -> JourneyState {
         let question = Question(prompt: "Link from the e-mail", names: ["link"], isSecret: true)
         guard form.interview.hasPerson || form.interview.hasAnswer(question) else {
@@ -143,7 +145,7 @@ struct TerminalLogin {
         }
     }
 
-    /// Sends the person to another provider, and goes on when they are back.
+    /// Opens another provider's page in the browser, and resumes when the user has come back.
     private mutating func redirected(_ step: JourneyStep, _ redirect: RedirectCallback) async throws -> JourneyState {
         guard redirect.method.uppercased() == "GET" else {
             throw Failure(
@@ -155,19 +157,19 @@ struct TerminalLogin {
         return try await journeys.next(step, returnedTo: address, options: options)
     }
 
-    /// Opens the browser, and says the address for where there is none, or it is on another machine.
+    /// Opens the browser. Also prints the address, for a machine without a browser or a user at another machine.
     static func openBrowser(_ address: String) async {
         Console.error("Open this address in a browser, if none opens by itself:\n  \(address.shown)")
         do {
             try await SystemBrowser.open(address)
         } catch {
-            // The address was said: a person can open it themselves.
+            // The address was printed, so the user can open it.
         }
     }
 
     // MARK: New authenticators
 
-    /// Shows the QR code of a new authenticator, and puts the account into the vault if that is wanted.
+    /// Shows the QR code of a new authenticator, and enrolls the account in the vault if the user wants that.
     private mutating func offerEnrolment(_ step: JourneyStep) async throws {
         guard let uri = step.enrollmentURI, uri != offered else { return }
         offered = uri

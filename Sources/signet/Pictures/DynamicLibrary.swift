@@ -6,17 +6,18 @@ import Musl
 import Darwin
 #endif
 
-/// A C library that is loaded when it is first needed, so that `signet code` neither waits for libpng nor asks for zbar
-/// (43 libraries) to be installed.
+/// A C library that is loaded when it is first needed. `signet code` therefore doesn't wait for libpng, and doesn't require zbar
+/// and its dependencies (43 libraries) to be installed.
 ///
-/// A library stays loaded for the life of the process: unloading one that others hang on is where crashes come from.
+/// A library stays loaded until the process ends, because unloading one that other libraries use can crash.
 struct DynamicLibrary {
     private let handle: UnsafeMutableRawPointer
     private let name: String
 
+    /// Loads a library.
     /// - Parameters:
-    ///   - name: the soname, with its ABI version: the signatures we call it by belong to that version only.
-    ///   - aptPackage: what to install when it is missing.
+    ///   - name: The soname with its ABI version. The signatures used here are valid only for that version.
+    ///   - aptPackage: The package to install if the library is missing.
     init(_ name: String, aptPackage: String) throws(PictureError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw .libraryMissing(name: name, aptPackage: aptPackage)
@@ -25,8 +26,8 @@ struct DynamicLibrary {
         self.name = name
     }
 
-    /// The function of that name. `Function` must be a `@convention(c)` type with the signature of the C header: nothing
-    /// can check it, except that it is as large as a pointer.
+    /// Returns a function by its symbol. `Function` must be a `@convention(c)` type with the signature in the C header. Only its
+    /// size, that of a pointer, can be checked.
     func function<Function>(_ symbol: String, as type: Function.Type = Function.self) throws(PictureError) -> Function {
         guard MemoryLayout<Function>.size == MemoryLayout<UnsafeMutableRawPointer>.size,
             let address = dlsym(handle, symbol)

@@ -1,6 +1,6 @@
-/// A picture in shades of grey: a byte a pixel, 0 black to 255 white, row by row from the top without padding.
+/// A grayscale picture: one byte per pixel, from 0 (black) to 255 (white), row by row from the top, without padding.
 struct GreyImage {
-    /// The most we decode. A photograph has 12 to 40 million pixels; a bomb claims a thousand million.
+    /// The largest number of pixels to decode. A photograph has 12 to 40 million pixels; a decompression bomb claims a billion.
     static let maximumPixels = 40_000_000
 
     let width: Int
@@ -8,7 +8,7 @@ struct GreyImage {
     /// `width` times `height` bytes.
     let pixels: WipedMemory
 
-    /// A black picture. Refuses one that is too large before a byte of it is allocated.
+    /// Creates a black picture. Throws for one that is too large, before it allocates memory.
     init(width: Int, height: Int) throws(PictureError) {
         guard width > 0, height > 0 else { throw .damaged("the picture has no pixels") }
         let (count, overflow) = width.multipliedReportingOverflow(by: height)
@@ -20,7 +20,7 @@ struct GreyImage {
         pixels = WipedMemory(count: count)
     }
 
-    /// The picture with each pixel drawn as a square of `factor` pixels.
+    /// Returns the picture with each pixel enlarged to a square of `factor` pixels.
     func enlarged(by factor: Int) throws(PictureError) -> GreyImage {
         let result = try GreyImage(width: width * factor, height: height * factor)
         pixels.withBytes { source in
@@ -35,7 +35,7 @@ struct GreyImage {
         return result
     }
 
-    /// The picture at half its size, each pixel the mean of four. Wants at least two pixels each way.
+    /// Returns the picture at half its size, each pixel the mean of four. Width and height must be at least 2.
     func halved() throws(PictureError) -> GreyImage {
         let result = try GreyImage(width: width / 2, height: height / 2)
         pixels.withBytes { source in

@@ -1,8 +1,8 @@
-/// JPEG by libjpeg-turbo's own interface, which reports an error instead of ending the process. No header is needed: the
-/// signatures and numbers below are those of TurboJPEG 2.x (turbojpeg.h), and its soname stands for them.
+/// Decodes JPEG with the TurboJPEG API of libjpeg-turbo, which reports errors instead of ending the process. It needs no header:
+/// the signatures and constants below are those of TurboJPEG 2.x (turbojpeg.h), and the soname guarantees that version.
 enum JPEGDecoder {
-    /// The brightness of a JPEG picture. A warning counts as an error: the decoder's way to say "the rest is missing" is to
-    /// paint it grey and to warn.
+    /// Decodes the brightness of a JPEG picture. A warning counts as an error, because the decoder only warns when the rest of
+    /// the file is missing, and fills it with gray.
     static func decode(_ file: UnsafeRawBufferPointer) throws(PictureError) -> GreyImage {
         let library = try Library()
         guard let decoder = library.create() else { throw .unreadable("no memory for a JPEG decoder") }
@@ -33,7 +33,7 @@ enum JPEGDecoder {
 }
 
 extension JPEGDecoder {
-    /// The functions of TurboJPEG we call.
+    /// The functions of TurboJPEG that are used.
     private struct Library {
         typealias Decoder = UnsafeMutableRawPointer
         typealias Number = UnsafeMutablePointer<CInt>
@@ -46,12 +46,12 @@ extension JPEGDecoder {
 
         /// TJPF_GRAY, a pixel format.
         static let grey: CInt = 6
-        /// TJCS_CMYK and TJCS_YCCK, colour spaces that have no conversion to grey.
+        /// TJCS_CMYK and TJCS_YCCK, color spaces without a conversion to gray.
         static let cmyk: CInt = 3
         static let ycck: CInt = 4
         /// TJFLAG_STOPONWARNING.
         static let stopOnWarning: CInt = 8192
-        /// TJFLAG_LIMITSCANS: a small progressive file can otherwise keep a processor busy for minutes.
+        /// TJFLAG_LIMITSCANS. Without it, a small progressive file can use a processor for minutes.
         static let limitScans: CInt = 32768
 
         let create: @convention(c) () -> Decoder?

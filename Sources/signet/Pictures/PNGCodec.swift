@@ -1,11 +1,11 @@
 import CPNG
 
-/// PNG in and out, by libpng's simplified interface: it converts every kind of PNG, and it reports an error instead of
-/// jumping out of the caller.
+/// Reads and writes PNG with the simplified API of libpng. That API converts every kind of PNG, and returns errors instead of
+/// calling `longjmp`.
 enum PNGCodec {
-    /// Any PNG as grey, what is transparent laid over white.
+    /// Decodes any PNG to grayscale, with transparent pixels over white.
     ///
-    /// A file that lacks nothing but its end mark (the last 12 bytes) is read: every pixel is there, checksums and all.
+    /// A file that lacks only its end chunk (the last 12 bytes) is accepted: all pixels and their checksums are present.
     static func decode(_ file: UnsafeRawBufferPointer) throws(PictureError) -> GreyImage {
         let library = try Library()
         let header = library.newImage()
@@ -22,7 +22,7 @@ enum PNGCodec {
         return image
     }
 
-    /// The picture as a PNG of 8 bits grey.
+    /// Encodes a picture as a PNG in 8-bit grayscale.
     static func encode(_ image: GreyImage) throws(PictureError) -> [UInt8] {
         let library = try Library()
         let header = library.newImage()
@@ -55,7 +55,7 @@ enum PNGCodec {
 extension PNGCodec {
     private typealias Header = UnsafeMutablePointer<png_image>
 
-    /// The functions of libpng we call, with the signatures of its header.
+    /// The functions of libpng that are used, with the signatures of its header.
     private struct Library {
         typealias BeginReading = @convention(c) (Header, UnsafeRawPointer?, Int) -> CInt
         typealias FinishReading =
@@ -81,7 +81,8 @@ extension PNGCodec {
             free = try library.function("png_image_free")
         }
 
-        /// A header at a fixed address: libpng keeps a pointer to it between two calls, which `&variable` does not allow.
+        /// Allocates a header at a fixed address: libpng keeps a pointer to it between two calls, which `&variable` doesn't
+        /// support.
         func newImage() -> Header {
             let header = Header.allocate(capacity: 1)
             header.initialize(to: png_image())

@@ -1,24 +1,24 @@
-/// Why a picture, or the code in it, cannot be used.
+/// An error about a picture or the QR code in it.
 ///
-/// The text of a QR code is a secret (it enrols an account), so no case carries any of it.
+/// The text of a QR code is a secret, because it enrolls an account. No case contains any of it.
 enum PictureError: Error, Equatable, CustomStringConvertible {
-    /// There is no such file.
+    /// The file doesn't exist.
     case notThere
-    /// The system does not let it be read.
+    /// The system denies access to the file.
     case denied
-    /// The file, or what the code holds, cannot be read. The reason is a phrase for the user.
+    /// The file or the content of the code cannot be read. The reason is a phrase for the user.
     case unreadable(String)
-    /// More than we are ready to hold. The phrase names the size and the limit.
+    /// The picture exceeds a limit. The phrase has the size and the limit.
     case tooLarge(String)
-    /// Neither PNG nor JPEG by its first bytes, whatever its name says.
+    /// The first bytes are neither those of PNG nor of JPEG. The file's name doesn't matter.
     case unknownFormat
-    /// Begins as a PNG or JPEG picture and does not go on as one. The detail is the decoder's.
+    /// A PNG or JPEG picture with invalid data. The detail comes from the decoder.
     case damaged(String)
-    /// A good picture without a QR code.
+    /// A valid picture without a QR code.
     case noCode
-    /// More than one QR code, and nothing says which is meant.
+    /// A picture with several different QR codes where one is expected.
     case severalCodes(Int)
-    /// A library that is loaded only when it is needed is not on this machine, or cannot be loaded.
+    /// A dynamically loaded library is missing, or cannot be loaded.
     case libraryMissing(name: String, aptPackage: String)
 
     var description: String {

@@ -6,9 +6,10 @@ import Musl
 import Darwin
 #endif
 
-/// A file on its way into memory. What it is and how large it is are known before a byte of it is read.
+/// Reads a picture file into memory. It checks the type and the size of the file first.
 enum PictureFile {
-    /// Everything in the file. Refuses a directory, a pipe, a device and a file of more than ``PictureReader/maximumBytes`` unread.
+    /// Returns the contents of a file. Throws, without reading it, for a directory, a pipe, a device, and a file of more than
+    /// ``PictureReader/maximumBytes``.
     static func contents(of path: String) throws(PictureError) -> WipedMemory {
         guard !path.utf8.contains(0) else { throw .unreadable("the name has a NUL character in it") }
         // O_NONBLOCK: opening a named pipe must not wait for its writer.

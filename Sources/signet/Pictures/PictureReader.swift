@@ -1,6 +1,6 @@
-/// Reads a picture from a file or from bytes. The format is what the first bytes say, not what the name says.
+/// Reads a picture from a file or from bytes. The first bytes determine the format; the name doesn't matter.
 enum PictureReader {
-    /// The most bytes we take: ten megabytes hold any screenshot and any photograph.
+    /// The maximum size of a picture file in bytes. It is enough for any screenshot and photograph.
     static let maximumBytes = 10_000_000
 
     /// Reads the file at `path`.
@@ -8,7 +8,7 @@ enum PictureReader {
         try decode(PictureFile.contents(of: path))
     }
 
-    /// Reads a picture that is already in memory, as standard input is.
+    /// Reads a picture from memory, for example from standard input.
     static func read(_ bytes: [UInt8]) throws(PictureError) -> GreyImage {
         try checkSize(bytes.count)
         return try decode(WipedMemory(bytes))

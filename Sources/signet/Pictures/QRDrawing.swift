@@ -1,13 +1,13 @@
 import SignetCore
 
-/// A text drawn as a QR code: for the terminal, or as a PNG file. The drawing is as secret as the text.
+/// A text as a QR code, for the terminal or as a PNG file. The drawing is as secret as the text.
 struct QRDrawing {
     private let code: QRCode
 
-    /// The number of modules (little squares) on a side, without the quiet zone.
+    /// The number of modules (squares) per side, without the quiet zone.
     var side: Int { code.side }
 
-    /// Encodes `text` as bytes of UTF-8, with error correction level M; with L when only that holds it (2331 and 2953
+    /// Encodes `text` in UTF-8 with error correction level M (up to 2331 bytes), or with level L for longer texts (up to 2953
     /// bytes).
     init(text: String) throws(PictureError) {
         guard !text.isEmpty else { throw .unreadable("there is no text to draw") }
@@ -18,17 +18,18 @@ struct QRDrawing {
         }
     }
 
-    /// The columns ``terminalText(ansi:)`` needs. In a narrower terminal lines break and nobody can read the code.
+    /// The columns that ``terminalText(ansi:)`` needs. In a narrower terminal the lines wrap, and scanners cannot read the code.
     var terminalColumns: Int { side + 2 * QRCode.quietZone }
 
-    /// The code in half blocks, two rows of modules a line, each line ended by a newline.
+    /// Returns the code in half-block characters, two rows of modules per line, each line with a line feed.
     ///
-    /// - Parameter ansi: true for a terminal: black on white by explicit colours, whatever the theme. Without colours the
-    ///   light modules are drawn, which is right on a dark ground; on a light one readers see it inverted, and most cope.
+    /// - Parameter ansi: True for a terminal: the code is black on white by explicit colors, independent of the theme. Without
+    ///   colors the light modules are drawn, which is correct on a dark background. On a light background the code is inverted,
+    ///   which most readers accept.
     func terminalText(ansi: Bool) -> String {
         var text = ""
         for top in stride(from: -QRCode.quietZone, to: side + QRCode.quietZone, by: 2) {
-            // 16 and 231 of the 256 colours: plain black and white are greys in many themes.
+            // Colors 16 and 231 of the 256 colors, because many themes replace the standard black and white with grays.
             text += ansi ? "\u{1B}[38;5;16;48;5;231m" : ""
             for column in -QRCode.quietZone..<side + QRCode.quietZone {
                 let upper = code.isDark(column, top) == ansi
@@ -40,13 +41,13 @@ struct QRDrawing {
         return text
     }
 
-    /// The code as a PNG file, with its quiet zone.
-    /// - Parameter scale: pixels on the side of a module, 1 to 32.
+    /// Returns the code as a PNG file, with its quiet zone.
+    /// - Parameter scale: The side of a module in pixels, from 1 to 32.
     func png(scale: Int = 8) throws(PictureError) -> [UInt8] {
         try PNGCodec.encode(image(scale: scale))
     }
 
-    /// The code as a picture, with its quiet zone; `scale` pixels a module, 1 to 32.
+    /// Returns the code as a picture with its quiet zone. A module has a side of `scale` pixels, from 1 to 32.
     func image(scale: Int = 8) throws(PictureError) -> GreyImage {
         guard (1...32).contains(scale) else { throw .tooLarge("\(scale) pixels a module; choose 1 to 32") }
         let image = try GreyImage(width: terminalColumns * scale, height: terminalColumns * scale)

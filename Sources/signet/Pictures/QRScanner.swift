@@ -1,11 +1,11 @@
-/// Finds the QR codes in a picture, by zbar.
+/// Finds the QR codes in a picture with zbar.
 enum QRScanner {
-    /// A picture in which nothing is found is tried again, enlarged when a side is shorter than this: zbar can miss modules
-    /// of one or two pixels. A larger one is tried at half its size: that smooths what JPEG does to a tilted code. (Of 90
-    /// test pictures, tilted by 0 to 84 degrees, zbar missed 23 as they were and none at half size.)
+    /// The limit, in pixels, for a second attempt if no code is found. A picture with a shorter side is enlarged, because zbar
+    /// can miss modules of one or two pixels. A larger picture is scanned at half its size, which smooths the JPEG artifacts of a
+    /// tilted code. (Of 90 test pictures, tilted by 0 to 84 degrees, zbar missed 23 at full size and none at half size.)
     private static let smallSide = 200
 
-    /// The text of the one code in the picture; throws `.noCode` or `.severalCodes`. The same code twice counts as one.
+    /// Returns the text of the only code in the picture; throws `.noCode` or `.severalCodes`. Identical codes count as one.
     static func singleCode(in image: GreyImage) throws(PictureError) -> String {
         let found = try payloads(in: image)
         guard let payload = found.first else { throw .noCode }
@@ -13,7 +13,7 @@ enum QRScanner {
         return try text(payload)
     }
 
-    /// The texts of all codes in the picture, each once, in the order zbar finds them; empty when there is none.
+    /// Returns the distinct texts of all codes in the picture, in zbar's order; empty for a picture without codes.
     static func scan(_ image: GreyImage) throws(PictureError) -> [String] {
         var texts: [String] = []
         for payload in try payloads(in: image) {

@@ -6,23 +6,23 @@ import Musl
 import Darwin
 #endif
 
-/// A block of bytes that is zeroed before it is given back.
+/// A block of bytes that is zeroed before it is deallocated.
 ///
-/// A picture of an enrolment code is the secret in another form, so files and pixels are kept in these. It is a class, and
-/// not Sendable: one owner, no silent copies as an array would make them.
+/// A picture of an enrollment code contains the secret, so files and pixels are kept in such blocks. It is a class and not
+/// Sendable: it has one owner, and isn't copied implicitly as an array is.
 final class WipedMemory {
     private let block: UnsafeMutableRawBufferPointer
 
     /// The number of bytes.
     var count: Int { block.count }
 
-    /// `count` zeros.
+    /// Allocates `count` zero bytes.
     init(count: Int) {
         block = .allocate(byteCount: count, alignment: 16)
         block.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    /// A copy of `bytes`, by way of no other copy.
+    /// Copies `bytes` without an intermediate copy.
     convenience init(_ bytes: some Collection<UInt8>) {
         self.init(count: bytes.count)
         block.copyBytes(from: bytes)
@@ -33,7 +33,7 @@ final class WipedMemory {
         block.deallocate()
     }
 
-    /// Lends the bytes. They must not outlive the call.
+    /// Calls `body` with the bytes, which must not be used after the call.
     func withBytes<R, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> R
     ) throws(Failure) -> R {
@@ -41,7 +41,7 @@ final class WipedMemory {
         return try body(block)
     }
 
-    /// Zeroes memory in a way the optimiser may not drop; for what a C library lets go of unwiped.
+    /// Zeroes memory in a way that the optimizer doesn't remove. It is also for memory that a C library frees without wiping.
     static func wipe(_ start: UnsafeMutableRawPointer?, count: Int) {
         guard let start, count > 0 else { return }
         #if canImport(Darwin)

@@ -1,7 +1,7 @@
-/// A scanner of libzbar 0.23 set up for QR codes. No header is needed: signatures and numbers are those of its zbar.h.
+/// A scanner of libzbar 0.23 for QR codes. It needs no header: signatures and constants are those of its zbar.h.
 ///
-/// Only QR codes are looked for. The other symbologies would find bar codes where there are none, and their decoders are
-/// more C code on a picture from who knows where.
+/// Only QR codes are enabled. The other symbologies would find bar codes in pictures without any, and their decoders would run
+/// more C code on untrusted pictures.
 final class ZBarScanner {
     private let library: Library
     private let scanner: OpaquePointer
@@ -13,9 +13,9 @@ final class ZBarScanner {
         let settings: [(symbol: CInt, setting: CInt, value: CInt)] = [
             (Library.anySymbol, Library.enable, 0),
             (Library.qrCode, Library.enable, 1),
-            // Without it zbar guesses at the encoding, and takes UTF-8 for Shift-JIS.
+            // Otherwise zbar guesses the encoding, and mistakes UTF-8 for Shift-JIS.
             (Library.qrCode, Library.binary, 1),
-            // White on black, as a dark theme shows it. zbar has it for the scanner as a whole only.
+            // Accepts white-on-black codes, as dark themes show them. zbar has this setting only for the scanner as a whole.
             (Library.anySymbol, Library.testInverted, 1),
         ]
         for entry in settings {
@@ -29,7 +29,7 @@ final class ZBarScanner {
         library.destroyScanner(scanner)
     }
 
-    /// The bytes of every QR code in the picture, each once.
+    /// Returns the bytes of every distinct QR code in the picture.
     func codes(in image: GreyImage) throws(PictureError) -> [[UInt8]] {
         guard let frame = library.createImage() else { throw .unreadable("no memory for a picture") }
         defer { library.destroyImage(frame) }
@@ -66,14 +66,14 @@ extension ZBarScanner {
                 OpaquePointer, UnsafeRawPointer?, CUnsignedLong, (@convention(c) (OpaquePointer?) -> Void)?
             ) -> Void
 
-        /// ZBAR_NONE, which stands for all symbols in a setting, and ZBAR_QRCODE.
+        /// ZBAR_NONE, which selects all symbols in a setting, and ZBAR_QRCODE.
         static let anySymbol: CInt = 0
         static let qrCode: CInt = 64
         /// ZBAR_CFG_ENABLE, ZBAR_CFG_BINARY and ZBAR_CFG_TEST_INVERTED.
         static let enable: CInt = 0
         static let binary: CInt = 4
         static let testInverted: CInt = 129
-        /// The four characters "Y800", little end first: a byte of brightness a pixel.
+        /// The characters "Y800" in little-endian order: one byte of brightness per pixel.
         static let y800: CUnsignedLong = 0x3030_3859
 
         let createScanner: @convention(c) () -> OpaquePointer?

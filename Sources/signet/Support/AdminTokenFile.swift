@@ -7,17 +7,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The file that holds the token of a server's administration, for its owner only.
+/// The file with a server's administration token; only its owner can access it.
 struct AdminTokenFile {
     let path: String
     let token: Secret
-    /// The folder that was made for it, to be removed when the server ends; nil for a file of somebody's own.
+    /// The temporary folder of the file, deleted when the server ends; nil for a file that the user named.
     private let folder: TemporaryFolder?
 
     private static let largest = 4096
     private static let shortest = 16
 
-    /// The token in the file at `path`; a new one in a new file if there is none.
+    /// Reads the token from the file at `path`, or creates a new file with a new token.
     init(at path: String) throws {
         self.path = path
         folder = nil
@@ -35,7 +35,7 @@ struct AdminTokenFile {
         token = Secret(line)
     }
 
-    /// A new token in a folder that only its owner can look into, below `$XDG_RUNTIME_DIR` or `$TMPDIR`.
+    /// Creates a token in a private folder in `$XDG_RUNTIME_DIR`, `$TMPDIR` or `/tmp`.
     init() throws {
         let environment = ProcessInfo.processInfo.environment
         let parent =
@@ -51,7 +51,7 @@ struct AdminTokenFile {
         token = try Self.make(path)
     }
 
-    /// Removes what was made for this run.
+    /// Deletes the temporary folder of this run.
     func remove() {
         do {
             try folder?.remove()

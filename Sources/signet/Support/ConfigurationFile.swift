@@ -7,13 +7,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The configuration file of a desk server.
+/// The configuration file of a development server.
 enum ConfigurationFile {
     private static let largest = 4 << 20
 
-    /// What the file at `path` says, once what it refers to is there as well: files for TLS, and a key for SNS. Everything that is wrong is
-    /// told at once, each with its line.
-    /// - Parameter usesTLS: Whether the server is to show what the file names.
+    /// Reads the configuration file at `path`. Checks the files to which it refers as well: those for TLS, and a key for SNS. All
+    /// errors are reported together, each with its line.
+    /// - Parameter usesTLS: True if the server uses the TLS files that the configuration names.
     static func read(_ path: String, usesTLS: Bool) throws -> ServerConfiguration {
         guard let bytes = try TransferFile.contents(of: path, limit: largest) else {
             throw Failure(.badInput, "configuration", "\(path) is larger than \(largest >> 20) MiB")
@@ -31,7 +31,7 @@ enum ConfigurationFile {
         }
     }
 
-    /// What a configuration has, for a person: `2 realms, 1 user, 1 client, 50 journeys`.
+    /// Returns the number of its parts, for the user: `2 realms, 1 user, 1 client, 50 journeys`.
     static func summary(_ configuration: ServerConfiguration) -> String {
         [
             ("realm", configuration.realms.count), ("user", configuration.users.count), ("client", configuration.clients.count),

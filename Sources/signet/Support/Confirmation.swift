@@ -1,17 +1,17 @@
 /// A question that the user answers with `yes` before something that can't be undone.
 struct Confirmation {
-    /// The sentence that says what will happen.
+    /// The sentence that describes what will happen.
     let warning: String
     /// The end of "Type 'yes' to ...".
     let action: String
-    /// The message when no terminal is there to ask at, without the advice to pass `--yes`.
+    /// The message without a terminal; it lacks the advice to pass `--yes`.
     let withoutTerminal: String
-    /// The message after another answer.
+    /// The message after any answer but `yes`.
     let declined: String
 
     /// Asks at the terminal.
-    /// - Throws: ``Failure`` with exit code 77 where standard input is no terminal or the answer is not `yes`; `CancellationError` at the end of
-    ///   the input.
+    /// - Throws: ``Failure`` with exit code 77 if standard input isn't a terminal or the answer isn't `yes`; `CancellationError`
+    ///   at the end of the input.
     func ask() throws {
         guard Console.canAsk else {
             throw Failure(.notAllowed, "notConfirmed", "\(withoutTerminal); pass --yes if that is what you want")

@@ -6,43 +6,44 @@ import Glibc
 import Darwin
 #endif
 
-/// What a person or a program reads. Written straight to the descriptor, so that a line is there when the call returns.
+/// Writes to standard output and standard error, and reads standard input. It writes directly to the descriptor, so that a line
+/// is written when the call returns.
 enum Console {
-    /// Whoever reads may go away (`| head -1`) without ending the process, which has something to tidy up.
+    /// Ignores SIGPIPE, so that the process can clean up when its reader ends (`| head -1`).
     static func outlivesReaders() {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// A line on standard output.
+    /// Writes a line to standard output.
     static func line(_ text: String = "") {
         write(text + "\n", to: STDOUT_FILENO)
     }
 
-    /// Bytes on standard output, as they are.
+    /// Writes bytes to standard output unchanged.
     static func bytes(_ bytes: [UInt8]) {
         write(bytes, to: STDOUT_FILENO)
     }
 
-    /// A line on standard error.
+    /// Writes a line to standard error.
     static func error(_ text: String) {
         write(text + "\n", to: STDERR_FILENO)
     }
 
-    /// Something on standard error, with nothing behind it: what a person is asked.
+    /// Writes text to standard error without a line ending, as a prompt.
     static func prompt(_ text: String) {
         write(text, to: STDERR_FILENO)
     }
 
-    /// Whether standard error is a terminal.
+    /// True when standard error is a terminal.
     static var showsToPerson: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Whether standard output is a terminal.
+    /// True when standard output is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether a person can be asked on standard input.
+    /// True when standard input is a terminal, so that the user can be asked.
     static var canAsk: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// The bytes of standard input, at most `limit`; nil when there are more.
+    /// Returns the bytes of standard input, or nil if there are more than `limit`.
     static func input(limit: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var count = 0
@@ -55,7 +56,7 @@ enum Console {
         return count > limit ? nil : Array(bytes[..<count])
     }
 
-    /// Returns when standard input ends, or the task is cancelled. A thread waits for it, since nothing else tells.
+    /// Waits until standard input ends or the task is canceled. A thread reads it, because the end isn't signaled in another way.
     static func inputEnd() async {
         let (ended, end) = AsyncStream<Void>.makeStream()
         DispatchQueue.global().async {
@@ -69,8 +70,8 @@ enum Console {
         for await _ in ended {}
     }
 
-    /// Whoever reads may have gone; there is nobody left to tell then. A full disk under a file is another matter: a script
-    /// must not take an empty file for the answer, so the process ends.
+    /// Writes text. If the reader of a pipe has ended, the rest is dropped silently. Any other error on standard output, such as
+    /// a full disk, ends the process: a script must not take an empty file for the result.
     private static func write(_ text: String, to descriptor: Int32) {
         write(Array(text.utf8), to: descriptor)
     }
@@ -90,7 +91,7 @@ enum Console {
     }
 }
 
-/// `write(2)`, outside of a type that has a `write` of its own.
+/// Calls `write(2)`. It is a global function because ``Console`` has its own `write`.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }

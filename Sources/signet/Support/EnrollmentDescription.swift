@@ -1,6 +1,6 @@
 import SignetCore
 
-/// An enrolment for the eye or for a program, without its secrets. The names are those of the enrolment vectors.
+/// An enrollment as text for the user or as JSON, without its secrets. The names are those of the enrollment test vectors.
 struct EnrollmentDescription {
     private let members: [(name: String, value: JSONValue)]
 
@@ -23,10 +23,10 @@ struct EnrollmentDescription {
         self.members = members.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// All members as one object.
+    /// All members as one JSON object.
     var json: JSONValue { .object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }) }
 
-    /// All members but who it is, as text.
+    /// All members as text, except issuer and account name.
     var lines: [(String, String)] {
         members.filter { $0.name != "issuer" && $0.name != "account" }.map {
             ($0.name, $0.value.string ?? JSONText.line($0.value))

@@ -5,18 +5,18 @@ import SignetJourney
 import SignetNetwork
 import SignetStorage
 
-/// The end of a verb that failed: a line on standard error, and an exit code that a script can rely on (docs/cli.md).
+/// The error that ends a command: a line on standard error, and an exit code that scripts can rely on (docs/cli.md).
 struct Failure: Error {
     let exit: Exit
     var message: String
-    /// The end of the message that says what to do about it; empty where there is none.
+    /// The end of the message, with the solution; empty if there is nothing to advise.
     private var advice = ""
-    /// The name of the wrong part, where there is one.
+    /// The name of the invalid part of the input; nil if the error isn't about a part.
     var part: String?
-    /// What a program calls it.
+    /// The error code in JSON output.
     var code: String
 
-    /// The exit codes; the numbers are those of sysexits(3), where it has one that fits.
+    /// The exit codes. Their numbers are those of sysexits(3), if that has a suitable one.
     enum Exit: Int32 {
         case usage = 64
         case badInput = 65
@@ -39,10 +39,10 @@ struct Failure: Error {
         self.part = part
     }
 
-    /// The message without what to do about it, for somebody who cannot.
+    /// The message without the advice, for a case in which the user cannot follow it.
     var reason: String { String(message.dropLast(advice.count)) }
 
-    /// What any error of the layers below means here.
+    /// Converts any error of the layers below.
     init(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
@@ -159,17 +159,19 @@ struct Failure: Error {
         self.init(exit, "picture", error.description)
     }
 
-    /// Says what went wrong and ends the process.
+    /// Prints the error and ends the process.
     static func report(_ error: any Error) -> Never {
-        // The parser's own ways to end: an exit code that was printed for already, and help that was asked for.
+        // Errors of the argument parser that aren't failures: an exit code whose message is printed already, and a request for
+        // help.
         if error is ArgumentParser.ExitCode || Signet.exitCode(for: error) == .success { Signet.exit(withError: error) }
         Failure(error).report()
     }
 
-    /// As ``report(_:)``, for arguments that cannot be understood. The parser repeats them; one that is a URI is a secret.
+    /// Prints the error for invalid arguments and ends the process. The parser's message repeats arguments, so URIs in it, which
+    /// may contain secrets, are replaced.
     static func reportUsage(_ error: any Error) -> Never {
         guard Signet.exitCode(for: error) == .validationFailure else { Signet.exit(withError: error) }
-        // An option's value may be quoted without its name.
+        // The message may contain an option's value without the option's name.
         let arguments = CommandLine.arguments.filter { $0.contains("://") }.flatMap { argument in
             [argument]
                 + (argument.hasPrefix("--") ? argument.split(separator: "=", maxSplits: 1).dropFirst().map(String.init) : [])
@@ -185,7 +187,7 @@ struct Failure: Error {
             members["part"] = part.map { .string($0) }
             Console.error(JSONText.line(.object(["error": .object(members)])))
         } else {
-            // The terminal has written `^C`, and a prompt may stand before it.
+            // The terminal has printed `^C`, possibly after a prompt.
             if code == "interrupted", Console.showsToPerson { Console.error("") }
             Console.error("signet: \(message.shown)")
         }
@@ -194,14 +196,14 @@ struct Failure: Error {
 }
 
 extension JourneyError {
-    /// What was entered and which rules it does not keep, a sentence each.
+    /// The violated rules, one text for each, with the name of the attribute.
     fileprivate var brokenRules: [String] {
         failedPolicies.flatMap { policy in policy.requirements.map { "\(policy.property): \($0.message)" } }
     }
 }
 
 extension OAuthError {
-    /// Whether what answered is hardly an OAuth 2.0 server: a page of a hotel's network, for example.
+    /// True when the response probably isn't from an OAuth 2.0 server: a captive portal's page, for example.
     fileprivate var isForeign: Bool {
         switch code {
         case .unreadable, .noCode, .stateMismatch, .issuerMismatch: true

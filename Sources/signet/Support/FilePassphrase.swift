@@ -8,25 +8,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How the verbs that read or write an encrypted file are given its passphrase: on a descriptor; for a backup, by systemd as a
-/// credential; by a person at the terminal.
+/// The passphrase of an encrypted file, for the commands that read or write one. It comes from a file descriptor, for a backup
+/// from a systemd credential, or from the user at the terminal.
 struct FilePassphraseOptions: ParsableArguments {
     @Option(name: .customLong("file-passphrase-fd"), help: "Read the file's passphrase from this open file descriptor.")
     var descriptor: Int32?
 
     private static let option = "--file-passphrase-fd"
 
-    /// The credential that systemd hands to a service which makes or reads backups.
+    /// The systemd credential of a service that makes or reads backups.
     static let credential = "signet-archive-passphrase"
 
-    /// The passphrase of a file that is there.
+    /// Returns the passphrase of an existing file.
     func passphrase(of file: String, isArchive: Bool) throws -> Secret {
         if descriptor == nil, isArchive, let given = try handedOver() { return given }
         let name = file == TransferFile.standardStream ? "standard input" : file
         return try PassphraseSource(descriptor: descriptor, prompt: "Passphrase of \(name): ", option: Self.option).passphrase()
     }
 
-    /// The passphrase of a backup that is to be made.
+    /// Returns the passphrase for a new backup.
     func newPassphrase() throws -> Secret {
         if descriptor == nil, let given = try handedOver() { return given }
         return try PassphraseSource(

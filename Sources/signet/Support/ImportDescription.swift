@@ -1,7 +1,7 @@
 import SignetAuthenticator
 import SignetCore
 
-/// What an import did, for the eye or for a program.
+/// The report of an import, as text for the user or as JSON.
 struct ImportDescription {
     let report: ImportReport
     let formats: [ImportFormat]
@@ -71,12 +71,12 @@ extension ImportReport.Restriction {
 }
 
 extension [SkippedEntry] {
-    /// For a person; nothing when there are none.
+    /// The lines for the user; empty for an empty list.
     var lines: [String] {
         isEmpty ? [] : ["Skipped \(count):"] + map { "  \($0.name)  [\($0.type)]  \($0.reason.rawValue): \($0.detail)" }
     }
 
-    /// For a program.
+    /// The list as JSON.
     var json: JSONValue {
         .array(
             map { entry in
@@ -88,20 +88,20 @@ extension [SkippedEntry] {
     }
 }
 
-/// What entries have that has no place where they go, by its name, and how often.
+/// The number of values that the destination cannot store, by the name of the value.
 extension [String: Int] {
-    /// For a person; nothing when there is none of it.
+    /// Returns the lines for the user; empty without any such value.
     func lines(for place: String) -> [String] {
         guard !isEmpty else { return [] }
         let names = sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
         return ["Left out, since there is no place for it \(place): \(names.joined(separator: ", "))"]
     }
 
-    /// For a program.
+    /// The numbers as JSON.
     var json: JSONValue { .object(mapValues { .integer(Int64($0)) }) }
 }
 
 extension Int {
-    /// The number and what it counts.
+    /// Returns the number with a noun in singular or plural.
     func of(_ thing: String) -> String { "\(self) \(thing)\(self == 1 ? "" : "s")" }
 }

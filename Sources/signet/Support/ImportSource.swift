@@ -1,13 +1,14 @@
 import SignetAuthenticator
 import SignetCore
 
-/// The files that are to be imported, read and understood.
+/// The parsed contents of the files to import.
 struct ImportSource {
     let content: ImportContent
-    /// The format of each, in the order in which they were given.
+    /// The format of each file, in the given order.
     let formats: [ImportFormat]
 
-    /// Reads the files. Lists of URIs, and pictures of QR codes, are read as one, since an export may be spread over several.
+    /// Reads the files. All lists of URIs and all pictures of QR codes are parsed together, because an export may span several
+    /// files.
     init(
         _ files: [String], as format: ImportFormat?, policy: EndpointPolicy, passphrase: FilePassphraseOptions
     ) throws {
@@ -29,7 +30,7 @@ struct ImportSource {
         self.formats = formats
     }
 
-    /// Reads one file of a known format, and asks for its passphrase only when there must be one.
+    /// Reads one file of a known format. Asks for a passphrase only if the file is encrypted.
     static func read(
         _ bytes: [UInt8], of file: String, as format: ImportFormat, policy: EndpointPolicy = .secure,
         passphrase: FilePassphraseOptions
@@ -42,7 +43,7 @@ struct ImportSource {
         }
     }
 
-    /// Everything in a file, if it is not too long.
+    /// Returns the bytes of a file. Throws if it is longer than the format allows.
     static func bytes(of file: String, as format: ImportFormat?) throws -> [UInt8] {
         let limit = format?.longest ?? AccountArchive.longest
         guard let bytes = try TransferFile.contents(of: file, limit: limit) else {
@@ -56,7 +57,7 @@ struct ImportSource {
         return Failure(.badInput, failure.code, "\(file): \(failure.message)", part: failure.part)
     }
 
-    /// The text of all QR codes in a picture, one a line; the bytes as they are when they are no picture.
+    /// Returns the texts of all QR codes in a picture, one per line. Returns the bytes unchanged if they aren't a picture.
     private static func uris(in bytes: [UInt8], _ file: String) throws -> [UInt8] {
         guard bytes.count <= PictureReader.maximumBytes else { return bytes }
         do {

@@ -6,19 +6,19 @@ import Glibc
 import Darwin
 #endif
 
-/// What happens when a person, or who supervises us, asks for an end: the work is told, and tidies up.
+/// Handles SIGINT, SIGTERM and SIGHUP, so that the work in progress can clean up.
 enum Interrupt {
-    /// Does `work`; a signal that asks for an end cancels it.
-    /// - Throws: What `work` throws; whatever that is after a signal, `CancellationError`.
+    /// Runs `work` and cancels it on a termination signal.
+    /// - Throws: The error of `work`; after a signal, always `CancellationError`.
     static func ending<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) async throws -> R {
         let (interrupts, interrupted) = AsyncStream.makeStream(of: Void.self)
-        // Before anything begins that would have to be ended.
+        // The handlers must be in place before any work begins.
         let signals = numbers.compactMap { HeldSignal($0, evenIfIgnored: true) { interrupted.yield() } }
         let task = Task { try await work() }
         let watch = Task { for await _ in interrupts { task.cancel() } }
         defer {
             watch.cancel()
-            // Afterwards an end is an end.
+            // Afterwards the signals have their earlier effect again.
             for signal in signals { signal.release() }
         }
         do {
@@ -28,11 +28,11 @@ enum Interrupt {
         }
     }
 
-    /// Does `body`, which blocks, and is told whether somebody has asked for an end since it began: for a terminal that does not show
-    /// what is typed, and that a process which just ended would leave so.
+    /// Runs a blocking `body` and tells it when a termination signal has arrived. It is for a terminal whose echo is off: a
+    /// process that simply ended would leave it off.
     static func noting<R>(_ body: (_ isAskedToEnd: () -> Bool) -> R) -> R {
         let flag = Latch()
-        // What is ignored already, such as a hang-up under nohup, goes on being ignored.
+        // A signal that is already ignored, such as SIGHUP under nohup, stays ignored.
         let signals = numbers.compactMap { HeldSignal($0, evenIfIgnored: false) { flag.set() } }
         defer { for signal in signals { signal.release() } }
         return body { flag.isSet }
@@ -41,7 +41,7 @@ enum Interrupt {
     fileprivate static let numbers = [SIGINT, SIGTERM, SIGHUP]
 }
 
-/// A signal that is told of instead of followed, until it is released.
+/// A signal that calls a closure instead of its usual action, until it is released.
 private struct HeldSignal {
     private typealias Action = @Sendable @convention(c) (Int32) -> Void
 
@@ -49,7 +49,8 @@ private struct HeldSignal {
     private let before: Action?
     private let source: any DispatchSourceSignal
 
-    /// Nil for a signal that is ignored, unless it is meant even so. What comes after this has returned is told of.
+    /// Installs the closure. Returns nil if the signal is ignored, unless `evenIfIgnored`. Signals are reported from the return
+    /// of this initializer on.
     init?(_ number: Int32, evenIfIgnored: Bool, tell: @escaping @Sendable () -> Void) {
         let catching = Self.actions[number] ?? nil
         before = Self.replace(number, SIG_IGN)
@@ -64,8 +65,8 @@ private struct HeldSignal {
         Self.replace(number, before)
     }
 
-    /// What must stand as each signal's action for a source to hear of it. Dispatch puts its own there, but only for a signal's first
-    /// source in a process; later ones hear nothing while something else stands there.
+    /// The action that each signal needs so that a dispatch source receives it. Dispatch installs its own action, but only for
+    /// the first source of a signal in a process. Later sources receive nothing while another action is installed.
     private static let actions: [Int32: Action?] = Dictionary(
         uniqueKeysWithValues: Interrupt.numbers.map { number in
             let before = replace(number, SIG_IGN)
@@ -74,7 +75,7 @@ private struct HeldSignal {
             return (number, replace(number, before))
         })
 
-    /// A source that has been registered: what comes before the system knows of it goes to nobody.
+    /// Returns a registered source. Waiting for the registration is necessary: earlier signals would be lost.
     private static func source(_ number: Int32, _ tell: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         let registered = DispatchSemaphore(value: 0)
@@ -85,7 +86,7 @@ private struct HeldSignal {
         return source
     }
 
-    /// Sets a signal's action, and gives the one before.
+    /// Sets a signal's action, and returns the previous one.
     @discardableResult
     private static func replace(_ number: Int32, _ action: (@convention(c) (Int32) -> Void)?) -> Action? {
         unsafeBitCast(signal(number, action), to: Action?.self)

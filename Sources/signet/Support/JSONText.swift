@@ -1,8 +1,8 @@
 import SignetCore
 
-/// JSON for programs that read our output.
+/// Formats the JSON output of the commands.
 enum JSONText {
-    /// One line, members sorted. Characters that could steer a terminal are written as escapes, which is the same JSON.
+    /// Returns a value in one line, with sorted members. Terminal control characters are escaped, which doesn't change the value.
     static func line(_ value: JSONValue) -> String {
         let text = JSON.text(of: value)
         guard !text.isSafeToShow else { return text }
@@ -16,7 +16,7 @@ enum JSONText {
         }.joined()
     }
 
-    /// A member that is left out when there is no value.
+    /// Makes an object without the members whose value is nil.
     static func object(_ members: [String: JSONValue?]) -> JSONValue {
         .object(members.compactMapValues { $0 })
     }

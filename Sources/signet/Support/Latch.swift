@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that one thread says once and others look at.
+/// A flag that one thread sets and other threads read.
 final class Latch: Sendable {
     private let value = Atomic(false)
 

@@ -4,9 +4,9 @@ import Glibc
 import Darwin
 #endif
 
-/// What this process has in memory: keys, among other things.
+/// The memory of this process, which contains keys.
 enum MemoryImage {
-    /// A crash must not write it to a file. That this cannot be had is no reason to refuse a code.
+    /// Disables core dumps, so that a crash doesn't write keys to a file. If that fails, the program continues nevertheless.
     static func keepOffDisk() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)

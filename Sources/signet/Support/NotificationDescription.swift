@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A push message for the eye or for a program.
+/// A push message as text for the user or as JSON.
 struct NotificationDescription {
     private let notification: PushNotification
     private let date: Date
@@ -22,7 +22,7 @@ struct NotificationDescription {
         let message = notification.message
         var parts = [
             String(notification.id.prefix(8)), notification.state(at: date).rawValue, message.kind.wireName,
-            // The text comes from the server: what could steer the terminal is taken out.
+            // The text comes from the server, so terminal control characters are removed.
             String((message.text ?? "(no text)").unicodeScalars.filter { String($0).isSafeToShow }.map(Character.init)),
         ]
         if case .number(let choices) = message.kind { parts.append("numbers " + choices.map(String.init).joined(separator: " ")) }

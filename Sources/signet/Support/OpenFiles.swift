@@ -4,12 +4,12 @@ import Glibc
 import Darwin
 #endif
 
-/// How many files this process may have open. The usual number is small for the sake of programs that use `select`, and every connection of
-/// a server is one.
+/// The limit of open files of this process. Its default is small for the sake of programs that use `select`, but each connection
+/// of a server needs a file descriptor.
 enum OpenFiles {
     private static let enough: rlim_t = 1 << 20
 
-    /// As many as the system lets a process ask for. Fewer are no reason not to start.
+    /// Raises the limit as far as the system allows. If that fails, the server starts with the lower limit.
     static func allowMost() {
         var limit = rlimit()
         #if canImport(Glibc)

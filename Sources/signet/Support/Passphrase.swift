@@ -9,33 +9,33 @@ import Glibc
 import Darwin
 #endif
 
-/// Where a passphrase comes from: a descriptor that a program has opened for it, or a person at the terminal. Never an argument
-/// and never a variable, which other users and later programs can see.
+/// The source of a passphrase: a file descriptor that another program opened, or the user at the terminal. It is never an
+/// argument or an environment variable, which other users and child processes can read.
 struct PassphraseSource: Sendable {
-    /// The descriptor to read it from, if one was named.
+    /// The descriptor to read from; nil for the terminal.
     var descriptor: Int32?
-    /// What to ask a person for.
+    /// The prompt at the terminal.
     var prompt = "Passphrase: "
-    /// Whether a person has to type it twice, because it is new.
+    /// True if the user must type the passphrase twice, because it is new.
     var isNew = false
-    /// The option that names the descriptor.
+    /// The option that names the descriptor, for error messages.
     var option = "--passphrase-fd"
 
     private static let longest = 1024
 
-    /// The same source, asked at most once.
+    /// Returns a function that asks this source at most once and remembers the passphrase.
     func remembered() -> @Sendable () throws(StoreError) -> Secret {
         let memory = PassphraseMemory(source: self)
         return { () throws(StoreError) in try memory.passphrase() }
     }
 
-    /// A source of a passphrase that is to be used from now on: a person types it twice.
-    /// - Parameter option: The option of the verb that names the descriptor.
+    /// Returns a source for a new passphrase; at the terminal the user types it twice.
+    /// - Parameter option: The command's option that names the descriptor.
     static func forNewPassphrase(_ descriptor: Int32?, option: String = "--new-passphrase-fd") -> PassphraseSource {
         PassphraseSource(descriptor: descriptor, prompt: "New passphrase: ", isNew: descriptor == nil, option: option)
     }
 
-    /// Whether there is anybody or anything to ask.
+    /// True when there is a descriptor or a terminal to read from.
     var isUsable: Bool { descriptor != nil || Terminal.isThere }
 
     func passphrase() throws(StoreError) -> Secret {
@@ -59,7 +59,7 @@ struct PassphraseSource: Sendable {
 
     private static var givenUp: StoreError { StoreError(.givenUp, "read passphrase", "given up") }
 
-    /// What stands before the first end of line.
+    /// Returns the first line of the descriptor, without its line ending.
     private static func line(of descriptor: Int32) throws(StoreError) -> [UInt8] {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
@@ -79,7 +79,7 @@ struct PassphraseSource: Sendable {
     }
 }
 
-/// A passphrase that was given once in this process.
+/// A passphrase that is read once and remembered for this process.
 private final class PassphraseMemory: Sendable {
     private let source: PassphraseSource
     private let known = Mutex<Secret?>(nil)
@@ -96,7 +96,7 @@ private final class PassphraseMemory: Sendable {
     }
 }
 
-/// The terminal that this process was started from, wherever its input and output go.
+/// The controlling terminal of this process, even if its input and output are redirected.
 enum Terminal {
     static var isThere: Bool {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
@@ -105,15 +105,15 @@ enum Terminal {
         return true
     }
 
-    /// A line that a person types unseen; nil when they give up (Ctrl-C, Ctrl-D), or the process is asked to end.
-    /// - Throws: `StoreError` for a terminal that would show it.
+    /// Reads a line without echo. Returns nil when the user presses Ctrl-C or Ctrl-D, or a signal asks the process to end.
+    /// - Throws: `StoreError` for a terminal whose echo cannot be turned off.
     static func hiddenLine(_ prompt: String) throws(StoreError) -> [UInt8]? {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         let line = Interrupt.noting { isAskedToEnd in
             Result { () throws(Failure) in
-                // Keys that would end the process are read like others, so that the echo comes back in every case.
+                // Keys that would send a signal are read as characters, so that the echo is restored in every case.
                 let quiet = try QuietTerminal(descriptor, keys: .single)
                 defer { quiet?.restore() }
                 say(prompt, on: descriptor)
@@ -144,7 +144,7 @@ enum Terminal {
         return nil
     }
 
-    /// A character of UTF-8 may be several bytes: those that go on with one begin with the bits 10.
+    /// Removes the last character, which may be several bytes in UTF-8: continuation bytes begin with the bits 10.
     private static func removeLastCharacter(of bytes: inout [UInt8]) {
         while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
     }
@@ -155,7 +155,7 @@ enum Terminal {
     }
 }
 
-/// How the verbs that open the vault may be helped.
+/// The options of commands that open the vault.
 struct VaultOptions: ParsableArguments {
     @Option(name: .customLong("passphrase-fd"), help: "Read the vault's passphrase from this open file descriptor.")
     var passphraseDescriptor: Int32?

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SignetCore
 
-/// Which addresses beside https a verb takes from what it is given.
+/// The option that allows plain HTTP addresses in a command's input.
 struct PlainHTTPOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-http"),

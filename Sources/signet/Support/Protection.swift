@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Who can keep a vault's key: the key protectors by their names, in the order in which they are preferred.
+/// The key protectors by name, in order of preference.
 enum Protection: String, ExpressibleByArgument, CaseIterable {
     case tpm
     case secretService = "secret-service"
@@ -16,7 +16,7 @@ enum Protection: String, ExpressibleByArgument, CaseIterable {
     case passphrase
     case keyfile
 
-    /// What it means, in a few words.
+    /// A short description of the key protector.
     var explanation: String {
         switch self {
         case .tpm: "this machine's TPM 2.0"
@@ -42,12 +42,12 @@ struct KeyProtectors {
         ask = passphrase.remembered()
     }
 
-    /// The same, with another source of passphrases.
+    /// Returns these key protectors with another source of passphrases.
     func asking(_ passphrase: PassphraseSource) -> KeyProtectors {
         KeyProtectors(directory: directory, environment: environment, passphrase: passphrase)
     }
 
-    /// The variable that names another way to a TPM than the kernel's device, for tests.
+    /// The environment variable with a TPM connection (TCTI) that replaces the kernel's device, for tests.
     static let tctiVariable = "SIGNET_TCTI"
 
     func protector(_ protection: Protection) -> any KeyProtector {
@@ -60,10 +60,11 @@ struct KeyProtectors {
         }
     }
 
-    /// All that could open a vault, in the order in which they are asked. Only those are asked that the vault has a slot for.
+    /// The key protectors that can open a vault, in the order in which they are asked. Only those with a slot in the vault are
+    /// asked. The key file isn't included, because `openVault` adds it.
     var all: [any KeyProtector] { Protection.allCases.filter { $0 != .keyfile }.map(protector) }
 
-    /// Whether a key protector could be asked here and now; nothing is asked for.
+    /// Returns the availability of a key protector. It asks the user for nothing.
     func availability(_ protection: Protection) -> KeyProtectorAvailability {
         switch protection {
         case .tpm: tpm.availability()

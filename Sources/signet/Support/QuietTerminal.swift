@@ -4,21 +4,21 @@ import Glibc
 import Darwin
 #endif
 
-/// A terminal that does not show what is typed, until it is told to again.
+/// A terminal with its echo turned off until it is restored.
 struct QuietTerminal {
     private let descriptor: Int32
     private let settings: termios
 
-    /// What becomes of the keys meanwhile.
+    /// The handling of keys while the echo is off.
     enum Keys {
-        /// A line is edited by the terminal, and Ctrl-C is a signal.
+        /// The terminal edits the line, and Ctrl-C sends a signal.
         case line
-        /// Each key is read as it is, also those that would end the process.
+        /// Each key is read unchanged, also those that would send a signal.
         case single
     }
 
-    /// Nil when `descriptor` is no terminal.
-    /// - Throws: ``Failure`` for a terminal that goes on showing what is typed.
+    /// Turns off the echo of a terminal. Returns nil if `descriptor` isn't a terminal.
+    /// - Throws: ``Failure`` for a terminal whose echo cannot be turned off.
     init?(_ descriptor: Int32, keys: Keys) throws(Failure) {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else {
@@ -34,7 +34,7 @@ struct QuietTerminal {
         guard tcsetattr(descriptor, TCSAFLUSH, &quiet) == 0 else { throw Self.failure() }
         self.descriptor = descriptor
         self.settings = settings
-        // It reports success when any of several changes could be made.
+        // `tcsetattr` reports success if any of the changes succeeded.
         var now = termios()
         guard tcgetattr(descriptor, &now) == 0, now.c_lflag & tcflag_t(ECHO) == 0 else {
             restore()

@@ -1,14 +1,15 @@
 import SignetAuthenticator
 import SignetCore
 
-/// Finding what a person means by a name.
+/// An account and a mechanism, found by the name that the user gave.
 struct Selection {
     let account: EnrolledAccount
     let mechanism: Mechanism
 
-    /// The one mechanism of a wanted kind that `name` means: its account's name, its issuer, `issuer:account` as it was enrolled or as
-    /// it is shown, or its id.
-    /// Case counts only where names differ by nothing else. Without a name there must be only one.
+    /// Finds the mechanism of one of `kinds` by a name: the account's name, its issuer, `issuer:account` as enrolled or as
+    /// displayed, or the mechanism's ID. Case matters only if names differ by case alone. Without a name, only one mechanism may
+    /// exist.
+    /// - Throws: ``Failure`` when no mechanism or several mechanisms match.
     static func find(
         _ name: String?, kinds: Set<Mechanism.KindName>, in accounts: [EnrolledAccount]
     ) throws -> Selection {
@@ -28,8 +29,9 @@ struct Selection {
         return match
     }
 
-    /// The one account that `name` means: its name, its issuer, or `issuer:account`, as it was enrolled or as it is shown. Case counts
-    /// only where names differ by nothing else.
+    /// Finds an account by a name: the account's name, its issuer, or `issuer:account`, as enrolled or as displayed. Case matters
+    /// only if names differ by case alone.
+    /// - Throws: ``Failure`` when no account or several accounts match.
     static func account(_ name: String, in accounts: [EnrolledAccount]) throws -> EnrolledAccount {
         let matches = best(accounts, called: name, \.names)
         guard let match = matches.first else { throw Failure(.notFound, "notFound", "there is no account called '\(name)'") }
@@ -42,7 +44,7 @@ struct Selection {
 
     private var names: [String] { account.names + [mechanism.uid] }
 
-    /// Those that bear a name as it was written; if there are none, those that bear it in another case.
+    /// Returns the candidates with exactly this name; without any, those whose name differs only by case.
     private static func best<Candidate>(
         _ candidates: [Candidate], called name: String, _ names: (Candidate) -> [String]
     ) -> [Candidate] {
@@ -54,7 +56,7 @@ struct Selection {
 }
 
 extension EnrolledAccount {
-    /// The names that a person may mean it by.
+    /// The names by which the user may refer to the account.
     fileprivate var names: [String] {
         let id = account.id
         return [id.accountName, id.issuer, "\(id.issuer):\(id.accountName)", "\(id.issuer): \(id.accountName)"]
@@ -65,10 +67,10 @@ extension EnrolledAccount {
     private var shownIssuer: String { account.displayIssuer ?? account.id.issuer }
     private var shownAccountName: String { account.displayAccountName ?? account.id.accountName }
 
-    /// What it is called in lists.
+    /// The name in lists.
     var shownName: String { "\(shownIssuer): \(shownAccountName)" }
 
-    /// A name that no other account has, and what it is shown as where that is another.
+    /// The unique name of the account, followed by its displayed name if that differs.
     fileprivate var fullName: String {
         let id = account.id
         let isRenamed = account.displayIssuer != nil || account.displayAccountName != nil

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How `signet serve` comes to speak https.
+/// The TLS options of `signet serve`.
 struct ServeTLSOptions: ParsableArguments {
     @Flag(
         name: .customLong("tls"),
@@ -41,7 +41,7 @@ struct ServeTLSOptions: ParsableArguments {
         }
     }
 
-    /// What was asked for; nil for nothing, which leaves it to the configuration.
+    /// Returns the TLS settings of the options, or nil to use those of the configuration.
     func tls() throws -> ServerTLS? {
         if let certificate, let key { return .files(certificate: certificate, key: key) }
         guard isOn || directory != nil else { return nil }

@@ -15,12 +15,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The person's vault, opened for one run of a verb.
+/// The user's vault, opened for one command.
 struct Session {
     let vault: Vault
-    /// Who was asked for its key, and may be asked again.
+    /// The key protectors, which can also be asked again.
     let protectors: KeyProtectors
-    /// The file with the authorities that vouch for servers; nil for the system's.
+    /// The path of the file with the certificate authorities for servers; nil for those of the system.
     var authorityFile: String?
     private let clock = SystemWallClock()
 
@@ -30,7 +30,7 @@ struct Session {
         self.authorityFile = authorityFile
     }
 
-    /// The usual place of the vault.
+    /// Returns the default directory of the vault.
     static func directory() throws -> VaultDirectory {
         guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
             throw Failure(.noVault, "noHome", "no place for a vault is known: set SIGNET_HOME")
@@ -38,14 +38,14 @@ struct Session {
         return directory
     }
 
-    /// Who can be asked for a vault's key.
+    /// Returns the key protectors for a vault.
     static func protectors(_ directory: VaultDirectory, _ options: VaultOptions?) -> KeyProtectors {
         KeyProtectors(
             directory: directory, environment: ProcessInfo.processInfo.environment,
             passphrase: options?.passphrase ?? PassphraseSource())
     }
 
-    /// Opens the vault; creates nothing. The process has nothing else to do meanwhile, so it just waits.
+    /// Opens an existing vault. It blocks, because the process has no other work meanwhile.
     static func open(
         _ options: VaultOptions? = nil, trust: TrustOptions? = nil, acceptingRollback: Bool = false
     ) throws -> Session {
@@ -58,7 +58,7 @@ struct Session {
 
     var now: Date { clock.now }
 
-    /// Runs `body` with an authenticator that has no accounts and keeps none: for seeing what a verb would do to a new vault.
+    /// Runs `body` with an empty authenticator in memory, to show the effect of a command on a new vault.
     static func imagined<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
         try await body(
             Authenticator(
@@ -66,12 +66,12 @@ struct Session {
                 device: PushDevice(token: "none", name: "none")))
     }
 
-    /// Runs `body` with an authenticator that cannot reach the network; for verbs that do not need it.
+    /// Runs `body` with an authenticator without network access, for commands that don't need it.
     func offline<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
         try await body(authenticator(NoTransport()))
     }
 
-    /// Runs `body` with an authenticator that can reach servers.
+    /// Runs `body` with an authenticator with network access.
     func online<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
         try await AsyncHTTPTransport(authorities: .init(file: authorityFile)).use { transport in
             try await body(authenticator(transport))
@@ -79,7 +79,7 @@ struct Session {
     }
 
     private func authenticator(_ transport: any HTTPTransport) -> Authenticator {
-        // The vault's id is random and stays: good enough an address for a desktop.
+        // The vault's ID is random and permanent, so it serves as the push address of a desktop.
         let device = PushDevice(token: "signet-\(vault.header.id)", name: Self.hostName, opensPushStream: true)
         return Authenticator(store: AccountRecords(vault), transport: transport, device: device, clock: clock)
     }
@@ -92,7 +92,7 @@ struct Session {
     }
 }
 
-/// The transport of verbs that make no request.
+/// The transport of commands that make no requests; it throws on every request.
 struct NoTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         throw TransportError(.connect, host: "-", "this verb makes no request")

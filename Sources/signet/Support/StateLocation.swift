@@ -3,10 +3,12 @@ import SignetCore
 import SignetServer
 import SignetStorage
 
-/// Where `signet serve` keeps its state, as the command line says it.
+/// Parses the location of the state of `signet serve`.
 enum StateLocation {
-    /// `memory`, `postgresql:…`, or the path of a file; without a word the file `server.sqlite` in the standard place, beside the vault.
-    /// - Parameter keyPath: a file with the server's key; made in the standard place for a database when there is none.
+    /// Parses `memory`, `postgresql:…`, or the path of a file. The default is the file `server.sqlite` in the default directory,
+    /// beside the vault.
+    /// - Parameter keyPath: The path of a file with the server's key. Without it, a key for a database is created in the default
+    ///   directory.
     /// - Throws: ``Failure``, `StoreError`.
     static func read(_ text: String?, keyPath: String?) throws -> ServerState {
         let key = try keyPath.map { path in
@@ -31,7 +33,7 @@ enum StateLocation {
         }
     }
 
-    /// What is said of it to the person.
+    /// Returns the description of the location for the user.
     static func words(_ text: String?) -> String {
         switch text {
         case "memory": "state is in memory"
@@ -53,7 +55,7 @@ enum StateLocation {
         Secret(try PrivateFile.contents(of: path, limit: 4096))
     }
 
-    /// The key for a database that no file is named for: this machine's.
+    /// Returns this machine's key, for a database without a key file in the options. Creates it if necessary.
     private static func sharedKey() throws -> Secret {
         let path = try standard().path + "/server.key"
         if !PrivateFile.exists(path) {
@@ -61,7 +63,7 @@ enum StateLocation {
             do throws(StoreError) {
                 try PrivateFile.create(path, containing: Secret.random(byteCount: 32).bytes)
             } catch  where error.code == .exists {
-                // Another server was quicker.
+                // Another server has created the file first.
             }
         }
         return try secret(at: path)

@@ -12,15 +12,16 @@ import Glibc
 import Darwin
 #endif
 
-/// A folder for one run that only its owner can look into. It goes with everything in it when it is removed, or else with the
-/// process, wherever that calls itself ended; a killed one leaves it.
+/// A folder for one run, which only its owner can access. It is deleted with its contents by ``remove()``, or else when the
+/// process exits. A killed process doesn't delete it.
 struct TemporaryFolder {
     let path: String
 
+    /// Creates the folder.
     /// - Parameters:
-    ///   - prefix: How its name begins.
-    ///   - parent: The directory to make it in.
-    /// - Throws: ``Failure``, with what the system says.
+    ///   - prefix: The start of its name.
+    ///   - parent: The directory to create it in.
+    /// - Throws: ``Failure`` with the message of the system.
     init(_ prefix: String, in parent: String) throws(Failure) {
         var template = Array("\(parent.hasSuffix("/") ? String(parent.dropLast()) : parent)/\(prefix)-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -32,7 +33,7 @@ struct TemporaryFolder {
         standing.withLock { _ = $0.insert(path) }
     }
 
-    /// Removes it with everything in it.
+    /// Deletes the folder with everything in it.
     func remove() throws {
         guard standing.withLock({ $0.remove(path) }) != nil else { return }
         try FileManager.default.removeItem(atPath: path)
@@ -45,5 +46,5 @@ struct TemporaryFolder {
     }()
 }
 
-/// The folders that are there.
+/// The paths of the folders that exist.
 private let standing = Mutex<Set<String>>([])

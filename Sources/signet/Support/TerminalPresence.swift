@@ -1,8 +1,8 @@
 import SignetAuthenticator
 import SignetCore
 
-/// A stand-in for a fingerprint reader: a person at the terminal who types a word, or who has vouched on the command line.
-/// It recognises nobody, and says so.
+/// A substitute for a fingerprint reader: the user types a word at the terminal, or has confirmed with an option. It doesn't
+/// verify the user's identity, and says so.
 struct TerminalPresence: UserPresence {
     let vouched: Bool
 

@@ -5,6 +5,6 @@ import Foundation
 #endif
 
 extension Date {
-    /// The date as RFC 3339 has it, in UTC.
+    /// The date in the format of RFC 3339, in UTC.
     var text: String { formatted(.iso8601) }
 }

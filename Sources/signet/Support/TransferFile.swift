@@ -7,11 +7,11 @@ import Glibc
 import Darwin
 #endif
 
-/// Files that come from elsewhere or go there: exports and backups. `-` is standard input or output.
+/// Reads and writes files that are exchanged with other programs, such as exports and backups. `-` is standard input or output.
 enum TransferFile {
     static let standardStream = "-"
 
-    /// Everything in a file, a pipe or standard input; nil when it is more than `limit` bytes.
+    /// Returns the contents of a file, a pipe or standard input; nil if they exceed `limit` bytes.
     static func contents(of path: String, limit: Int) throws -> [UInt8]? {
         if path == standardStream { return try contents(of: STDIN_FILENO, "standard input", limit: limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -33,21 +33,21 @@ enum TransferFile {
         return nil
     }
 
-    /// Says beforehand that a file is in the way, before anybody is asked for anything.
+    /// Throws if a file exists already, so that the user isn't asked for a passphrase in vain.
     static func checkIsFree(_ path: String, replacing: Bool) throws {
         guard path != standardStream else { return }
         guard !path.isEmpty else { throw Failure(.usage, "file", "the name of the file is empty") }
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard replacing else { throw occupied(path) }
-        // The file would take the place of the link or the device, and what it stood for would not be written.
+        // The new file would replace the link or the device itself, and not its target.
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.notAllowed, "file", "\(path) is no ordinary file, and was left as it is; name the file itself")
         }
     }
 
-    /// Writes a file of mode 0600: whole and durable under its name, or not there. What stands there is replaced only if that
-    /// was asked for.
+    /// Writes a file of mode 0600. Either the whole file is written durably under its name, or nothing is. An existing file is
+    /// replaced only if `replacing` is true.
     static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws {
         try checkIsFree(path, replacing: replacing)
         let unfinished = "\(path).\(RandomID.uuid().prefix(8)).new"
@@ -72,7 +72,8 @@ enum TransferFile {
         }
     }
 
-    /// Gives a file its name, unless another has it: a second name for a file cannot replace one, as renaming would.
+    /// Gives a file its final name, unless that name exists. It uses a hard link, because renaming would replace an existing
+    /// file.
     private static func name(_ unfinished: String, _ path: String, _ bytes: [UInt8]) throws(StoreError) {
         if link(unfinished, path) == 0 {
             unlink(unfinished)
@@ -85,8 +86,8 @@ enum TransferFile {
             }
         }
         guard errno != EEXIST else { throw StoreError(.exists, "create \(path)", "it exists already") }
-        // A file system without second names, such as a stick's. Whoever is interrupted there may leave a file that was cut off,
-        // which 'backup verify' tells.
+        // The file system has no hard links, as on many USB sticks. An interruption may leave a truncated file here; 'backup
+        // verify' detects that.
         try PrivateFile.create(path, containing: bytes)
         unlink(unfinished)
     }

@@ -13,7 +13,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Who vouches for the servers that a verb asks.
+/// The option that selects the certificate authorities for a command's servers.
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("ca-file"),
@@ -24,14 +24,14 @@ struct TrustOptions: ParsableArguments {
 
     private static var variable: String { "SIGNET_CA_FILE" }
 
-    /// The file that was named, as an absolute path; nil for the system's authorities.
-    /// - Throws: ``Failure`` when there is no such file, or no certificate in it: it would look like a server that cannot be trusted,
-    ///   or reached.
+    /// Returns the absolute path of the file from the option or the environment; nil for the system's authorities.
+    /// - Throws: ``Failure`` when the file doesn't exist or has no certificate. Without this check, the error would be that of an
+    ///   untrusted or unreachable server.
     func authorityFile() throws -> String? {
         try file.map { try Self.path($0, "--ca-file") } ?? Self.environmentFile()
     }
 
-    /// The file that the environment names.
+    /// Returns the path of the file that the environment variable names.
     static func environmentFile() throws -> String? {
         let named = ProcessInfo.processInfo.environment[variable] ?? ""
         return named.isEmpty ? nil : try path(named, variable)
@@ -40,7 +40,7 @@ struct TrustOptions: ParsableArguments {
     private static func path(_ named: String, _ source: String) throws -> String {
         let path = named.hasPrefix("/") ? named : "\(FileManager.default.currentDirectoryPath)/\(named)"
         var status = stat()
-        // A pipe, `<(cat a.pem b.pem)`, can be read only once, and not here.
+        // A pipe such as `<(cat a.pem b.pem)` can be read only once, so it isn't checked here.
         if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return path }
         let bytes: [UInt8]?
         do {
@@ -62,7 +62,7 @@ struct TrustOptions: ParsableArguments {
 }
 
 extension AsyncHTTPTransport.Authorities {
-    /// Those in a file, or the system's.
+    /// The authorities in a file; nil for those of the system.
     init(file: String?) {
         self = file.map { .file($0) } ?? .system
     }

@@ -2,11 +2,11 @@ import SignetCore
 import SignetServer
 import SignetStorage
 
-/// The users of a desk server.
+/// The file with the users of a development server.
 enum UserFile {
     private static let largest = 1 << 20
 
-    /// The users in the file at `path`.
+    /// Returns the users in the file at `path`.
     static func users(_ path: String) throws -> [User] {
         guard PrivateFile.exists(path) else { throw Failure(.notFound, "users", "\(path) does not exist") }
         let bytes = try PrivateFile.contents(of: path, limit: largest)

@@ -23,7 +23,7 @@ struct Accounts: AsyncParsableCommand {
             }
             if !json, accounts.isEmpty { Console.line("No accounts yet. Add one with 'signet enroll FILE'.") }
             for account in accounts { Console.line(json ? JSONText.line(account.json) : account.text) }
-            // On standard error, so that programs which read the list get nothing but accounts.
+            // On standard error, so that programs which read the list get only accounts.
             for record in damaged { Console.error("signet: \(record.error)") }
         }
     }
@@ -96,7 +96,7 @@ struct Accounts: AsyncParsableCommand {
     }
 }
 
-/// An account that is to be changed.
+/// The account that a command changes.
 struct AccountTarget: ParsableArguments {
     @Argument(help: "The account: its name, its issuer, or issuer:account, as it was enrolled or is shown.")
     var name: String
@@ -106,11 +106,11 @@ struct AccountTarget: ParsableArguments {
     @Flag(help: "Print the account that was changed or removed as JSON.")
     var json = false
 
-    /// Returns the one account that is meant.
+    /// Returns the account with the name.
     /// - Throws: ``Failure`` when no account or several accounts have the name.
     func found(in accounts: [EnrolledAccount]) throws -> EnrolledAccount { try Selection.account(name, in: accounts) }
 
-    /// Changes the one account that is meant, and shows what has become of it.
+    /// Changes the account and prints the result.
     func change(_ change: (Authenticator, AccountID) async throws -> Void) async throws {
         let changed = try await Session.open(options).offline { authenticator in
             let id = try found(in: try await authenticator.accounts()).account.id

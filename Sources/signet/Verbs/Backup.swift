@@ -52,7 +52,7 @@ struct Backup: ParsableCommand {
             }
             let bytes = try archive.sealed(with: filePassphrase.newPassphrase())
             let isWritten = try write(bytes)
-            // What went down a pipe, or lacks something, may not be a backup to whoever looks for the last one.
+            // Output to a pipe or with missing records may not be a backup, so it isn't recorded as the last one.
             let isNoted = isWritten && damaged.isEmpty
             if isNoted { try note(in: session) }
             for record in damaged { Console.error("signet: \(record.error)") }
@@ -60,7 +60,7 @@ struct Backup: ParsableCommand {
             for line in lines { isWritten ? Console.line(line) : Console.error(line) }
         }
 
-        /// Whether it was written to a file.
+        /// Writes the backup. Returns true for a file, and false for standard output.
         private func write(_ bytes: [UInt8]) throws -> Bool {
             guard file != TransferFile.standardStream else {
                 Console.bytes(bytes)
@@ -135,7 +135,7 @@ struct Backup: ParsableCommand {
         private static func open(
             _ bytes: [UInt8], of file: String, _ passphrase: FilePassphraseOptions
         ) throws -> AccountArchive {
-            // What is wrong with its form is said before anybody is asked for anything.
+            // Format errors are reported before the user is asked for a passphrase.
             do {
                 return try AccountArchive(opening: bytes, with: nil)
             } catch  where error.code == .passphraseNeeded {

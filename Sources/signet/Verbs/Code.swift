@@ -11,7 +11,7 @@ struct Code: AsyncParsableCommand {
     @Argument(help: "The account: its name, its issuer, or issuer:account.")
     var name: String
 
-    /// The kinds of codes.
+    /// The types of one-time codes.
     enum CodeType: String, ExpressibleByArgument, CaseIterable {
         case totp, hotp
     }
@@ -30,14 +30,14 @@ struct Code: AsyncParsableCommand {
         Console.line(json ? JSONText.line(description(of: code, selection, session)) : code.digits)
     }
 
-    /// `signet code NAME` with nothing else, which scripts call again and again: it does without the argument parser, which
-    /// takes as long as opening the vault. Nil for every other command.
+    /// Returns the name in `signet code NAME` without options, and nil for every other command. Scripts run this form often, so
+    /// it bypasses the argument parser, which takes as long as opening the vault.
     static func plainName(in arguments: some Collection<String>) -> String? {
         guard arguments.count == 2, arguments.first == configuration.commandName else { return nil }
         return arguments.dropFirst().first { !$0.hasPrefix("-") }
     }
 
-    /// What `signet code NAME` does.
+    /// Runs `signet code NAME`.
     static func printCode(_ name: String) async throws {
         Console.line(try await code(name, [.totp, .hotp], try Session.open()).code.digits)
     }

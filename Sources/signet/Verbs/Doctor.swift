@@ -31,15 +31,15 @@ struct Doctor: ParsableCommand {
     }
 }
 
-/// What can be seen of a vault from outside.
+/// The state of a vault that can be seen without opening it.
 private struct Examination {
     let path: String
-    /// What the vault says of itself, or why it does not.
+    /// The header of the vault, or the error that prevents reading it.
     let header: Result<VaultHeader, StoreError>
-    /// Whether the place is safe, and what is wrong with it.
+    /// The problems of the vault's directory; empty if it is safe.
     let placeProblems: [String]
     let protectors: [(protection: Protection, availability: KeyProtectorAvailability)]
-    /// Who answers for the Secret Service on this session's bus.
+    /// The process that owns the Secret Service name on the session bus.
     let secretServiceOwner: String
 
     init(_ directory: VaultDirectory, _ protectors: KeyProtectors) {
@@ -59,13 +59,13 @@ private struct Examination {
         }
     }
 
-    /// The slots of the vault, and whether each could be used here.
+    /// Returns the availability of a slot's key protector here.
     private func usability(of slot: VaultHeader.Slot) -> KeyProtectorAvailability {
         protectors.first { $0.protection.rawValue == slot.protector }?.availability
             ?? .unusable("this version does not know it")
     }
 
-    /// Why the vault could not be opened here; nil when it could.
+    /// The reason that the vault cannot be opened here; nil if it can.
     var problem: Failure? {
         switch header {
         case .failure(let error): return Failure(error)
@@ -77,7 +77,7 @@ private struct Examination {
     }
 }
 
-// MARK: For people
+// MARK: Text output
 
 extension Examination {
     var lines: [String] {
@@ -133,7 +133,7 @@ extension VaultHeader {
     }
 }
 
-// MARK: For programs
+// MARK: JSON output
 
 extension Examination {
     var json: JSONValue {

@@ -65,9 +65,9 @@ struct Enroll: AsyncParsableCommand {
     }
 }
 
-/// Where an enrolment URI comes from.
+/// Reads an enrollment URI from an argument, a picture or standard input.
 enum EnrollmentSource {
-    /// The URI in `source`: the text itself, or what is read from a picture or standard input.
+    /// Returns the URI in `source`: the text itself, or the URI in a picture or on standard input.
     static func uri(from source: String) throws -> String {
         if source == "-" {
             guard let bytes = Console.input(limit: PictureReader.maximumBytes) else {

@@ -44,7 +44,7 @@ struct Import: AsyncParsableCommand {
         try await Self.store(source, options: options, dryRun: dryRun, json: json)
     }
 
-    /// Imports what was read, and says what became of it.
+    /// Imports the contents of the files, and prints the report.
     static func store(_ source: ImportSource, options: VaultOptions, dryRun: Bool, json: Bool) async throws {
         let report: ImportReport
         if dryRun, try !Session.directory().holdsVault {

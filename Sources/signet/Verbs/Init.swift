@@ -32,7 +32,7 @@ struct Init: ParsableCommand {
         report(directory, protection)
     }
 
-    /// The first key protector that can be asked here, key files left out: they are chosen only by name.
+    /// Returns the first key protector that is usable here. Key files are skipped; they must be selected by name.
     private func firstUsable(_ protectors: KeyProtectors) throws -> Protection {
         var reasons: [String] = []
         for protection in Protection.allCases where protection != .keyfile {

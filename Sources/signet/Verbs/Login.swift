@@ -110,7 +110,7 @@ struct Login: AsyncParsableCommand {
         let (outcome, replacedInPlace) = try await plan.profile.use(session) { client in
             (try await LoginAttempt(self, plan, session, client).run(), client.tokens.replaced)
         }
-        // Another client has another place, and the login before would be left in it.
+        // Another client has its own storage location, so the earlier login must be ended separately.
         let replaced =
             if outcome.isKept, plan.replacesClient, let known = plan.known {
                 try await known.use(session) { client in await client.logOut() }
@@ -127,7 +127,7 @@ struct Login: AsyncParsableCommand {
         if let former { throw former }
     }
 
-    /// The failure for a login before whose end the server wants confirmed in a browser.
+    /// Returns the error for an earlier login that the server ends only after a confirmation in a browser.
     private static func unconfirmed(_ replaced: LogOutReport?) -> Failure? {
         guard let replaced, !replaced.isComplete else { return nil }
         return Failure(

@@ -38,7 +38,7 @@ struct Logout: AsyncParsableCommand {
         var failures: [Failure] = []
         for profile in all ? book.profiles : [try book.profile(profile.name)] {
             let report = try await profile.use(session) { client in await client.logOut() }
-            // A login that could not be removed here is still there.
+            // A login that could not be removed from the vault keeps its profile.
             if report.local.isOver { try ProfileStore.change(in: session.vault) { $0.remove(profile.name) } }
             Console.line(
                 json ? JSONText.line(report.json(profile)) : report.text(profile, isOneOfSeveral: book.profiles.count > 1))
@@ -47,10 +47,10 @@ struct Logout: AsyncParsableCommand {
         if let failure = failures.first { throw failure }
     }
 
-    /// What is left to be done, and what the verb ends with for it.
+    /// Opens the browser if the server requires a confirmation. Returns the error with which the command ends, if there is one.
     private func tell(_ report: LogOutReport) async -> Failure? {
         if let address = report.browserAddress {
-            // It has the id_token in it, so it is neither written down nor an argument of the program that opens it.
+            // The address contains the id_token, so it must not be printed or passed as an argument to another program.
             Console.error("The server wants the log-out to be confirmed in the browser.")
             do {
                 try await Interrupt.ending { try await SystemBrowser.open(confidential: Secret(text: address)) }
@@ -74,15 +74,16 @@ extension LogOutReport {
         ]
     }
 
-    /// The failure that a command ends with when not everything was ended; nil when everything was, or the user has to confirm it in a
-    /// browser. The exit code is 69 when the server could not be reached, and 77 when it answered and did not end the session or the tokens.
-    /// - Parameter done: What the command has done all the same.
+    /// Returns the error that a command ends with when not everything was ended. Returns nil when everything was ended, or when
+    /// the user must confirm it in a browser. The exit code is 69 when the server could not be reached, and 77 when it answered
+    /// but did not end the session or the tokens.
+    /// - Parameter done: The part of the command that succeeded, as text.
     func failure(_ done: String) -> Failure? {
         let failures = parts.compactMap { part in if case .failed(let error) = part.outcome { (part.name, error) } else { nil } }
         guard let (name, error) = failures.first else { return nil }
         let failure = Failure(error)
         if name == "local" { return Failure(failure.exit, failure.code, "not logged out here: \(failure.message)", part: name) }
-        // Nothing is left here that could be tried again, so the advice to try again is left out.
+        // The login is already deleted here and cannot be retried, so the advice to retry is left out.
         return Failure(
             failure.exit == .protocolBroken ? .notAllowed : failure.exit, failure.code,
             "\(done), but the server did not end everything: \(failure.reason)", part: name)

@@ -45,7 +45,7 @@ struct Protect: ParsableCommand {
             Console.line(json ? JSONText.line(slot.json) : "Added slot \(slot.text)")
         }
 
-        /// A key that opens nothing is not left behind; one that may open the vault is.
+        /// Adds a key file as a slot. Deletes the file if adding fails, unless the vault may have the slot.
         private func addKeyFile(_ directory: VaultDirectory, to vault: Vault) throws -> VaultHeader.Slot {
             let key = try KeyFile.create(path: directory.keyPath)
             do throws(StoreError) {
@@ -127,6 +127,6 @@ extension Protect {
 extension VaultHeader.Slot {
     fileprivate var text: String { "\(number): \(protector)" }
 
-    /// The slot as programs read it.
+    /// The slot as JSON.
     var json: JSONValue { .object(["number": .integer(Int64(number)), "protector": .string(protector)]) }
 }

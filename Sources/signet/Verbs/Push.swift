@@ -43,7 +43,7 @@ struct Push: AsyncParsableCommand {
             }
         }
 
-        /// Some thirty years, in seconds: what a sleep can count is not much more.
+        /// About 30 years, in seconds: close to the longest sleep that is possible.
         private static let longestWait = 1_000_000_000
 
         private func listen(_ listener: PushStreamListener, _ session: Session) async throws {
@@ -65,7 +65,7 @@ struct Push: AsyncParsableCommand {
             }
         }
 
-        /// Ends the listening after the one message that was asked for.
+        /// Ends the listening after the message for `--once`.
         private struct Enough: Error {}
 
         private func show(_ event: PushStreamListener.Event, _ session: Session) throws {

@@ -167,7 +167,7 @@ struct Serve: AsyncParsableCommand {
                 announce(
                     url, users, configuration, console: console, pushFront: server.pushFrontURL,
                     admin: admin.map { (server.adminURL, $0) })
-                // Not before there is a server that can end in order, and has said what it has to say.
+                // Only now can the server shut down gracefully, and its startup message has been printed.
                 if attached { watch.withLock { $0 = Task { await Self.stopWhenInputEnds() } } }
             }
         } catch let error as StoreError {
@@ -181,7 +181,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Ends the server in order, as the signal from outside would.
+    /// Shuts the server down gracefully when standard input ends, as SIGTERM from another process would.
     private static func stopWhenInputEnds() async {
         await Console.inputEnd()
         if !Task.isCancelled { kill(getpid(), SIGTERM) }
@@ -201,11 +201,11 @@ struct Serve: AsyncParsableCommand {
         return level
     }
 
-    /// A user, as they are told of when the server is ready.
+    /// A user in the startup message.
     private struct UserEntry {
         let name: String
         let realm: String
-        /// In clear only when the server made it up.
+        /// The generated password in clear; nil for a user with a configured password.
         let madeUpPassword: String?
     }
 
@@ -219,7 +219,7 @@ struct Serve: AsyncParsableCommand {
         return entries
     }
 
-    /// Other machines find only themselves at the address that this one calls itself.
+    /// Warns if other machines can reach the server but get a loopback address from it.
     private func warn(_ url: String, _ configuration: ServerConfiguration) {
         guard configuration.listensEverywhere, configuration.publicURL == nil else { return }
         Console.error(
@@ -238,7 +238,8 @@ struct Serve: AsyncParsableCommand {
         Console.line(JSONText.line(.object(["letter": .object(members)])))
     }
 
-    /// A link to the console; nil when the state does not let it be made, which is said. The server goes on without.
+    /// Returns a link to the console. If the state prevents that, logs the error and returns nil; the server continues without a
+    /// link.
     private static func consoleLink(_ server: DevServer, _ logger: Logger) async -> String? {
         do {
             return try await server.consoleLink()

@@ -1,9 +1,10 @@
 import SignetCore
 import YAMLText
 
-/// Nodes that ask for something and have the one outcome `outcome`.
+/// Nodes that ask for something and have the single outcome `outcome`.
 extension NodeType {
-    /// Those that can be anywhere on a page; what asks in one step and has several outcomes can be the last on it.
+    /// The types that can be anywhere on a page. A node that asks in one step and has several outcomes can only be the last one
+    /// on a page.
     static let collectors: [NodeType] = [
         .collector("UsernameCollectorNode", "Username Collector", "Asks for the user's name.") { _ in UsernameCollector() },
         .collector("PasswordCollectorNode", "Password Collector", "Asks for the password.") { _ in PasswordCollector() },
@@ -77,7 +78,7 @@ extension NodeType {
         page.stage = reader.optionalText("stage")
         page.header = reader.optionalWords("pageHeader")
         page.description = reader.optionalWords("pageDescription")
-        // What is not on it may be what has the outcomes that the file names.
+        // A node that is missing on the page might have the outcomes that the file names.
         return isWhole ? .node(page) : .obscured(page)
     }
 
@@ -121,7 +122,7 @@ extension NodeType {
 }
 
 extension SectionReader {
-    /// Reads a node's type and the properties of that type. Nil when there is no such type.
+    /// Reads a node's type and its properties. It returns nil when the type is missing or unknown.
     mutating func nodeParts(_ surroundings: NodeContext) -> (type: NodeType, parts: DecodedNode)? {
         guard let value = requiredValue("type", kind: "the name of a node type") else {
             ignoreTheRest()
@@ -138,8 +139,8 @@ extension SectionReader {
         return (type, type.read(&self, surroundings))
     }
 
-    /// Puts a node that was read on a page, if it can be there.
-    /// - Returns: whether it can.
+    /// Puts a node on a page if that is possible.
+    /// - Returns: True when the node was put on the page.
     fileprivate mutating func put(_ read: (type: NodeType, parts: DecodedNode), on page: inout PageNode, isLast: Bool) -> Bool {
         let name = read.type.name
         switch read.parts {

@@ -1,7 +1,7 @@
 import SignetCore
 import YAMLText
 
-/// Nodes that choose the way, and those that have to do with other journeys.
+/// Nodes that decide how the journey continues, and nodes that run or suspend journeys.
 extension NodeType {
     static let decisions: [NodeType] = [
         .node("ChoiceCollectorNode", "Choice Collector", "Lets a person choose. Each choice is an outcome of that name.") {
@@ -83,7 +83,7 @@ extension NodeType {
 }
 
 extension SectionReader {
-    /// A callback of any type: `type`, `output` by name, and `input` by what follows `IDToken1` in the name.
+    /// Reads a callback of any type: `type`, `output` by name, and `input` by the suffix that follows `IDToken1` in the name.
     fileprivate mutating func callback(_ value: MarkedValue) -> JourneyCallback {
         var part = SectionReader(value, subject: subject.map { "\($0), callback" })
         let type = part.requiredText("type", kind: "the name of a callback, `ReCaptchaCallback`")
@@ -102,7 +102,7 @@ extension SectionReader {
         return entries.map { JourneyCallback.Field(name: $0.key, value: $0.value.json) }
     }
 
-    /// A row of a table: `when`, values by inputs, and `outcome`.
+    /// Reads a row of a table: `when`, which contains values by input, and `outcome`.
     fileprivate mutating func row(_ value: MarkedValue) -> ScriptedDecisionNode.Row {
         var part = SectionReader(value, subject: subject.map { "\($0), row" })
         let when = part.value("when", kind: "values by inputs")

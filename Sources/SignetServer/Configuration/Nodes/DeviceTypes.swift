@@ -1,6 +1,6 @@
 import SignetCore
 
-/// Nodes for one-time codes, push, keys on devices, and what stands in for them.
+/// Nodes for one-time codes, push, keys on devices, and recovery codes.
 extension NodeType {
     static let codes: [NodeType] = [
         .node(
@@ -148,7 +148,7 @@ extension NodeType {
 }
 
 extension SectionReader {
-    /// The properties that registrations have in common.
+    /// Reads the properties that all registration nodes share.
     fileprivate mutating func enrollmentStyle(withCodes: Bool, withPush: Bool) -> EnrollmentStyle {
         var style = EnrollmentStyle()
         style.issuer = optionalText("issuer", standard: "the server's")
@@ -164,12 +164,12 @@ extension SectionReader {
         let hashes: KeyValuePairs<String, OTPAlgorithm> = ["HMAC_SHA1": .sha1, "HMAC_SHA256": .sha256, "HMAC_SHA512": .sha512]
         style.algorithm = choice("totpHashAlgorithm", "HMAC_SHA1", hashes) ?? .sha1
         style.period = OTPPeriod(seconds: number("totpTimeInterval", 30, in: 1...86_400)) ?? .thirtySeconds
-        // The setting counts hexadecimal digits.
+        // The setting is the number of hexadecimal digits, which is twice the number of bytes.
         style.secretLength = (number("minSharedSecretLength", 40, in: 32...256) + 1) / 2
         return style
     }
 
-    /// A colour: hexadecimal digits, `#` optional.
+    /// Reads a color: hexadecimal digits with an optional `#`.
     mutating func color(_ name: String) -> String? {
         let kind = "six hexadecimal digits"
         guard let text = optionalText(name, kind: kind, standard: "the server's") else { return nil }
@@ -188,7 +188,8 @@ extension SectionReader {
 
     fileprivate mutating func mostDevices() -> Int { number("maxSavedDevices", 0, in: 0...DeviceRegistry.mostOfAKind) }
 
-    /// The errors of clients that are outcomes. What a client says must not be taken for what the node has found out.
+    /// Reads the client errors that are outcomes. An error must not have the name of an outcome that the node itself determines,
+    /// because the client could then forge that outcome.
     fileprivate mutating func clientErrors(_ standard: ClientErrors) -> ClientErrors {
         let name = "clientErrorOutcomes"
         let known = texts(name, standard.known)

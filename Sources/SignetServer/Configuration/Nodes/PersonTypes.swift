@@ -1,7 +1,7 @@
 import SignetCore
 import YAMLText
 
-/// Nodes that know people, and those that end a journey.
+/// Nodes that read or change users, and nodes that end a journey.
 extension NodeType {
     static let people: [NodeType] = [
         .node(
@@ -50,7 +50,7 @@ extension NodeType {
 }
 
 extension SectionReader {
-    /// Why a login ends, and what only one of the reasons has.
+    /// Reads the reason with which a login ends, and the properties that only one of the reasons has.
     fileprivate mutating func failureReason() -> FailureNode.Reason? {
         let reasons: KeyValuePairs<String, FailureNode.Reason> = [
             "loginFailure": .loginFailure, "lockedOut": .lockedOut, "policyFailure": .policyFailure("", []),
@@ -59,7 +59,7 @@ extension SectionReader {
         let attribute = text("attribute", "userName")
         let policies = policies("policies")
         if case .policyFailure = reason { return .policyFailure(attribute, policies) }
-        // Of a reason that is wrong nobody knows what belongs to it.
+        // If the reason is not valid, it is unknown which properties belong to it.
         for name in ["attribute", "policies"] where isGiven(name) && (reason != nil || !isGiven("reason")) {
             note(place(of: name), "`\(name)` means nothing without `reason: policyFailure`: add that, or take `\(name)` out")
         }

@@ -2,12 +2,13 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Answers a request that asks for another protocol as a plain HTTP/1.1 request, and makes it the last one of its connection (RFC 9110
-/// section 7.8 lets a server ignore `Upgrade`).
+/// Answers a request that asks for another protocol as a plain HTTP/1.1 request, and makes it the last one of its connection (RFC
+/// 9110 section 7.8 lets a server ignore `Upgrade`).
 ///
-/// SwiftNIO's HTTP decoder reads nothing more from a connection after a request with `Connection: Upgrade`, which Java's HttpClient
-/// and `curl --http2` send over plain http, nor after `CONNECT`. The answer therefore has to say `Connection: close`, so that the client sends its
-/// next request on another connection. Hummingbird closes the connection because the request now says `close`.
+/// SwiftNIO's HTTP decoder reads nothing more from a connection after a request with `Connection: Upgrade`, or after `CONNECT`.
+/// Java's HttpClient and `curl --http2` send `Connection: Upgrade` over plain http. The response must therefore contain
+/// `Connection: close`, so that the client sends its next request on another connection. Hummingbird closes the connection
+/// because the request now has `Connection: close`.
 final class IgnoredUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

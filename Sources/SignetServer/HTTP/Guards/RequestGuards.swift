@@ -3,14 +3,15 @@ import Hummingbird
 import SignetCore
 import Synchronization
 
-/// What every request passes on its way to its resource, and every answer on its way back: it is counted and traced, asked whether its page
-/// may read the answer, and whether it comes too often; and the answer gets the headers that protect it.
+/// The checks and headers that apply to every request and response. A request is counted and traced, and checked against CORS and
+/// the rate limits; its response gets the security headers.
 struct RequestGuards: Sendable {
     let server: ServerContext
 
+    /// Guards a request.
     /// - Parameters:
-    ///   - notes: what the journal is told of the request.
-    ///   - answer: what answers the request when nothing is in the way.
+    ///   - notes: The details of the request for the request log.
+    ///   - answer: The closure that answers the request when no guard rejects it.
     func pass(
         _ request: Request, for route: RouteName, _ context: AppRequestContext, _ notes: RequestLogContext,
         to answer: (Request) async throws -> Response
@@ -32,7 +33,7 @@ struct RequestGuards: Sendable {
         }
     }
 
-    /// Not nil when the address has asked for this too often.
+    /// Returns an error when the address has exceeded the rate limit of the route; otherwise nil.
     private func tooMany(_ request: Request, _ route: RouteName, _ context: AppRequestContext) -> APIError? {
         guard let address = context.network, let kind = AddressRate.Kind(route, request.method),
             let limit = server.configuration.rateLimits[keyPath: kind.limit]
@@ -45,15 +46,15 @@ struct RequestGuards: Sendable {
     }
 }
 
-/// Somebody who asks for something, by their address.
+/// A kind of request from one network address: the key of the rate limiter.
 struct AddressRate: Sendable, Hashable {
-    /// What is asked for.
+    /// The kinds of requests that have a rate limit.
     enum Kind: Sendable, Hashable {
         case authenticate
         case token
         case push
 
-        /// Nil for what is not limited.
+        /// Nil for a request without a rate limit.
         init?(_ route: RouteName, _ method: HTTPRequest.Method) {
             guard method == .post else { return nil }
             switch route.resource {
@@ -75,20 +76,20 @@ struct AddressRate: Sendable, Hashable {
     }
 
     let kind: Kind
-    /// An IP address, or of IPv6 the first half: that much one customer has.
+    /// An IPv4 address, or the first half of an IPv6 address, which is the part that one customer of a provider has.
     let address: String
 }
 
 extension APIError {
-    /// The refusal in the words of the address that it is for.
-    /// - Parameter version: the version of the resource, where one was negotiated.
+    /// Builds the response in the format of the route's family.
+    /// - Parameter version: The version of the resource, if one was negotiated.
     func response(
         for route: RouteName, _ method: HTTPRequest.Method, at server: ServerContext, version: APIVersion? = nil
     ) throws -> Response {
         switch route.family {
         case .oauth2: try OAuthErrorResponse(self).response
         case .pages, .console: page(again: nil).response(at: server)
-        // Servers speak to it in forms and XML, devices ask it for their mailbox.
+        // Servers send it forms and read XML; devices read their inbox in JSON.
         case .front where method == .post: SNSError(self).response
         case .json, .health, .front, .none: try JSONReply.make(self, version: version)
         }

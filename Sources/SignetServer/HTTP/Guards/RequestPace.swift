@@ -3,21 +3,21 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// How long the parts of a request may take.
+/// The longest times for the parts of a request.
 struct RequestTimes: Sendable {
     let head: TimeAmount
     let body: TimeAmount
 }
 
-/// A request's body took too long.
+/// The error for a request body that took too long.
 struct BodyTooSlow: Error {}
 
-/// Sees the first bytes of a request, of which HTTP knows nothing yet. It stands at the socket.
+/// Detects the first bytes of a request before the HTTP decoder has parsed them. It is the first handler at the socket.
 final class RequestStart: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Whether the next byte is a request's first.
+    /// True when the next byte is the first one of a request.
     fileprivate var isWaiting = true
     fileprivate var begin: (() -> Void)?
 
@@ -30,23 +30,23 @@ final class RequestStart: ChannelInboundHandler {
     }
 }
 
-/// A request that is refused before its head was read to the end.
+/// A request that was rejected before its head was complete.
 struct HeadRefusal: Sendable {
-    /// The status of the answer: 408, 431 or 400.
+    /// The status of the response: 408, 431 or 400.
     let status: HTTPResponse.Status
-    /// The reason that is counted; nil for a head that is not HTTP.
+    /// The reason for the metric; nil for a head that is not HTTP.
     let reason: MetricEvent.RefusalReason?
-    /// What was wrong, in words for the log.
+    /// The problem, as text for the log.
     let message: String
     /// The time since the request's first byte.
     let duration: Duration
 }
 
-/// Refuses requests whose head is too large or comes too slowly, and bodies that come too slowly: each connection costs memory, and their number is
-/// limited. It stands behind the HTTP decoder.
+/// Rejects request heads that are too large or too slow, and bodies that are too slow, because each connection costs memory and
+/// their number is limited. It stands behind the HTTP decoder.
 ///
-/// A head is answered here with 408, 431 or 400, because no responder knows of the request yet. A slow body is an error for the responder that
-/// reads it and answers.
+/// It answers a head itself with 408, 431 or 400, because no responder knows of the request yet. For a slow body, it raises an
+/// error in the responder that reads the body, which then answers.
 final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -61,17 +61,18 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     private var deadline: Scheduled<Void>?
     private var unanswered = 0
     private var isReading = false
-    /// Whether the connection ends after the answers that are still to come.
+    /// True when the connection ends after the pending responses.
     private var isEnding = false
-    /// Whether a head was refused: nothing that comes after it counts.
+    /// True after a head was rejected. Everything after it is ignored.
     private var isRefused = false
-    /// A head that was refused while requests before it were still being answered.
+    /// A rejected head that waits until the requests before it are answered.
     private var waiting: HeadRefusal?
 
+    /// Creates the handler.
     /// - Parameters:
-    ///   - times: How long the head and the body of a request may take.
-    ///   - onHeadRefusal: Called for each head that is answered here, with its connection.
-    ///   - onSlowBody: Called for each body that took too long.
+    ///   - times: The longest times for the head and the body of a request.
+    ///   - onHeadRefusal: The closure to call for each head that this handler answers, with its connection.
+    ///   - onSlowBody: The closure to call for each body that took too long.
     init(
         _ times: RequestTimes, onHeadRefusal: @escaping @Sendable (HeadRefusal, any Channel) -> Void,
         onSlowBody: @escaping @Sendable () -> Void
@@ -81,7 +82,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         self.onSlowBody = onSlowBody
     }
 
-    /// The time a responder has to answer a slow body, and a client to read the last answer of a connection.
+    /// The time for a responder to answer a slow body, and for a client to read the last response of a connection.
     private static var farewell: TimeAmount { .seconds(5) }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -130,7 +131,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !isRefused else { return }
-        // A broken body is for the responder that reads it, and a client that is gone gets no answer.
+        // A broken body is an error for the responder that reads it. A client that has disconnected gets no response.
         guard !isReading, let error = error as? HTTPParserError, error != .invalidEOFState else {
             return context.fireErrorCaught(error)
         }
@@ -171,8 +172,8 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         if unanswered == 0 { answer(refusal, context) } else { waiting = refusal }
     }
 
-    /// Answers and closes the connection: its own half at once, the other when the client has read the answer. Closing both at once could take the
-    /// answer from a client that is still sending.
+    /// Responds and closes the connection. The write half closes at once, the read half 5 seconds later, so that the client can
+    /// read the response. Closing both at once could discard the response for a client that is still sending.
     private func answer(_ refusal: HeadRefusal, _ context: ChannelHandlerContext) {
         let head = HTTPResponse(status: refusal.status, headerFields: [.connection: "close", .contentLength: "0"])
         context.write(wrapOutboundOut(.head(head)), promise: nil)

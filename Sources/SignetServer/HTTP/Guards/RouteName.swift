@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// Which of the server's addresses a request is for, without realm, names and tokens: one of a few dozen names, so that it can be counted
-/// and shown.
+/// The name of the route that a request matches, without realm, user names and tokens. There are a few dozen names, so that they
+/// can be metric labels.
 struct RouteName: Sendable, Hashable, CustomStringConvertible {
     enum Family: Sendable {
         case json
@@ -10,19 +10,19 @@ struct RouteName: Sendable, Hashable, CustomStringConvertible {
         case pages
         case console
         case health
-        /// The push front, at an address of its own.
+        /// The push gateway, which has its own address.
         case front
-        /// There is nothing at the address.
+        /// An address without a resource.
         case none
     }
 
     let family: Family
-    /// The resource, below `/json` and `/oauth2`.
+    /// The resource, for paths below `/json` and `/oauth2`.
     let resource: ResourceAddress.Resource?
-    /// For example `/json/authenticate`, `/json/users/*/devices/2fa/*`, `/XUI`.
+    /// The route, for example `/json/authenticate`, `/json/users/*/devices/2fa/*`, `/XUI`.
     let description: String
 
-    /// Reads a path, which need not have an address.
+    /// Reads any path, also one that has no route.
     init(_ path: String, below contextPath: String, front: PushGatewayConfiguration?) {
         if let front, front.isAt(path) {
             self.init(.front, "push front")
@@ -50,7 +50,7 @@ struct RouteName: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What faults and the journal call it (``FaultRoute/names``); nil for what has no name there.
+    /// The name of the route for faults and in the request log (``FaultRoute/names``); nil for a route without such a name.
     var name: String? {
         switch family {
         case .json, .oauth2: resource?.rawValue

@@ -3,9 +3,9 @@ import Hummingbird
 import SignetCore
 
 extension HTTPFields {
-    /// What an answer says to a browser unless it says something else itself: nobody keeps it, guesses what it is, frames it, or is told
-    /// where the browser was.
-    /// - Parameter isStrictlySecure: whether the browser is never to come back over plain http.
+    /// Sets the security headers that the response doesn't have yet. They forbid caching, content sniffing, framing and sending
+    /// the referrer.
+    /// - Parameter isStrictlySecure: True to forbid plain http for later requests (HSTS).
     mutating func setSecurity(isStrictlySecure: Bool) {
         if self[.cacheControl] == nil { self[.cacheControl] = "no-store" }
         setMissing("X-Content-Type-Options", "nosniff")
@@ -23,8 +23,9 @@ extension HTTPFields {
 }
 
 extension ServerContext {
-    /// Whether browsers are told to use https only (RFC 6797). Never for this machine, where other programs listen at other ports in plain
-    /// http, and never with an authority of our own: a browser would not let anybody past one that is not trusted yet.
+    /// True when responses tell browsers to use https only (RFC 6797). It is false for addresses of this machine, because other
+    /// programs on it serve plain http at other ports. It is also false with the server's own certificate authority: with HSTS, a
+    /// browser that doesn't trust the authority yet offers the user no way to continue.
     var isStrictlySecure: Bool {
         if case .ownAuthority = configuration.tls { return false }
         let address = configuration.publicURL ?? (configuration.tls == nil ? "" : "https://\(configuration.host)/")
@@ -33,25 +34,25 @@ extension ServerContext {
     }
 }
 
-/// A page of another origin asks, and may read the answer (the Fetch standard's CORS protocol): for apps with the JavaScript SDK, which
-/// asks with cookies.
+/// A request from a page of another origin that may read the response (the Fetch standard's CORS protocol). Apps with the
+/// JavaScript SDK send such requests with cookies.
 struct CrossOrigin: Sendable {
     let origin: String
-    /// The answer to a browser that asks beforehand whether it may ask; nil for every other request.
+    /// The response to a preflight request; nil for every other request.
     let preflight: Response?
 
-    /// What a page may send.
+    /// The request headers that a page may send.
     private static let headers = [
         "Accept-API-Version", "Authorization", "Content-Type", "If-Match", "If-None-Match", "X-Requested-With",
         "X-Requested-Platform",
     ]
-    /// What a page may read besides the body.
+    /// The response headers that a page may read besides the body.
     private static let exposed = ["Content-API-Version", "Link", "Retry-After", "WWW-Authenticate"]
-    /// How long a browser need not ask again, in seconds.
+    /// The time in seconds for which a browser may cache a preflight response.
     private static let longest = 600
 
-    /// Nil when the request is none of a page of another origin, or of one that is not named; and for pages and the console, which are for
-    /// nobody else's scripts.
+    /// Nil when the request doesn't come from an allowed origin, and for routes outside `/json` and `/oauth2`, which scripts of
+    /// other origins may not read.
     init?(_ request: Request, _ route: RouteName, _ configuration: ServerConfiguration) {
         guard route.family == .json || route.family == .oauth2, let name = HTTPField.Name("Origin"),
             let origin = request.headers[name], configuration.corsOrigins.contains(origin)

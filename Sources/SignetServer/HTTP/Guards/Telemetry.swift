@@ -3,15 +3,16 @@ import Hummingbird
 import Metrics
 import Tracing
 
-/// What is counted and traced, over the interfaces that every Swift server uses: who starts the server chooses where it goes, and without a
-/// choice it goes nowhere (docs/operations.md). A label has one of a few values, and none of them says anything about a person.
+/// The metrics and traces of the server, reported through the common Swift interfaces. The process chooses the backend; without
+/// one, they are discarded (docs/operations.md). Each label has a small set of values, and no value contains data about a user.
 struct Telemetry: Sendable {
     private let ownMetrics: (any MetricsFactory)?
     private let ownTracer: (any Tracer)?
 
+    /// Creates the telemetry.
     /// - Parameters:
-    ///   - metrics: Nil for what the process has chosen.
-    ///   - tracer: Nil for what the process has chosen.
+    ///   - metrics: The factory for counters and timers; nil to use the process-wide one.
+    ///   - tracer: The tracer; nil to use the process-wide one.
     init(metrics: (any MetricsFactory)? = nil, tracer: (any Tracer)? = nil) {
         ownMetrics = metrics
         ownTracer = tracer
@@ -19,7 +20,7 @@ struct Telemetry: Sendable {
 
     private var metrics: any MetricsFactory { ownMetrics ?? MetricsSystem.factory }
 
-    /// Answers a request within a span, and counts it.
+    /// Answers a request within a span, and records its duration.
     func observe(
         _ request: Request, _ route: RouteName, _ answer: () async throws -> Response
     ) async throws -> Response {
@@ -45,10 +46,10 @@ struct Telemetry: Sendable {
         return response
     }
 
-    /// The methods that have a name of their own among the labels; anybody can make up others.
+    /// The methods with their own label value. All others share one, because a client can send any method name.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .delete, .options, .patch]
 
-    /// Counts what happened.
+    /// Counts events.
     func count(_ events: [MetricEvent]) {
         for event in events {
             let (label, dimensions) = event.metric
@@ -57,32 +58,32 @@ struct Telemetry: Sendable {
     }
 }
 
-/// Finds a caller's span in the fields of its request.
+/// Reads the client's trace context from the header fields of its request.
 private struct HeaderExtractor: Extractor {
     func extract(key: String, from carrier: HTTPFields) -> String? {
         HTTPField.Name(key).flatMap { carrier[$0] }
     }
 }
 
-/// Something that is counted.
+/// An event that increments a counter.
 enum MetricEvent: Sendable, Hashable {
-    /// A journey came to an end; its name is one of the configuration's.
+    /// A journey ended; its name is one from the configuration.
     case login(journey: String, LoginOutcome)
     case push(PushEvent)
-    /// Tokens were given.
+    /// Tokens were issued.
     case tokens(TokenResource.GrantType)
     case refused(RefusalReason)
     /// Wrong passwords locked an account.
     case lockedOut
 
     enum PushEvent: String, Sendable {
-        /// A journey made a message.
+        /// A journey created a message.
         case sent
-        /// A stream carried it to a device; each stream of a device counts.
+        /// A stream delivered the message to a device; each stream of a device counts.
         case delivered
         case approved
         case denied
-        /// An answer that was not taken.
+        /// An answer was rejected.
         case refused
     }
 
@@ -107,13 +108,13 @@ enum MetricEvent: Sendable, Hashable {
     }
 }
 
-/// How a journey ended.
+/// The result of a journey.
 enum LoginOutcome: String, Sendable {
     case success
     case failure
     case lockedOut
     case timeout
-    /// It was refused for another reason, too many guesses for example.
+    /// The journey ended for another reason, for example after too many attempts.
     case refused
 
     init(_ refusal: APIError) {

@@ -1,7 +1,7 @@
 import SignetCore
 
-/// Asks for an attribute, until it complies with the policies; with `validateOnly` it is only looked at, so that a person sees
-/// while typing what is wrong (protocol/journey.md section 2.6).
+/// A collector that asks for an attribute until the value complies with the policies. With `validateOnly`, the value is checked
+/// but not stored, so that the user sees errors while typing (protocol/journey.md section 2.6).
 struct AttributeCollector: Collector {
     enum Kind: Sendable, Hashable {
         case text
@@ -24,7 +24,7 @@ struct AttributeCollector: Collector {
             }
         }
 
-        /// The value of this kind that the client means; nil when it sent something else.
+        /// Converts the client's value to this kind; nil when that is not possible.
         fileprivate func value(_ sent: JSONValue?) -> JSONValue? {
             switch (self, sent) {
             case (.text, .string), (.number, .integer), (.number, .number), (.truth, .bool): sent
@@ -76,7 +76,7 @@ extension AttributeCollector.Kind {
     }
 }
 
-/// Asks for the name or the password of somebody who is to be a user.
+/// A collector that asks for the name or the password of a new user.
 struct NewCredentialCollector: Collector {
     enum Kind: Sendable, Hashable {
         case username
@@ -108,7 +108,7 @@ struct NewCredentialCollector: Collector {
     private func shown(_ text: String, failures: [AttributePolicy], isChecked: Bool) -> JourneyCallback {
         let policies = AttributePolicy.description(of: policies, name: attribute)
         let failed = JSONValue.texts(failures.map(\.failure))
-        // A password is never sent back.
+        // The password callback has no `value` output, so that a password is never sent back.
         switch kind {
         case .username:
             return .any(

@@ -1,21 +1,21 @@
 import SignetCore
 
-/// What an attribute must be like, in the words of AM's identity management (protocol/journey.md section 2.6).
+/// A requirement for the value of an attribute, in the terms of AM's identity management (protocol/journey.md section 2.6).
 enum AttributePolicy: Sendable, Hashable {
     case required
     case minimumLength(Int)
     case maximumLength(Int)
-    /// No other user of the realm has that name.
+    /// No other user of the realm has this name.
     case unique
     case capitals(Int)
     case digits(Int)
     case emailAddress
     case minimum(Double)
     case maximum(Double)
-    /// The value is of a JSON type.
+    /// The value has this JSON type.
     case validType(String)
 
-    /// Whether a value complies. One that is empty complies with everything but ``required``, as there.
+    /// Returns true when a value complies. As in AM, an empty value complies with every policy except ``required``.
     func accepts(_ value: JSONValue, attribute: String, in realm: RealmPath, _ tx: ServerTransaction) -> Bool {
         let text = value.string ?? ""
         if self == .required { return value != .null && value != .string("") }
@@ -34,7 +34,7 @@ enum AttributePolicy: Sendable, Hashable {
         }
     }
 
-    /// The key that clients make a sentence of.
+    /// The key of the requirement, which clients translate into a message.
     var requirement: String {
         switch self {
         case .required: "REQUIRED"
@@ -50,7 +50,7 @@ enum AttributePolicy: Sendable, Hashable {
         }
     }
 
-    /// AM's name of the policy.
+    /// The id of the policy in AM.
     var id: String {
         switch self {
         case .required: "not-empty"
@@ -89,7 +89,7 @@ enum AttributePolicy: Sendable, Hashable {
         return .object(members)
     }
 
-    /// The member `policies` of a callback.
+    /// Returns the member `policies` of a callback.
     static func description(of policies: [AttributePolicy], name: String) -> JSONValue {
         .object([
             "policyRequirements": .texts(policies.map(\.requirement)), "fallbackPolicies": .null, "name": .string(name),
@@ -116,7 +116,8 @@ extension JSONValue {
 }
 
 extension String {
-    /// A name, an `@` and a domain with a dot; whether somebody reads the letters is another question.
+    /// True when the text has the form of an email address: a name, an `@` and a domain with a dot. It does not check that the
+    /// address exists.
     fileprivate var isEmailAddress: Bool {
         let parts = split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !contains(where: \.isWhitespace) else { return false }

@@ -1,23 +1,24 @@
 import SignetCore
 
-/// Asks for one thing on a page, alone or among others: AM's collector nodes.
+/// A part of a page that asks the user for one thing, like AM's collector nodes.
 protocol Collector: Sendable {
-    /// What it shows. It says the same as long as nothing was taken in between.
+    /// Returns the callbacks to show. They are the same in each call until the collector has taken an answer.
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback]
-    /// Takes what the client filled in; the first of the answers is to the first of its own callbacks.
+    /// Takes the client's answers. Index 0 is the answer to the first callback of this collector.
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult
 }
 
-/// What came of an answer.
+/// The result of an answer.
 enum CollectorResult: Sendable {
     case taken
-    /// It will not do, or was only to be looked at: show these instead.
+    /// The answer is not valid, or was only to be validated. These callbacks are shown instead.
     case again([JourneyCallback])
-    /// The login ends here.
+    /// The login ends with this error.
     case refuse(APIError)
 }
 
-/// Several collectors on one page, and behind them perhaps one node more that asks in one step: its outcomes are the page's then.
+/// A page with several collectors and, optionally, one last node that asks in one step. The outcomes of the last node are the
+/// outcomes of the page.
 struct PageNode: NodeKind {
     var collectors: [any Collector]
     var last: (any NodeKind)?
@@ -49,13 +50,14 @@ struct PageNode: NodeKind {
             }
         }
         let rest = answers.part(from: offset)
-        // What had nothing to ask before the others were answered comes to its turn now.
+        // The last node gets answers only when all collectors are done. If it had no callbacks while they were open, it is
+        // visited without answers and can ask now.
         let lastVisit = NodeInput(answers: isDone && !rest.isEmpty ? rest : nil, moment: visit.moment)
         return leave(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
     }
 
-    /// Lets the last node speak, and leaves as it does, unless there are callbacks to answer first: they are shown, and what the last
-    /// node asks with them, with what was answered to it already.
+    /// Runs the last node and returns its result, unless callbacks of the collectors are still open. In that case it shows them
+    /// again together with the callbacks of the last node, which keep the answers that the client has already given.
     private func leave(
         _ visit: NodeInput, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
         _ tx: inout ServerTransaction
@@ -73,7 +75,7 @@ struct PageNode: NodeKind {
     }
 }
 
-/// Collectors without a page around them.
+/// A node of collectors that stands outside of a page.
 struct CollectorNode: NodeKind {
     var name: String
     var collectors: [any Collector]
@@ -91,7 +93,7 @@ struct CollectorNode: NodeKind {
     }
 }
 
-/// Asks for a user's name.
+/// A collector that asks for the user's name.
 struct UsernameCollector: Collector {
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] { [.name(prompt: "User Name")] }
 
@@ -101,7 +103,7 @@ struct UsernameCollector: Collector {
     }
 }
 
-/// Asks for a password.
+/// A collector that asks for a password.
 struct PasswordCollector: Collector {
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] { [.password(prompt: "Password")] }
 
@@ -111,7 +113,7 @@ struct PasswordCollector: Collector {
     }
 }
 
-/// Asks for a text.
+/// A collector that asks for a text.
 struct TextCollector: Collector {
     var attribute: String
     var prompt: String
@@ -127,11 +129,11 @@ struct TextCollector: Collector {
     }
 }
 
-/// Asks to accept terms, until they are.
+/// A collector that asks the user to accept the terms, until the user does.
 struct TermsCollector: Collector {
     var version = "1.0"
     var terms = "Use it at your desk."
-    /// When they were made, in the form of RFC 3339.
+    /// The creation time of the terms, in the format of RFC 3339.
     var createdAt = "2024-01-31T10:00:00.000Z"
 
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
@@ -149,7 +151,7 @@ struct TermsCollector: Collector {
     }
 }
 
-/// Asks whether data may be shared, until it may if that is required.
+/// A collector that asks for consent to share data. If the consent is required, it asks until the user gives it.
 struct ConsentCollector: Collector {
     var mapping = "managedUser_crm"
     var displayName = "CRM"
@@ -177,7 +179,7 @@ struct ConsentCollector: Collector {
     }
 }
 
-/// Asks for questions, and the answers that only the person knows.
+/// A collector that asks the user to choose security questions and to answer them.
 struct SecurityQuestionsCollector: Collector {
     var questions = ["What was your first pet?", "Where were you born?"]
     var allowsOwn = true
@@ -204,19 +206,19 @@ struct SecurityQuestionsCollector: Collector {
             else { return .again(callbacks(journey, tx)) }
             taken[question] = answer
         }
-        // The same question twice is one question.
+        // A question that was chosen twice counts once, so the number of distinct questions is compared.
         guard taken.count == count else { return .again(callbacks(journey, tx)) }
         journey.securityAnswers = taken
         return .taken
     }
 }
 
-/// Asks for what the device tells about itself, and keeps it as a device of the person's.
+/// A collector that asks for the device profile and stores it in the journey's attributes.
 struct DeviceProfileCollector: Collector {
     var wantsMetadata = true
     var wantsLocation = true
     var message = "Collecting profile ..."
-    /// The most bytes of a profile.
+    /// The maximum size of a profile, in bytes.
     var largest = 64 * 1024
 
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {

@@ -1,6 +1,6 @@
 import SignetCore
 
-/// What a client says when a device did not do what it was asked to. Those that a node names are outcomes of it, all others are
+/// The client errors of a device operation. A node has an outcome for each error in ``known``; every other error leads to
 /// `failure`.
 struct ClientErrors: Sendable {
     var known: [String]
@@ -13,25 +13,26 @@ struct ClientErrors: Sendable {
     func outcome(_ text: String) -> NodeOutcome { known.contains(text) ? NodeOutcome(text) : .failure }
 }
 
-/// What a device shows when it asks its owner.
+/// The text of the device's authentication prompt.
 struct DevicePrompt: Sendable {
     var title = "Authentication required"
     var subtitle = "Cryptography device binding"
     var description = "Please complete with biometric to proceed"
 }
 
-/// Has a device make a key, and binds it to the person.
+/// A node that asks a device to generate a key, and binds the key to the user.
 struct DeviceBindingNode: NodeKind {
     /// `BIOMETRIC_ONLY`, `BIOMETRIC_ALLOW_FALLBACK`, `APPLICATION_PIN` or `NONE`.
     var authenticationType = "NONE"
-    /// Seconds.
+    /// The timeout in seconds.
     var timeout = 60
     var prompt = DevicePrompt()
-    /// The apps that may bind a device, by their identifiers; none for all.
+    /// The identifiers of the apps that may bind a device; empty to permit all apps.
     var applications: [String] = []
-    /// Whether another node saves the device.
+    /// True when another node saves the device.
     var postponesStorage = false
-    /// The most devices that a person can bind; 0 for as many as there is room for.
+    /// The maximum number of devices that a user can bind; 0 for no limit, where the oldest is replaced when there are too many
+    /// (``DeviceRegistry/mostOfAKind``).
     var mostDevices = 0
     var clientErrors = ClientErrors.ofBinding
 
@@ -57,7 +58,7 @@ struct DeviceBindingNode: NodeKind {
             let keyID = statement.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
             statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
         else { return .leave(.failure) }
-        // A key that is known is another device's, whoever shows it.
+        // A known key is already bound to a device, so it is rejected for any client that presents it.
         guard !known.contains(where: { $0.boundKeyID == keyID || $0.key == key }) else { return .leave(.failure) }
         let name = answers.text(0, "deviceName")
         let device = OtherDevice(
@@ -88,12 +89,12 @@ struct DeviceBindingNode: NodeKind {
     }
 }
 
-/// Has a bound device sign a challenge. When nobody has said who they are, the device does.
+/// A node that asks a bound device to sign a challenge. If the journey has no user yet, the signed statement identifies the user.
 struct DeviceSigningVerifierNode: NodeKind {
-    /// Seconds.
+    /// The timeout in seconds.
     var timeout = 60
     var prompt = DevicePrompt()
-    /// The apps that may sign, by their identifiers; none for all.
+    /// The identifiers of the apps that may sign; empty to permit all apps.
     var applications: [String] = []
     var clientErrors = ClientErrors.ofSigning
 
@@ -138,7 +139,7 @@ struct DeviceSigningVerifierNode: NodeKind {
     }
 }
 
-/// Saves the device that was bound with its storage postponed.
+/// A node that saves the device of a ``DeviceBindingNode`` with postponed storage.
 struct DeviceBindingStorageNode: NodeKind {
     var name: String { "DeviceBindingStorageNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
@@ -154,12 +155,12 @@ struct DeviceBindingStorageNode: NodeKind {
 }
 
 extension OtherDevice {
-    /// The id of the key that binds the device.
+    /// The id of the key that the device is bound to.
     fileprivate var boundKeyID: String? { details["key"]?["kid"]?.string }
 }
 
 extension UserKey {
-    /// Reads a distinguished name back. Nil when it is not one of the realm.
+    /// Parses the distinguished name of a user; nil unless it names a user of the realm.
     fileprivate init?(universalID: String, realm: RealmPath) {
         guard universalID.hasPrefix("id="), let end = universalID.firstRange(of: ",ou=user,")?.lowerBound else { return nil }
         self.init(realm: realm, name: String(universalID[..<end].dropFirst("id=".count)))

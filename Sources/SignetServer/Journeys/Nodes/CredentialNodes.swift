@@ -1,6 +1,6 @@
 import SignetCore
 
-/// Compares the collected password with the user's, and forgets it.
+/// A node that compares the collected password with the user's password, and then removes it from the journey.
 struct DataStoreDecisionNode: NodeKind {
     var name: String { "DataStoreDecisionNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
@@ -16,7 +16,7 @@ struct DataStoreDecisionNode: NodeKind {
     }
 }
 
-/// Locks the person out, or lets them in again.
+/// A node that locks or unlocks the user's account.
 struct AccountLockoutNode: NodeKind {
     var locks = true
 
@@ -32,7 +32,7 @@ struct AccountLockoutNode: NodeKind {
     }
 }
 
-/// Lets a journey try again so many times, and rejects it when it comes once more.
+/// A node that permits a limited number of retries. After that its outcome is ``NodeOutcome/reject``.
 struct RetryLimitDecisionNode: NodeKind {
     var limit: Int
 
@@ -47,7 +47,7 @@ struct RetryLimitDecisionNode: NodeKind {
     }
 }
 
-/// Walks another journey in this one's place.
+/// A node that runs another journey inside of the current one.
 struct InnerTreeEvaluatorNode: NodeKind {
     var tree: String
 

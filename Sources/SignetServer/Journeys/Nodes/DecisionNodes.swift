@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Lets a person choose; each choice is an outcome of its own name.
+/// A node that lets the user choose. Each choice is the name of an outcome.
 struct ChoiceCollectorNode: NodeKind {
     var prompt: String
     var choices: [String]
@@ -30,14 +30,14 @@ struct ChoiceCollectorNode: NodeKind {
     }
 }
 
-/// Tells a person something and lets them agree or not.
+/// A node that shows a message that the user accepts or declines.
 struct MessageNode: NodeKind {
     var message: String
-    /// 0 informs, 1 warns, 2 tells of an error.
+    /// The message type: 0 for information, 1 for a warning, 2 for an error.
     var messageType = 0
     var yes = "Yes"
     var no = "No"
-    /// What the answer is kept as, 0 for yes; nil when it is not.
+    /// The attribute in which the answer is stored, 0 for yes; nil to not store it.
     var attribute: String?
 
     var name: String { "MessageNode" }
@@ -54,13 +54,13 @@ struct MessageNode: NodeKind {
     }
 }
 
-/// Lets the client wait, so often as it comes too early, but not more than it should.
+/// A node that makes the client wait. It repeats the wait when the client polls too early, up to a limit.
 struct PollingWaitNode: NodeKind {
     var seconds: Double
     var message = "Waiting ..."
-    /// The text of a button that ends the wait; nil for none.
+    /// The text of a button that ends the wait; nil for no button.
     var exit: String?
-    /// How often the client may come too early; nil for as often as it likes.
+    /// The number of polls that may come too early; nil for no limit.
     var patience: Int?
 
     var name: String { "PollingWaitNode" }
@@ -87,7 +87,7 @@ struct PollingWaitNode: NodeKind {
     }
 }
 
-/// Sends the person a letter with a link, and goes on when somebody comes with it.
+/// A node that sends the user an email with a link, and continues when a client opens the link.
 struct EmailSuspendNode: NodeKind {
     var message = "An email has been sent to your inbox."
 
@@ -102,7 +102,8 @@ struct EmailSuspendNode: NodeKind {
         case .suspended: return .ask(page)
         default:
             let token = RandomID.token()
-            // Whether there is such a person is not told; a person there is not gets no letter.
+            // The page is the same for a user that does not exist, so that it does not reveal which users exist. An email is sent
+            // only to an existing user.
             if let user = journey.user, tx.directory.contains(user) {
                 let realm = journey.realm.description.percentEncoded()
                 tx.send("\(visit.moment.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user, at: visit.moment.now)
@@ -112,7 +113,7 @@ struct EmailSuspendNode: NodeKind {
     }
 }
 
-/// Asks some of the questions that the person knows the answers to; all must be right.
+/// A node that asks some of the user's security questions. All answers must be correct.
 struct KBAVerifyNode: NodeKind {
     var count = 1
 
@@ -125,28 +126,29 @@ struct KBAVerifyNode: NodeKind {
         let asked = asked(of: user, journey)
         let questions = asked ?? Array(tx.directory.questions(of: user).shuffled().prefix(count))
         guard questions.count == count else { return .leave(.isFalse) }
-        // What was answered to somebody else's questions is no answer to these.
+        // Answers are used only if the questions were asked of this user.
         guard asked != nil, let answers = visit.answers else {
             journey.memory = .questioned(questions, of: user)
             return .ask(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
         if let refusal = tx.guess(of: user, visit.moment) { return .refuse(refusal) }
-        // Each is looked at, right or wrong: the time must not tell which was wrong.
+        // Every answer is compared, even after a wrong one, so that the response time does not reveal which answer was wrong.
         let isRight = questions.indices.map { index in
             tx.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
         }
         return .leave(isRight.contains(false) ? .isFalse : .isTrue)
     }
 
-    /// Those that this person was asked, as long as they are: nobody gets others by leaving something else on the page open. Nil when
-    /// nobody was asked, or somebody else: the name is perhaps on the same page, and can be corrected.
+    /// Returns the questions that the journey has asked this user. They remain the same while the node is visited again, so that
+    /// a user cannot get other questions by leaving a different part of the page unanswered. The result is nil if the journey has
+    /// asked none, or has asked a different user. The latter happens when the name is on the same page and the user corrects it.
     private func asked(of user: UserKey, _ journey: JourneyState) -> [String]? {
         guard case .questioned(let questions, let owner) = journey.memory, owner == user else { return nil }
         return questions
     }
 }
 
-/// Whether the person has answers to enough questions.
+/// A node that checks if the user has answers to enough security questions.
 struct KBADecisionNode: NodeKind {
     var count = 1
 
@@ -158,7 +160,7 @@ struct KBADecisionNode: NodeKind {
     }
 }
 
-/// Whether the person has accepted the terms, in this version of them.
+/// A node that checks if the user has accepted this version of the terms.
 struct TermsDecisionNode: NodeKind {
     var version = TermsCollector().version
 

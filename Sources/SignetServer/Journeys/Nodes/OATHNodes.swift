@@ -1,10 +1,10 @@
 import SignetCore
 
-/// Shows a QR code's content for one-time codes. The device is saved when the person goes on, unless that is left to
-/// ``OATHDeviceStorageNode``, after ``OATHTokenVerifierNode`` has seen a code of it.
+/// A node that shows the QR code for the registration of one-time codes. It saves the device when the user continues. With
+/// postponed storage, ``OATHDeviceStorageNode`` saves it after ``OATHTokenVerifierNode`` has verified a code.
 struct OATHRegistrationNode: NodeKind {
     var style = EnrollmentStyle()
-    /// Whether another node saves the device.
+    /// True when another node saves the device.
     var postponesStorage = false
 
     var name: String { "OathRegistrationNode" }
@@ -34,7 +34,7 @@ struct OATHRegistrationNode: NodeKind {
     }
 }
 
-/// Saves the device that ``OATHRegistrationNode`` made.
+/// A node that saves the device of an ``OATHRegistrationNode``.
 struct OATHDeviceStorageNode: NodeKind {
     var name: String { "OathDeviceStorageNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
@@ -47,12 +47,13 @@ struct OATHDeviceStorageNode: NodeKind {
     }
 }
 
-/// Asks for a one-time code and checks it: that of the device being registered, if there is one, otherwise of the user's.
+/// A node that asks for a one-time code and verifies it. It uses the device that is being registered, or else the user's
+/// registered device.
 struct OATHTokenVerifierNode: NodeKind {
     var prompt = "Enter verification code"
-    /// How many time steps before and after the present one are looked at.
+    /// The number of time steps before and after the current one in which a code is accepted.
     var timeSteps = 2
-    /// How many counters ahead are looked at.
+    /// The number of counter values ahead in which a code is accepted.
     var counters = 100
     var allowsRecoveryCode = false
 
@@ -85,33 +86,33 @@ struct OATHTokenVerifierNode: NodeKind {
 }
 
 extension ServerTransaction {
-    /// Saves a device for one-time codes, and the recovery codes that stand in for it.
+    /// Saves an OATH device and its recovery codes.
     fileprivate mutating func save(_ device: OATHDevice, of user: UserKey, _ codes: RecoveryCodes?, _ moment: RequestTime) {
         var device = device
         device.registeredAt = moment.now
         devices.save(device, for: user)
-        // Those of another device of the same journey are that one's.
+        // Recovery codes of a different kind belong to another device that the same journey registered.
         devices.keep(codes?.kind == .oath ? codes : nil, for: .oath, of: user)
     }
 }
 
-/// What an enrolment's QR code says, and how its page looks: what registration nodes have in common.
+/// The settings that the registration nodes share: the contents of the QR code and the text of the page.
 struct EnrollmentStyle: Sendable {
-    /// Nil for the server's.
+    /// The issuer; nil for the server's.
     var issuer: String?
-    /// Hexadecimal digits; nil for the server's.
+    /// The color in hexadecimal digits; nil for the server's.
     var backgroundColor: String?
     var imageURL: String?
-    /// What the page says; nil for the node's own words.
+    /// The text of the page; nil for the node's default.
     var message: String?
-    /// How many seconds a device has to register for push; nil for the server's.
+    /// The time in seconds for a push registration; nil for the server's.
     var timeout: Int?
     var generatesRecoveryCodes = true
     var usesCounter = false
     var digits = OTPDigits.six
     var algorithm = OTPAlgorithm.sha1
     var period = OTPPeriod.thirtySeconds
-    /// In bytes.
+    /// The length of the secret in bytes.
     var secretLength = 20
 
     func newOATHDevice() -> OATHDevice {

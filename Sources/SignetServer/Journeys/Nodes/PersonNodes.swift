@@ -1,8 +1,8 @@
 import SignetCore
 
-/// Makes a user of what was collected.
+/// A node that creates a user from the collected data.
 struct CreateUserNode: NodeKind {
-    /// Which claim an attribute is told as.
+    /// The OpenID Connect claims of the attributes.
     static let claims = ["mail": "email", "givenName": "given_name", "sn": "family_name"]
 
     var name: String { "CreateObjectNode" }
@@ -11,7 +11,7 @@ struct CreateUserNode: NodeKind {
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, !user.name.isEmpty, let password = journey.password else { return .leave(.notWritten) }
-        // Somebody else may have taken the name since it was looked at.
+        // Another client may have taken the name since it was checked.
         guard tx.directory.add(user, password: password, claims: [:]) else {
             return .refuse(.policyFailure("userName", [.unique]))
         }
@@ -20,7 +20,8 @@ struct CreateUserNode: NodeKind {
     }
 }
 
-/// Keeps what was collected of somebody who is a user already: a password too, unless a Data Store Decision has compared it.
+/// A node that stores the collected data for an existing user. It also sets the collected password, unless a
+/// ``DataStoreDecisionNode`` has compared and removed it.
 struct PatchObjectNode: NodeKind {
     var name: String { "PatchObjectNode" }
     var outcomes: [NodeOutcome] { [.patched, .notWritten] }
@@ -35,7 +36,7 @@ struct PatchObjectNode: NodeKind {
 }
 
 extension Directory {
-    /// Keeps the attributes that are claims, the answers to questions, and which terms were accepted.
+    /// Stores the attributes that are claims, the answers to security questions, and the version of the accepted terms.
     fileprivate mutating func keep(_ journey: inout JourneyState, of user: UserKey) {
         let claims = journey.attributes.compactMap { name, value in CreateUserNode.claims[name].map { ($0, value) } }
         merge(Dictionary(claims, uniquingKeysWith: { _, last in last }), into: user)
@@ -45,7 +46,7 @@ extension Directory {
     }
 }
 
-/// Notes something in the session that the journey ends in.
+/// A node that sets properties and time limits of the session that the journey creates.
 struct SetSessionPropertiesNode: NodeKind {
     var wishes: SessionOptions
 
@@ -60,7 +61,7 @@ struct SetSessionPropertiesNode: NodeKind {
     }
 }
 
-/// Lets a journey end with an empty token: who walked it is known, and has no session.
+/// A node that makes the journey end with an empty token. The user is identified but gets no session.
 struct PassThroughNode: NodeKind {
     var name: String { "PassThroughNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
@@ -71,7 +72,7 @@ struct PassThroughNode: NodeKind {
     }
 }
 
-/// Ends the journey in success. That its one outcome does so is in every tree.
+/// A node that ends the journey with success. Every tree maps its only outcome to success.
 struct SuccessNode: NodeKind {
     var name: String { "SuccessNode" }
     var outcomes: [NodeOutcome] { [] }
@@ -81,16 +82,16 @@ struct SuccessNode: NodeKind {
     }
 }
 
-/// Ends the journey in failure, or the whole login if it says why.
+/// A node that ends the journey with failure, or the whole login if it has a reason.
 struct FailureNode: NodeKind {
-    /// In whose words the login ends.
+    /// The error with which the login ends.
     enum Reason: Sendable, Hashable {
         case loginFailure
         case lockedOut
         case policyFailure(String, [AttributePolicy])
     }
 
-    /// Nil when the journey ends and no more: of an inner one the outer one goes on.
+    /// The reason; nil to end only the journey. If it is an inner journey, the outer one continues.
     var reason: Reason?
 
     var name: String { "FailureNode" }

@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Whether the device's profile, as it was collected, is one of the person's.
+/// A node that compares the collected device profile with the user's stored profile of that device.
 struct DeviceMatchNode: NodeKind {
-    /// How many of the profile's values may have changed.
+    /// The number of metadata values that may differ.
     var variance = 0
-    /// After how many days without use a profile is not looked at any more.
+    /// The time in days without use after which a stored profile is ignored.
     var expiration = 30
 
     var name: String { "DeviceMatchNode" }
@@ -27,11 +27,12 @@ struct DeviceMatchNode: NodeKind {
     }
 }
 
-/// Keeps the device's profile, as it was collected, in the place of the one that the device had before.
+/// A node that stores the collected device profile. It replaces the earlier profile of the same device.
 struct DeviceSaveNode: NodeKind {
     var savesMetadata = true
     var savesLocation = true
-    /// What the person calls the device: the name of something that was collected. Nil for what the device calls itself.
+    /// The attribute with the name that the user chose for the device. If it is nil, an existing profile keeps its name, and a
+    /// new one gets the name that the device reports.
     var nameAttribute: String?
 
     var name: String { "DeviceSaveNode" }
@@ -61,7 +62,7 @@ extension DeviceRegistry {
 }
 
 extension JSONValue {
-    /// The values that are no objects, by the names on the way to them.
+    /// The values that are not objects, by the path of member names.
     fileprivate var leaves: [[String]: JSONValue] {
         guard case .object(let members) = self else { return [[]: self] }
         return members.reduce(into: [:]) { all, member in

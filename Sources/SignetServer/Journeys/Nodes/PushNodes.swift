@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Sends the user's device a message.
+/// A node that sends a push message to the user's device.
 struct PushSenderNode: NodeKind {
     enum PushType: Sendable, Hashable {
         case tap
@@ -15,14 +15,14 @@ struct PushSenderNode: NodeKind {
     }
 
     var type = PushType.tap
-    /// The text on the device; `{{user}}` and `{{issuer}}` are filled in.
+    /// The text on the device. The placeholders `{{user}}` and `{{issuer}}` are replaced.
     var message = "Login attempt from {{user}} at {{issuer}}"
 
-    /// Whether the device is told where the login comes from.
+    /// True when the message contains the user agent that started the login.
     var tellsContext = false
-    /// What of the journey's state the device is told besides.
+    /// The names of collected attributes that the message also contains.
     var payload: [String] = []
-    /// Seconds; nil for the server's.
+    /// The lifetime in seconds; nil for the server's.
     var lifetime: Int?
 
     var name: String { "PushAuthenticationSenderNode" }
@@ -43,7 +43,7 @@ struct PushSenderNode: NodeKind {
         return .leave(.sent)
     }
 
-    /// What was collected under the names, as JSON.
+    /// Returns the attributes in ``payload`` as JSON; nil when none of them were collected.
     private func customPayload(_ journey: JourneyState) -> String? {
         let members = payload.compactMap { name in
             (name == "username" ? journey.username.map { .string($0) } : journey.attributes[name]).map { (name, $0) }
@@ -52,7 +52,8 @@ struct PushSenderNode: NodeKind {
         return JSON.text(of: .object(Dictionary(members, uniquingKeysWith: { _, last in last })))
     }
 
-    /// Three different numbers of two digits for a number message; which of them is right, ``PendingPush`` draws.
+    /// Returns the kind of the message. A number message has three different two-digit numbers, of which ``PendingPush`` selects
+    /// the correct one.
     private func kind() -> PushKind {
         switch type {
         case .tap: .tap
@@ -61,20 +62,20 @@ struct PushSenderNode: NodeKind {
         }
     }
 
-    /// What the person is told about where the login comes from: JSON, as in the claim `x`.
+    /// Returns the context of the login for the user, as the JSON of the claim `x`.
     private static func contextInfo(_ userAgent: String?) -> String? {
         userAgent.map { JSON.text(of: .object(["userAgent": .string($0)])) }
     }
 }
 
-/// Lets the client wait, and shows it the number if there is one.
+/// A node that makes the client wait for the answer to the push message. It shows the number of a number message.
 struct PushWaitNode: NodeKind {
     var message = "Waiting for response..."
-    /// Shown instead of ``message`` when there is a number; `{{challenge}}` is filled in.
+    /// The text that replaces ``message`` for a number message. The placeholder `{{challenge}}` is replaced.
     var numberMessage = "Tap {{challenge}} on your device"
-    /// The text of a button that ends the wait; nil for none.
+    /// The text of a button that ends the wait; nil for no button.
     var exit: String?
-    /// How long the client waits between two polls; nil for the server's schedule.
+    /// The wait between two polls, in seconds; nil for the server's schedule.
     var seconds: Int?
 
     var name: String { "PushWaitNode" }
@@ -101,7 +102,7 @@ struct PushWaitNode: NodeKind {
         let planned = PollSchedule.milliseconds(
             elapsed: moment.now.timeIntervalSince(push.sentAt), timeout: Int(push.deadline.timeIntervalSince(push.sentAt)),
             fixed: seconds.map { .seconds($0) } ?? moment.configuration.pollInterval)
-        // The message's own deadline ends the wait: from then on no answer is taken, and nobody waits for one.
+        // The wait ends at the deadline of the message, because the server accepts no answer after it.
         let left = Int((push.deadline.timeIntervalSince(moment.now) * 1000).rounded(.up))
         return PollingWait(milliseconds: min(planned, max(left, 0)), from: moment.now)
     }
@@ -122,7 +123,7 @@ struct PushWaitNode: NodeKind {
     }
 }
 
-/// Looks what became of the message.
+/// A node that checks the state of the push message.
 struct PushResultVerifierNode: NodeKind {
     var name: String { "PushResultVerifierNode" }
     var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }

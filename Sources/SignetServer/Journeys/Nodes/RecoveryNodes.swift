@@ -1,17 +1,17 @@
 import SignetCore
 
-/// Codes that stand in for a device when it is lost, each once. They are shown once, and kept as digests.
+/// Recovery codes, each of which replaces a lost device once. They are shown once and stored as digests.
 struct RecoveryCodes: Codable, Sendable, Hashable {
-    /// How many AM makes.
+    /// The number of codes, as in AM.
     static let count = 10
 
     let kind: DeviceKind
-    /// What the device is called.
+    /// The name of the device.
     let deviceName: String
     let codes: [String]
     var wereShown = false
 
-    /// Ten new ones of ten letters and digits, without those that look alike.
+    /// Generates ten codes of ten letters and digits, without characters that look alike.
     static func new(for kind: DeviceKind, _ deviceName: String) -> RecoveryCodes {
         let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789")
         var generator = SystemRandomNumberGenerator()
@@ -22,7 +22,7 @@ struct RecoveryCodes: Codable, Sendable, Hashable {
     }
 }
 
-/// Shows the codes that the node before it made; without any there is nothing to show.
+/// A node that shows the recovery codes that an earlier node generated. Without codes, it continues immediately.
 struct RecoveryCodeDisplayNode: NodeKind {
     var name: String { "RecoveryCodeDisplayNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
@@ -41,7 +41,8 @@ struct RecoveryCodeDisplayNode: NodeKind {
             ]))
     }
 
-    /// A script for browsers; SDKs take the codes from its texts that end in a new line (protocol/journey.md section 2.7).
+    /// Returns a script for browsers. SDKs read the codes from its string literals that end in a newline (protocol/journey.md
+    /// section 2.7).
     private static func script(_ codes: RecoveryCodes) -> String {
         let lines = codes.codes.map { "  \"\($0)\\n\" +" }.joined(separator: "\n")
         return """
@@ -55,7 +56,7 @@ struct RecoveryCodeDisplayNode: NodeKind {
     }
 }
 
-/// Asks for a recovery code, and uses it up.
+/// A node that asks for a recovery code, and marks a correct one as used.
 struct RecoveryCodeCollectorDecisionNode: NodeKind {
     var kind: DeviceKind
 
@@ -73,7 +74,7 @@ struct RecoveryCodeCollectorDecisionNode: NodeKind {
 }
 
 extension String {
-    /// The text for between two tags.
+    /// The text escaped for HTML content.
     fileprivate var htmlText: String {
         replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }

@@ -6,8 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Shows a QR code's content and waits for a device to register for push; with `withOATH`, AM's Combined MFA Registration,
-/// for push and one-time codes together.
+/// A node that shows the QR code for a push registration and waits for the device. With `withOATH`, it is AM's Combined MFA
+/// Registration, which registers push and one-time codes together.
 struct PushRegistrationNode: NodeKind {
     var withOATH = false
     var style = EnrollmentStyle()
@@ -44,7 +44,7 @@ struct PushRegistrationNode: NodeKind {
         return .ask(page(pending, wait))
     }
 
-    /// The codes stand in for each of the devices.
+    /// Generates the recovery codes and leaves the node. In a combined registration, the same codes are valid for both devices.
     private func finish(
         _ pending: PendingRegistration, _ journey: inout JourneyState, _ tx: inout ServerTransaction
     ) -> NodeResult {
@@ -73,10 +73,13 @@ struct PushRegistrationNode: NodeKind {
 }
 
 extension Page {
-    /// The page that shows a QR code, in AM's order (protocol/journey.md section 2.8).
-    /// - Parameter end: What the page goes on with.
+    /// Creates the page that shows a QR code, with its callbacks in AM's order (protocol/journey.md section 2.8).
+    /// - Parameters:
+    ///   - message: The text of the page.
+    ///   - uri: The URI in the QR code.
+    ///   - end: The last callback, with which the page continues.
     static func enrollment(_ message: String, uri: String, _ end: JourneyCallback) -> Page {
-        // AM's own pages draw the code by this; SDKs drop it, and look for the hidden value.
+        // AM's pages draw the QR code with this script. SDKs ignore it and read the hidden value.
         let script = """
             window.QRCodeReader.createCode({
               id: "callback_0",

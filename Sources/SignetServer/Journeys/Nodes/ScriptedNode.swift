@@ -1,7 +1,7 @@
 import SignetCore
 
-/// Decides by a table what AM decides by a script: the first row whose conditions all hold has the outcome. It can show callbacks
-/// before, of any kind; what only another system could check, for example a reCAPTCHA, is shown this way too.
+/// A node that decides by a table, in place of AM's scripts. The outcome is that of the first row whose conditions all hold. The
+/// node can first show callbacks of any type, including those that only another system could verify, such as a reCAPTCHA.
 struct ScriptedDecisionNode: NodeKind {
     struct Row: Sendable {
         var conditions: [Condition]
@@ -10,28 +10,29 @@ struct ScriptedDecisionNode: NodeKind {
 
     struct Condition: Sendable {
         var input: Input
-        /// Any of these will do. None stands for a value that is not there.
+        /// The patterns of which one must match. Nil matches a value that is absent.
         var patterns: [String?]
     }
 
-    /// What a table can look at.
+    /// The values that a condition can test.
     enum Input: Sendable, Hashable {
         case username, realm, journey, userAgent
-        /// What was collected under a name.
+        /// The collected attribute with this name.
         case collected(String)
-        /// A claim of the person's.
+        /// A claim of the user.
         case user(String)
-        /// What was answered to the callbacks shown here: the first answer, or the first to an input of that name.
+        /// An answer to the callbacks of this node: the first input with this name suffix, or the first input if the name is
+        /// empty.
         case answer(String)
-        /// How many devices of a kind the person has.
+        /// The number of the user's devices of a kind.
         case devices(DeviceKind)
     }
 
     var callbacks: [JourneyCallback] = []
-    /// What the answers but passwords are kept as; nil when they are not.
+    /// The attribute in which the answers are stored, except hidden input; nil to not store them.
     var attribute: String?
     var table: [Row] = []
-    /// The outcome when no row holds.
+    /// The outcome when no row matches.
     var standard = NodeOutcome.outcome
 
     var name: String { "ScriptedDecisionNode" }
@@ -43,7 +44,7 @@ struct ScriptedDecisionNode: NodeKind {
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         if !callbacks.isEmpty, visit.answers == nil { return .ask(Page(callbacks: callbacks)) }
         if let attribute, let answers = visit.answers {
-            // What was typed unseen is compared, and not kept.
+            // Hidden input, such as a password, can be compared but is not stored.
             let values = callbacks.indices.filter { !callbacks[$0].asksUnseen }.compactMap { answers.value($0) }
             if !values.isEmpty { journey.attributes[attribute] = .array(values) }
         }
@@ -69,7 +70,7 @@ struct ScriptedDecisionNode: NodeKind {
 }
 
 extension ScriptedDecisionNode.Input {
-    /// The names of all, for messages.
+    /// The names of all inputs, for messages.
     static let names = [
         "username", "realm", "journey", "userAgent", "collected.NAME", "user.CLAIM", "answer", "answer.INPUT", "devices.KIND",
     ]
@@ -103,7 +104,7 @@ extension ScriptedDecisionNode.Condition {
 }
 
 extension String {
-    /// Whether it is the pattern, in which `*` stands for any text.
+    /// Returns true when the text matches the pattern, in which `*` stands for any text.
     func matches(_ pattern: Substring) -> Bool {
         let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false)
         guard pieces.count > 1, let first = pieces.first, let last = pieces.last else { return self == pattern }
@@ -118,7 +119,7 @@ extension String {
 }
 
 extension JSONValue {
-    /// The value as a table compares it.
+    /// The value in the form that a table compares; nil for null.
     fileprivate var tableText: String? {
         switch self {
         case .null: nil

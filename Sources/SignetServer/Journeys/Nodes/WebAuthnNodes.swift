@@ -1,28 +1,29 @@
 import Crypto
 import SignetCore
 
-/// How a step says what an authenticator is to do: each version of AM has its own way (protocol/journey.md section 2.7).
+/// The format of a step's instructions for an authenticator, which depends on the version of AM (protocol/journey.md section
+/// 2.7).
 enum WebAuthnForm: Sendable, Hashable {
-    /// AM 7.1 and later: metadata with members for apps, those for browsers besides.
+    /// AM 7.1 and later: metadata with members for apps, in addition to those for browsers.
     case current
-    /// AM up to 7.0: metadata with members that are pieces of JavaScript.
+    /// AM up to 7.0: metadata with members that contain JavaScript fragments.
     case legacy
     /// AM 6.5: a script for browsers.
     case script
 }
 
-/// How a server presents itself to authenticators, and what it asks of them: what both nodes have in common.
+/// The settings that both WebAuthn nodes share: the relying party and the requirements for authenticators.
 struct WebAuthnStyle: Sendable {
     var form = WebAuthnForm.current
     /// `required`, `preferred` or `discouraged`.
     var userVerification = "preferred"
-    /// Seconds.
+    /// The timeout in seconds.
     var timeout = 60
     /// The domain; nil for the server's.
     var domain: String?
-    /// The party's name; nil for the server's.
+    /// The name of the relying party; nil for the server's.
     var partyName: String?
-    /// The origins of apps, besides the server's.
+    /// The origins of apps that are accepted in addition to the server's origin.
     var origins: [String] = []
 
     func party(_ moment: RequestTime) -> RelyingParty {
@@ -30,13 +31,14 @@ struct WebAuthnStyle: Sendable {
     }
 }
 
-/// Has an authenticator make a credential. What it says of its maker is not looked at.
+/// A node that asks an authenticator to create a credential. It does not verify the attestation statement.
 struct WebAuthnRegistrationNode: NodeKind {
     var style = WebAuthnStyle()
     var generatesRecoveryCodes = true
-    /// Whether another node saves the device, makes its recovery codes, and counts how many there are.
+    /// True when another node saves the device, generates its recovery codes and enforces the limit.
     var postponesStorage = false
-    /// The most credentials that a person can have; 0 for as many as there is room for.
+    /// The maximum number of credentials of a user; 0 for no limit, where the oldest is replaced when there are too many
+    /// (``DeviceRegistry/mostOfAKind``).
     var mostDevices = 0
 
     var name: String { "WebAuthnRegistrationNode" }
@@ -86,10 +88,11 @@ struct WebAuthnRegistrationNode: NodeKind {
     }
 }
 
-/// Saves the credential that was registered with its storage postponed.
+/// A node that saves the credential of a ``WebAuthnRegistrationNode`` with postponed storage.
 struct WebAuthnDeviceStorageNode: NodeKind {
     var generatesRecoveryCodes = true
-    /// The most credentials that a person can have; 0 for as many as there is room for.
+    /// The maximum number of credentials of a user; 0 for no limit, where the oldest is replaced when there are too many
+    /// (``DeviceRegistry/mostOfAKind``).
     var mostDevices = 0
 
     var name: String { "WebAuthnDeviceStorageNode" }
@@ -109,7 +112,7 @@ struct WebAuthnDeviceStorageNode: NodeKind {
 }
 
 extension ServerTransaction {
-    /// Saves a credential. Without new recovery codes those of a passkey before this one stay good.
+    /// Saves a credential. Without new recovery codes, those of an earlier passkey remain valid.
     fileprivate mutating func save(
         _ device: OtherDevice, of user: UserKey, withCodes: Bool, _ journey: inout JourneyState
     ) {
@@ -120,7 +123,7 @@ extension ServerTransaction {
     }
 }
 
-/// Has an authenticator sign with one of the person's credentials.
+/// A node that asks an authenticator to sign with one of the user's credentials.
 struct WebAuthnAuthenticationNode: NodeKind {
     var style = WebAuthnStyle()
     var allowsRecoveryCode = false
@@ -154,7 +157,8 @@ struct WebAuthnAuthenticationNode: NodeKind {
                 let data = AuthenticatorData(bytes), data.isGood(for: party, verified: style.userVerification == "required"),
                 key.accepts(derSignature: signature, of: bytes + Array(SHA256.hash(data: answer.clientData)))
             else { return .leave(.failure) }
-            // A counter that does not grow is that of a copy (WebAuthn section 6.1.1); zero is no counter.
+            // A counter that does not increase indicates a cloned authenticator (WebAuthn section 6.1.1). Two zeros mean that the
+            // authenticator has no counter.
             let last = device.details["signCount"]?.wholeNumber ?? 0
             guard data.counter == 0 && last == 0 || Int64(data.counter) > last else { return .leave(.failure) }
             device.details["signCount"] = .integer(Int64(data.counter))
@@ -171,12 +175,12 @@ extension OtherDevice {
     fileprivate var credentialID: [UInt8]? { details["credentialId"]?.string.flatMap { try? Base64.decode($0) } }
 }
 
-/// The callbacks of a step for an authenticator: what it is to do, and the place for its answer.
+/// The callbacks of a WebAuthn step: the instructions for the authenticator and the input for its answer.
 struct WebAuthnStep: Sendable {
     let challenge: [UInt8]
     let party: RelyingParty
     let style: WebAuthnStyle
-    /// The ids of the person's credentials.
+    /// The ids of the user's credentials.
     let known: [[UInt8]]
 
     func registration(of user: UserKey) -> Page {
@@ -266,12 +270,12 @@ struct WebAuthnStep: Sendable {
 }
 
 extension [UInt8] {
-    /// The bytes as signed numbers.
+    /// The bytes as a list of signed decimal numbers.
     fileprivate var signedList: String { map { String(Int8(bitPattern: $0)) }.joined(separator: ", ") }
 }
 
 extension String {
-    /// The text for between the quotes of a script: nothing in it ends the text or the script.
+    /// The text escaped for a string literal in a script. It cannot end the literal or the script element.
     var scriptText: String {
         String(JSON.text(of: .string(self)).dropFirst().dropLast()).replacing("<", with: "\\u003c")
     }

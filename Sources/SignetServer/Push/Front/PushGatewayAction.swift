@@ -1,6 +1,6 @@
 import SignetCore
 
-/// What a front is asked, read from the form of the Query API.
+/// An action that a server requests from the push gateway, read from the form of the Query API.
 struct PushGatewayAction: Sendable, Hashable {
     enum Name: String, CaseIterable {
         case createEndpoint = "CreatePlatformEndpoint"
@@ -30,7 +30,7 @@ struct PushGatewayAction: Sendable, Hashable {
         return value
     }
 
-    /// The application or endpoint that a parameter names.
+    /// Returns the platform application or the endpoint whose ARN is in the parameter `name`.
     func resource(_ name: String, _ kind: SNSResource.Kind) throws(SNSError) -> (arn: String, SNSResource) {
         let arn = try required(name)
         guard let resource = SNSResource(arn), resource.kind == kind else {
@@ -43,7 +43,7 @@ struct PushGatewayAction: Sendable, Hashable {
         return (arn, resource)
     }
 
-    /// `Attributes.entry.N.key` with its `value`.
+    /// Reads the attributes from the fields `Attributes.entry.N.key` and `Attributes.entry.N.value`.
     func attributes() throws(SNSError) -> EndpointAttributes {
         var attributes = EndpointAttributes()
         for number in 1...Self.mostAttributes {
@@ -67,7 +67,8 @@ struct PushGatewayAction: Sendable, Hashable {
         return attributes
     }
 
-    /// Phones are not reached from here: better to say so at once than to take messages that nobody gets.
+    /// Checks that a token is the address of an inbox, and returns it. The gateway cannot reach phones. It therefore rejects a
+    /// phone's token immediately, because messages for it could never be delivered.
     static func token(_ token: String) throws(SNSError) -> String {
         guard PushMailbox.isAddress(token) else {
             throw .invalidParameter(
@@ -79,7 +80,7 @@ struct PushGatewayAction: Sendable, Hashable {
     private static let mostAttributes = 16
 }
 
-/// Attributes of an endpoint, as far as they are given.
+/// The attributes of an endpoint that a request contains; an attribute that is absent is nil.
 struct EndpointAttributes: Sendable, Hashable {
     var isEnabled: Bool?
     var token: String?

@@ -1,31 +1,35 @@
 import SignetCore
 
-/// A push front: this server in the place of AWS SNS, for AMs that send push to phones. What they publish it hands to desks, so that
-/// an authenticator on a desktop can answer.
+/// The configuration of the push gateway, in which this server takes the place of AWS SNS for AM servers that send push messages
+/// to phones. The gateway puts the messages that they publish into inboxes, and desktop authenticators read their inboxes over an
+/// SSE stream.
 public struct PushGatewayConfiguration: Sendable, Hashable {
-    /// Where it is, as a path from the top of the server, outside of ``ServerConfiguration/contextPath``; `/` for the top itself.
+    /// The path of the gateway, relative to the root of the server and outside of ``ServerConfiguration/contextPath``. `/` is the
+    /// root itself.
     public var path = "/sns"
-    /// The access keys of which one must have signed each request. Without any nobody can send.
+    /// The access keys. Each request must be signed with one of them, so without keys no client can send messages.
     public var keys: [AWSCredentials]
 
-    /// A front at `/sns`, with what `configure` changes.
+    /// Creates the configuration of a gateway at `/sns`, with the changes that `configure` makes.
     public init(keys: [AWSCredentials], _ configure: (inout Self) -> Void = { _ in }) {
         self.keys = keys
         configure(&self)
     }
 
-    /// ``path`` with one slash in front and none at the end; empty for the top.
+    /// ``path`` with one leading slash and without a trailing slash; empty for the root.
     var normalPath: String { path.split(separator: "/").map { "/\($0)" }.joined() }
 
-    /// Whether a request's path is the front's.
+    /// True when the path of a request is the gateway's path, with or without a trailing slash.
     func isAt(_ path: String) -> Bool { path == normalPath || path == normalPath + "/" }
 }
 
 extension DevServer {
-    /// Where the push front is, for `signet enroll --push-front` and for AMs; nil when this server is none. The port is known when the
-    /// server listens.
+    /// The URL of the push gateway, for `signet enroll --push-front` and for AM servers; nil when this server has no push
+    /// gateway. The port is known only after the server has started to listen.
     public var pushFrontURL: String? {
-        guard let front = context.configuration.pushFront, let base = try? Endpoint(unchecked: context.baseURL) else { return nil }
+        guard let front = context.configuration.pushFront, let base = try? Endpoint(unchecked: context.baseURL) else {
+            return nil
+        }
         return "\(base.scheme)://\(base.authority)\(front.normalPath.isEmpty ? "/" : front.normalPath)"
     }
 }

@@ -6,13 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The keys of those who may send through a front, and the check that a request is of one of them.
+/// The access keys of the clients that may send through the gateway. It checks that a request is signed with one of them.
 struct PushGatewayKeys: Sendable {
-    /// By how many seconds a sender's clock may be wrong, as at Amazon.
+    /// The maximum difference between a sender's clock and the server's clock, in seconds. AWS uses the same value.
     static let tolerance = 900.0
 
     private let keys: [String: AWSCredentials]
-    /// Nobody's, to do the work of a check with when there is no such key.
+    /// A random secret that belongs to no client. The check computes a signature with it when the access key is unknown, so that
+    /// it does the same work for known and unknown keys.
     private let decoy = Secret.random(byteCount: 32)
 
     init(_ configuration: PushGatewayConfiguration) {
@@ -21,8 +22,13 @@ struct PushGatewayKeys: Sendable {
 
     /// Checks the signature of a request.
     /// - Parameters:
-    ///   - header: The value of a header by its name in lower case.
-    ///   - now: The machine's time: senders do not know of another one.
+    ///   - method: The method of the request.
+    ///   - path: The path of the request.
+    ///   - query: The query of the request, without the question mark.
+    ///   - body: The body of the request.
+    ///   - now: The time of the machine's clock. Senders don't know the adjustable clock of the server.
+    ///   - header: Returns the value of a header, given its name in lower case.
+    /// - Throws: ``SNSError`` when the signature is missing, wrong, expired or made with an unknown key.
     func check(
         method: String, path: String, query: String, body: [UInt8], now: Date, header: (String) -> String?
     ) throws(SNSError) {
@@ -51,7 +57,7 @@ struct PushGatewayKeys: Sendable {
                 "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key "
                     + "and signing method. Consult the service documentation for details.")
         }
-        // The signature first: only its owner is told what time it is here.
+        // The signature is checked before the time, so that only the owner of a key learns the server's time from the error.
         guard abs(now.timeIntervalSince(sentAt)) <= Self.tolerance else {
             let isLate = sentAt < now
             throw .wrongSignature(
@@ -61,7 +67,8 @@ struct PushGatewayKeys: Sendable {
         }
     }
 
-    /// Keys that are lent come with a token, which the signature covers.
+    /// Returns true when the security token of the request is the key's token. Temporary credentials have a token, and the
+    /// signature covers it.
     private static func hasToken(_ key: AWSCredentials, _ token: String?) -> Bool {
         guard let expected = key.sessionToken else { return token == nil }
         return token.map { Secret($0.utf8) } == expected
@@ -76,7 +83,7 @@ struct PushGatewayKeys: Sendable {
     }
 }
 
-/// What an `Authorization` header says about a signature.
+/// The contents of the `Authorization` header of a signed request.
 struct SignatureClaim: Sendable, Hashable {
     let accessKey: String
     let day: String

@@ -9,8 +9,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A push front: `POST` is the Query API of AWS SNS, for servers; `GET` is the stream of one mailbox, for the device that owns it
-/// (docs/push.md).
+/// The HTTP resource of the push gateway. `POST` is the Query API of AWS SNS, for servers. `GET` is the SSE stream of one inbox,
+/// for the device that owns it (docs/push.md).
 struct PushGatewayResource: Sendable {
     let server: ServerContext
     let keys: PushGatewayKeys
@@ -36,7 +36,7 @@ struct PushGatewayResource: Sendable {
             server.logger.info("push front refused", metadata: ["code": "\(refusal.code)"])
             return self.refusal(refusal, reader)
         } catch {
-            // The state cannot be read or written: the sender tries again.
+            // The state cannot be read or written. The status of this error makes the sender retry.
             server.logger.error("push front failed", metadata: ["error": "\(error)"])
             return refusal(.internalError, reader)
         }
@@ -118,7 +118,8 @@ struct PushGatewayResource: Sendable {
 
     private func isGood(_ claim: (address: String, nonce: String)) async throws -> Bool {
         try await server.transact { state, moment in
-            // First whether there is such a mailbox: anybody can make a key, and used nonces are remembered.
+            // The inbox is checked first. Any client can generate a key, and the check keeps the nonces of unknown keys out of
+            // the store.
             state.front.hasMailbox(claim.address) && state.nonces.redeem(claim.nonce, at: moment.now)
         }
     }
@@ -130,11 +131,11 @@ struct PushGatewayResource: Sendable {
     }
 }
 
-/// The messages in a mailbox of the front.
+/// The messages in one inbox of the gateway.
 private struct PushGatewayMailbox: StreamMailbox {
     let server: ServerContext
     let address: String
-    /// The last event that the device has seen.
+    /// The id of the last event that the device has received.
     var last: UInt64?
 
     mutating func events() async throws -> [MailboxMessage]? {
@@ -155,7 +156,7 @@ extension MailboxMessage: StreamEvent {
 }
 
 extension ServerTransaction {
-    /// Hands a message over that was published to an endpoint.
+    /// Puts a message that was published to an endpoint into the endpoint's inbox.
     fileprivate mutating func deliver(_ delivery: PushDelivery, to arn: String, at now: Date) throws(SNSError) {
         guard let endpoint = front.endpoint(arn) else { throw .noEndpoint }
         guard endpoint.isEnabled else { throw .disabled }
@@ -165,7 +166,8 @@ extension ServerTransaction {
 }
 
 extension RequestReader {
-    /// The values of a header, joined as signatures have them; nil when there is none.
+    /// Returns the values of a header, joined with commas as in the canonical request of a signature; nil when the header is
+    /// absent.
     fileprivate func joined(_ name: String) -> String? {
         let values = request.headers.filter { $0.name.canonicalName == name }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ",")

@@ -6,16 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An endpoint of a front: what another server knows a mailbox by.
+/// An endpoint of the gateway. Other servers use its ARN to address an inbox.
 struct PushGatewayEndpoint: Sendable, Hashable, Codable {
     let arn: String
     let application: String
-    /// The mailbox's address.
+    /// The address of the inbox.
     var token: String
     var isEnabled: Bool
     var userData: String
 
-    /// The attributes as they are asked for.
+    /// The attributes in the form of the answer to `GetEndpointAttributes`.
     var attributes: [String: String] {
         var attributes = ["Enabled": String(isEnabled), "Token": token]
         if !userData.isEmpty { attributes["CustomUserData"] = userData }
@@ -23,32 +23,32 @@ struct PushGatewayEndpoint: Sendable, Hashable, Codable {
     }
 }
 
-/// A message in a mailbox of a front.
+/// A message in an inbox of the gateway.
 struct MailboxMessage: Sendable, Hashable, Codable {
     let messageID: String
-    /// The signed message, which only the device can verify.
+    /// The signed message. Only the device can verify it.
     let message: String
-    /// The id of the event that carries it; later messages have higher ones.
+    /// The id of the event that carries the message. Later messages have higher ids.
     let eventID: UInt64
-    /// From here on nobody could answer it any more.
+    /// The time after which an answer comes too late, and the message is removed.
     let deadline: Date
 }
 
-/// What a front knows: the endpoints that other servers made, and the messages that wait in mailboxes.
+/// The data of the gateway: the endpoints that other servers created and the messages that wait in inboxes.
 struct PushGatewayStore {
-    /// The most endpoints that are kept in memory. Only who has a key can make one.
+    /// The maximum number of endpoints that are kept in memory. Only clients with an access key can create one.
     static let mostEndpoints = 100_000
 
-    /// What is known of a mailbox without looking at its messages. There is none without an endpoint.
+    /// The metadata of an inbox, which is stored apart from its messages. An inbox exists as long as it has an endpoint.
     struct Mailbox: Codable, Sendable {
-        /// The endpoints that lead to it.
+        /// The ARNs of the endpoints that lead to the inbox.
         var arns: [String] = []
         var lastEventID: UInt64 = 0
     }
 
     private var endpoints: Table<String, PushGatewayEndpoint>
     private var mailboxes: Table<String, Mailbox>
-    /// In groups by mailbox.
+    /// The messages, grouped by the address of their inbox.
     private var messages: Table<String, MailboxMessage>
 
     init(_ transaction: RowCache) {
@@ -61,10 +61,11 @@ struct PushGatewayStore {
 
     func endpoint(_ arn: String) -> PushGatewayEndpoint? { endpoints[arn] }
 
-    /// Whether somebody sends to the mailbox.
+    /// Returns true when the inbox exists, which means that at least one endpoint leads to it.
     func hasMailbox(_ address: String) -> Bool { mailboxes[address] != nil }
 
-    /// Makes an endpoint. One that is there with the same attributes is the same again.
+    /// Creates an endpoint. If one with the same application, token and attributes exists, it is returned instead.
+    /// - Throws: ``SNSError`` when an endpoint with the same token has different attributes, or when the store is full.
     mutating func create(
         _ application: SNSResource, arn: String, token: String, _ attributes: EndpointAttributes, at now: Date
     ) throws(SNSError) -> PushGatewayEndpoint {
@@ -89,7 +90,8 @@ struct PushGatewayStore {
     }
 
     /// Changes an endpoint.
-    /// - Returns: the mailbox that nobody sends to any more, if it led to one.
+    /// - Returns: The address of the inbox that was removed because no endpoint leads to it any more; nil when none was removed.
+    /// - Throws: ``SNSError`` when the endpoint does not exist.
     mutating func set(_ arn: String, _ attributes: EndpointAttributes, at now: Date) throws(SNSError) -> String? {
         guard var endpoint = endpoints[arn] else { throw .noEndpoint }
         let before = endpoint.token
@@ -101,8 +103,8 @@ struct PushGatewayStore {
         return released
     }
 
-    /// Deletes an endpoint. One that is not there is as good as deleted, as at Amazon.
-    /// - Returns: the mailbox that nobody sends to any more, if it led to one.
+    /// Deletes an endpoint. As in AWS SNS, deleting an endpoint that does not exist succeeds.
+    /// - Returns: The address of the inbox that was removed because no endpoint leads to it any more; nil when none was removed.
     mutating func delete(_ arn: String, at now: Date) -> String? {
         guard let endpoint = endpoints.remove(arn, at: now) else { return nil }
         return release(arn, of: endpoint.token, at: now) ? endpoint.token : nil
@@ -116,7 +118,7 @@ struct PushGatewayStore {
         mailboxes[endpoint.token] = mailbox
     }
 
-    /// A mailbox that nobody sends to is none any more.
+    /// Removes an endpoint from its inbox. If no endpoint remains, it removes the inbox with its messages and returns true.
     private mutating func release(_ arn: String, of address: String, at now: Date) -> Bool {
         guard var mailbox = mailboxes[address] else { return false }
         mailbox.arns.removeAll { $0 == arn }
@@ -131,7 +133,8 @@ struct PushGatewayStore {
 
     // MARK: Messages
 
-    /// Puts a message into a mailbox. One that is sent again is the same.
+    /// Puts a message into an inbox. A message that is already in the inbox is not added again.
+    /// - Throws: ``SNSError`` when the inbox does not exist or is full.
     mutating func add(_ delivery: PushDelivery, to address: String, at now: Date) throws(SNSError) {
         guard var mailbox = mailboxes[address] else { throw .noEndpoint }
         let name = Self.name(delivery.messageId, address)
@@ -139,7 +142,7 @@ struct PushGatewayStore {
         guard messages.group(address, at: now).count < PushMessageStore.mailboxSize, !messages.isFull(at: now) else {
             throw .full
         }
-        // They grow with the time, so that they go on growing when the mailbox was forgotten.
+        // Event ids are derived from the time, so that they still increase after an inbox was removed and created again.
         mailbox.lastEventID = max(mailbox.lastEventID + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
         mailboxes[address] = mailbox
         let message = MailboxMessage(
@@ -148,19 +151,19 @@ struct PushGatewayStore {
         messages.insert(message, for: name, group: address, until: message.deadline)
     }
 
-    /// The messages that may still be answered, oldest first: those after the event `last`, or all of them when there is no such
-    /// event.
+    /// Returns the messages that can still be answered, oldest first: those after the event `last`, or all of them when `last` is
+    /// nil or newer than the newest event of the inbox.
     func retained(for address: String, after last: UInt64?, at now: Date) -> [MailboxMessage] {
         guard let mailbox = mailboxes[address] else { return [] }
         let start = last.map { $0 <= mailbox.lastEventID ? $0 : 0 } ?? 0
         return messages.group(address, at: now).filter { $0.eventID > start }.sorted { $0.eventID < $1.eventID }
     }
 
-    /// An address has no space.
+    /// Returns the key of a message in the table. The space is unambiguous because addresses contain none.
     private static func name(_ messageID: String, _ address: String) -> String { "\(address) \(messageID)" }
 
-    /// How long the message says that it waits for an answer, in seconds. Nobody has vouched for it here, so it is only a reason to
-    /// forget it: no longer than a day.
+    /// Returns the lifetime that the message claims for itself, in seconds, limited to one day. The gateway cannot verify the
+    /// message, so it uses the value only to decide when to remove the message.
     private static func lifetime(of delivery: PushDelivery) -> Double {
         let payload = try? CompactJWS(delivery.message).unverifiedPayload()
         let claim = payload.flatMap { try? JSON.value(of: $0) }?["t"]

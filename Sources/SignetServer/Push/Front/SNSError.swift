@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import SignetCore
 
-/// Why a front does not do what it is asked, in the words and with the statuses of AWS SNS.
+/// An error of the push gateway, with the codes, messages and statuses of AWS SNS.
 struct SNSError: Error, Sendable, Hashable {
     let status: Int
     let code: String
@@ -14,7 +14,7 @@ struct SNSError: Error, Sendable, Hashable {
         (self.status, self.code, self.message) = (status, code, message)
     }
 
-    /// What every address can refuse, in these words.
+    /// Converts an error that any resource of the server can throw.
     init(_ refusal: APIError) {
         let code =
             switch refusal.status.code {
@@ -69,11 +69,11 @@ struct SNSError: Error, Sendable, Hashable {
     }
 }
 
-/// What a front answers.
+/// The responses of the push gateway.
 enum PushGatewayResponse {
     static let namespace = "http://sns.amazonaws.com/doc/2010-03-31/"
 
-    /// An answer with a document, which names the request.
+    /// Creates a response with an XML document that contains the id of the request.
     static func response(
         _ status: Int, headers: HTTPFields = [:], _ document: (_ requestID: String) -> String
     ) -> Response {
@@ -88,8 +88,8 @@ enum PushGatewayResponse {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    /// The document of an answer to an action.
-    /// - Parameter result: What stands in its result; nil for an action that has none.
+    /// Returns the XML document that answers an action.
+    /// - Parameter result: The contents of the result element; nil for an action without a result.
     static func document(_ action: String, _ result: String?, requestID: String) -> String {
         let inner = result.map { "<\(action)Result>\($0)</\(action)Result>" } ?? ""
         return "<\(action)Response xmlns=\"\(namespace)\">\(inner)<ResponseMetadata><RequestId>\(requestID)</RequestId>"
@@ -107,7 +107,7 @@ enum PushGatewayResponse {
 }
 
 extension String {
-    /// The text as it stands in an XML document; what no document can hold is left out.
+    /// The text escaped for an XML document. Characters that XML does not allow are removed.
     fileprivate var escapedForXML: String {
         var text = ""
         for scalar in unicodeScalars {

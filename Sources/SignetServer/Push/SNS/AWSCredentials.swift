@@ -1,24 +1,24 @@
 public import SignetCore
 
-/// What shows AWS, or who speaks as AWS does, whose request it is.
+/// The credentials that sign requests to AWS or to a compatible server.
 public struct AWSCredentials: Sendable, Hashable {
-    /// The access key's id; it is no secret.
+    /// The id of the access key. It is not secret.
     public var accessKey: String
-    /// The access key's secret.
+    /// The secret of the access key.
     public var secret: Secret
-    /// The token of credentials that are lent for some hours; nil for those that stay.
+    /// The session token of temporary credentials; nil for permanent ones.
     public var sessionToken: Secret?
 
-    /// Credentials as given.
+    /// Creates credentials.
     public init(accessKey: String, secret: Secret, sessionToken: Secret? = nil) {
         self.accessKey = accessKey
         self.secret = secret
         self.sessionToken = sessionToken
     }
 
-    /// What stands in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if there is one, `AWS_SESSION_TOKEN`; nil unless both
-    /// parts of a key do.
-    /// - Parameter environment: The variables of a process.
+    /// Reads the credentials from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set, `AWS_SESSION_TOKEN`. The result
+    /// is nil when the id or the secret of the key is missing.
+    /// - Parameter environment: The environment variables of a process.
     public init?(environment: [String: String]) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         guard let id = value("AWS_ACCESS_KEY_ID"), let secret = value("AWS_SECRET_ACCESS_KEY") else { return nil }

@@ -7,17 +7,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// AWS Signature Version 4 in the `Authorization` header, as a function over values: who sends a request and who checks one
-/// compute the same.
+/// AWS Signature Version 4 in the `Authorization` header. It consists of pure functions that both the sender and the verifier of
+/// a request use.
 enum AWSSignature {
-    /// What is signed of a request, as it is on the wire.
+    /// The parts of an HTTP request that the signature covers.
     struct Request: Sendable, Hashable {
         var method: String
-        /// The path as it was sent, escapes included.
+        /// The path as it was sent, with its percent-encoding.
         var path: String
-        /// The query's names and values, decoded.
+        /// The names and values of the query, decoded.
         var query: [(name: String, value: String)]
-        /// The headers that are signed, names in lower case.
+        /// The headers that are signed, with names in lower case.
         var headers: [(name: String, value: String)]
         var body: [UInt8]
 
@@ -25,22 +25,22 @@ enum AWSSignature {
         func hash(into hasher: inout Hasher) { hasher.combine(canonical) }
     }
 
-    /// When and for what a signature is good.
+    /// The credential scope: the time, region and service for which a signature is valid.
     struct Scope: Sendable, Hashable {
-        /// `20150830T123600Z`.
+        /// The time of the request, such as `20150830T123600Z`.
         let time: String
         let region: String
         let service: String
 
         var day: String { String(time.prefix(8)) }
-        /// `20150830/us-east-1/sns/aws4_request`.
+        /// The text of the scope, such as `20150830/us-east-1/sns/aws4_request`.
         var text: String { "\(day)/\(region)/\(service)/\(AWSSignature.terminator)" }
     }
 
     static let algorithm = "AWS4-HMAC-SHA256"
     static let terminator = "aws4_request"
 
-    /// The signature, in hexadecimal.
+    /// Returns the signature in hexadecimal.
     static func signature(of request: Request, _ scope: Scope, secret: Secret) -> String {
         var key = SymmetricKey(data: Array("AWS4".utf8) + secret.bytes)
         for part in [scope.day, scope.region, scope.service, terminator] {
@@ -53,14 +53,14 @@ enum AWSSignature {
         [algorithm, scope.time, scope.text, hash(of: Array(request.canonical.utf8))].joined(separator: "\n")
     }
 
-    /// The value of the `Authorization` header.
+    /// Returns the value of the `Authorization` header.
     static func authorization(of request: Request, _ scope: Scope, _ credentials: AWSCredentials) -> String {
         let signature = signature(of: request, scope, secret: credentials.secret)
         return "\(algorithm) Credential=\(credentials.accessKey)/\(scope.text), SignedHeaders=\(request.signedHeaders), "
             + "Signature=\(signature)"
     }
 
-    /// SHA-256, in hexadecimal.
+    /// Returns the SHA-256 hash in hexadecimal.
     static func hash(of bytes: [UInt8]) -> String { Hexadecimal.text(of: SHA256.hash(data: bytes)).lowercased() }
 
     private static func mac(of text: String, _ key: SymmetricKey) -> HMAC<SHA256>.MAC {
@@ -69,10 +69,10 @@ enum AWSSignature {
 }
 
 extension AWSSignature.Request {
-    /// The names of the signed headers, as they stand in the `Authorization` header.
+    /// The names of the signed headers, as they appear in the `Authorization` header.
     var signedHeaders: String { Set(headers.map(\.name)).sorted().joined(separator: ";") }
 
-    /// The request in the one form in which it is hashed.
+    /// The canonical form of the request, which is hashed.
     var canonical: String {
         let names = Set(headers.map(\.name)).sorted()
         let lines = names.map { name in
@@ -85,7 +85,8 @@ extension AWSSignature.Request {
         ].joined(separator: "\n")
     }
 
-    /// The path without detours, escaped once more than it was on the wire: that is the rule for every service but S3.
+    /// The normalized path, percent-encoded once more than it was sent. AWS requires this second encoding for every service
+    /// except S3.
     private var canonicalPath: String {
         var segments: [Substring] = []
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -96,21 +97,21 @@ extension AWSSignature.Request {
         return "/" + segments.map { String($0).percentEncoded() }.joined(separator: "/") + end
     }
 
-    /// Spaces around a value do not count, and several of them are one.
+    /// Removes whitespace at both ends of a value, and replaces each run of whitespace with one space.
     private static func folded(_ value: String) -> String {
         value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
     }
 }
 
-/// Times in the form that signatures have them.
+/// Converts times to and from the format of AWS signatures.
 enum AWSTime {
-    /// `20150830T123600Z`.
+    /// Returns the time as text, such as `20150830T123600Z`.
     static func text(_ date: Date) -> String {
         let text = date.formatted(.iso8601)
         return text.filter { $0 != "-" && $0 != ":" }
     }
 
-    /// Nil when the text is none.
+    /// Parses a time; nil when the text has a different format.
     static func date(_ text: String) -> Date? {
         let digits = Array(text.utf8)
         guard digits.count == 16, digits[8] == UInt8(ascii: "T"), digits[15] == UInt8(ascii: "Z") else { return nil }

@@ -7,17 +7,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Asks AWS SNS, or who speaks as it does.
+/// A client of AWS SNS or of a compatible server.
 struct SNSClient: Sendable {
     let configuration: SNSConfiguration
     let transport: any HTTPTransport
-    /// The machine's time, whatever a tester has made of the server's: signatures are checked by others' clocks.
+    /// The machine's clock, not the server's adjustable clock. SNS compares the time of a signature with its own clock.
     let clock: any WallClock
-    /// Is told of each request: the action, the status (0 without an answer), and how long it took.
+    /// A function that is called for each request with the action, the status (0 without an answer) and the duration.
     var observer: @Sendable (_ action: String, _ status: Int, _ duration: Duration) -> Void = { _, _, _ in }
 
-    /// Makes the endpoint of a device that registers, as AM does: one that is there and was disabled is found by asking for a
-    /// disabled one, and enabled.
+    /// Creates the endpoint of a device that registers, as AM does. If a disabled endpoint exists for the token, a second request
+    /// that creates a disabled one returns it, and the client enables it.
     /// - Returns: The endpoint's ARN.
     func endpoint(for token: String, of application: String) async throws(SNSFailure) -> String {
         do {
@@ -27,7 +27,7 @@ struct SNSClient: Sendable {
             do {
                 endpoint = try await create(.createEndpoint(application, token: token, enabled: false))
             } catch  where error.code == "InvalidParameter" {
-                // Somebody has given it data of their own; then only what is said of it names it.
+                // The endpoint has attributes that another client set, so only the error message contains its ARN.
                 guard let named = Self.endpointNamed(in: error) else { throw error }
                 endpoint = named
             }
@@ -36,8 +36,9 @@ struct SNSClient: Sendable {
         }
     }
 
-    /// Publishes a message to an endpoint. One that was disabled, as SNS does when a phone was away, is enabled once.
-    /// - Returns: SNS's id of the message.
+    /// Publishes a message to an endpoint. SNS disables an endpoint when its phone is unreachable. If the endpoint is disabled,
+    /// the client enables it and publishes once more.
+    /// - Returns: The message id that SNS assigned.
     func publish(_ message: String, subject: String?, to endpoint: String, token: String) async throws(SNSFailure) -> String {
         let action = SNSAction.publish(message, subject: subject, to: endpoint)
         let body: [UInt8]
@@ -63,7 +64,8 @@ struct SNSClient: Sendable {
         _ = try await ask(.enable(endpoint, token: token))
     }
 
-    /// `... Endpoint arn:aws:sns:... already exists with the same Token, but different attributes.`
+    /// Reads the ARN from an error message of the form `... Endpoint arn:aws:sns:... already exists with the same Token, but
+    /// different attributes.`
     private static func endpointNamed(in failure: SNSFailure) -> String? {
         guard case .refused(_, let message, _) = failure, message.contains("already exists with the same Token") else {
             return nil
@@ -110,7 +112,7 @@ struct SNSClient: Sendable {
         var request = HTTPRequest(
             "POST", "\(endpoint.scheme)://\(endpoint.authority)\(endpoint.path)", body: body,
             timeout: .seconds(max(1, configuration.timeout)))
-        // The transport says the host itself, in the same words.
+        // The transport adds the `Host` header itself, with the same value.
         for header in headers where header.name != "host" { request.headers.append(header.name, header.value) }
         request.headers.append("Authorization", AWSSignature.authorization(of: signed, scope, credentials))
         return request
@@ -118,13 +120,13 @@ struct SNSClient: Sendable {
 }
 
 extension Endpoint {
-    /// Host and port, as the `Host` header has them: a port that is the scheme's own is left out.
+    /// The host and port, as in the `Host` header. The default port of the scheme is omitted.
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (scheme == "https" ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// The path as it is asked for.
+    /// The path of a request to this endpoint.
     var path: String {
         let rest = url.dropFirst(scheme.count + 3).drop { $0 != "/" && $0 != "?" && $0 != "#" }
         let path = rest.prefix { $0 != "?" && $0 != "#" }

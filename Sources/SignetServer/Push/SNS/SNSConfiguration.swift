@@ -1,35 +1,38 @@
-/// How push messages reach phones: through AWS SNS, as AM's Push Notification Service has it, with its names.
+/// The configuration of AWS SNS, through which push messages reach phones. The properties have the names of AM's Push
+/// Notification Service.
 public struct SNSConfiguration: Sendable, Hashable {
-    /// The platform application of Apple's devices (`APNS` or `APNS_SANDBOX`), as an ARN; nil when there is none, and devices of
-    /// the communication type `apns` cannot register.
+    /// The ARN of the platform application for Apple devices (`APNS` or `APNS_SANDBOX`). If it is nil, devices of the
+    /// communication type `apns` cannot register.
     public var appleEndpoint: String?
-    /// The platform application of all others (`GCM`), as an ARN; nil as with ``appleEndpoint``.
+    /// The ARN of the platform application for all other devices (`GCM`). If it is nil, such devices cannot register.
     public var googleEndpoint: String?
-    /// The region; nil for that of the platform applications.
+    /// The AWS region; nil to use the region of the platform applications.
     public var region: String?
-    /// Who asks; nil for nobody, and nothing can be sent. `signet serve` takes those of its environment then.
+    /// The credentials of the requests. If they are nil, nothing can be sent; `signet serve` then reads them from its
+    /// environment.
     public var credentials: AWSCredentials?
-    /// Where the API is; nil for Amazon's address of the region.
+    /// The URL of the API; nil for Amazon's URL in the region.
     public var endpoint: String?
-    /// How many seconds a request may take; at least 1.
+    /// The timeout of a request, in seconds; at least 1.
     public var timeout = 5
 
-    /// No platform application, and the defaults, with what `configure` changes.
+    /// Creates a configuration without platform applications, with the changes that `configure` makes to the defaults.
     public init(_ configure: (inout Self) -> Void = { _ in }) { configure(&self) }
 
-    /// The region of the requests; nil when nothing says one.
+    /// The region of the requests; nil when neither ``region`` nor a platform application specifies one.
     var usedRegion: String? {
         region ?? [appleEndpoint, googleEndpoint].lazy.compactMap { $0.flatMap(SNSResource.init)?.region }.first
     }
 
-    /// The platform application that a device of a communication type belongs to. As in AM, what is not exactly `apns` is Google's.
+    /// Returns the platform application for a communication type. As in AM, any type except exactly `apns` uses
+    /// ``googleEndpoint``.
     func application(for communicationType: String) -> String? {
         communicationType == "apns" ? appleEndpoint : googleEndpoint
     }
 }
 
-/// The name of a platform application or of an endpoint: `arn:aws:sns:REGION:ACCOUNT:app/PLATFORM/NAME`, and
-/// `...:endpoint/PLATFORM/NAME/ID`.
+/// The ARN of a platform application (`arn:aws:sns:REGION:ACCOUNT:app/PLATFORM/NAME`) or of an endpoint
+/// (`...:endpoint/PLATFORM/NAME/ID`).
 struct SNSResource: Sendable, Hashable {
     enum Kind: String {
         case application = "app"
@@ -48,7 +51,7 @@ struct SNSResource: Sendable, Hashable {
     let account: String
     let platform: Platform
     let name: String
-    /// What tells the endpoints of an application apart.
+    /// The id of an endpoint within its application; nil for an application.
     let id: String?
 
     init?(_ text: String) {
@@ -64,14 +67,14 @@ struct SNSResource: Sendable, Hashable {
         (self.kind, self.platform, name, id) = (kind, platform, steps[2], steps.count == 4 ? steps[3] : nil)
     }
 
-    /// The name of an endpoint of this application.
+    /// Returns the ARN of an endpoint of this application.
     func endpoint(_ id: String) -> String {
         "arn:\(partition):sns:\(region):\(account):\(Kind.endpoint.rawValue)/\(platform.rawValue)/\(name)/\(id)"
     }
 }
 
 extension String {
-    /// Letters, digits, and what else names in ARNs are made of; not empty.
+    /// True when the text is not empty and contains only ASCII letters, digits, `-`, `_` and `.`, as the parts of an ARN do.
     fileprivate var isPlainWord: Bool {
         !isEmpty
             && utf8.allSatisfy { byte in

@@ -1,10 +1,12 @@
 import SignetCore
 
-/// The `Message` of a publication with `MessageStructure=json`: what AM sends, one text for each kind of platform
+/// The `Message` parameter of a publication with `MessageStructure=json`. As AM does, it contains one text for each platform
 /// (protocol/authenticator.md section 4.1).
 enum SNSEnvelope {
-    /// Wraps a message as AM does, its spelling of `PRIORITY` included.
-    /// - Parameter text: What the person reads.
+    /// Wraps a message in the format of AM, including AM's spelling of `PRIORITY`.
+    /// - Parameters:
+    ///   - delivery: The message and its id.
+    ///   - text: The text that the user reads in the notification.
     static func wrap(_ delivery: PushDelivery, text: String) -> String {
         let google: JSONValue = .object([
             "PRIORITY": .string("high"),
@@ -24,8 +26,8 @@ enum SNSEnvelope {
             ]))
     }
 
-    /// The message that a device of the platform finds; nil when there is none for it. Both of Google's forms are read: that of
-    /// FCM's older interface, and that of HTTP v1.
+    /// Returns the message for a device of a platform; nil when the envelope contains none. For Google, it reads both the legacy
+    /// FCM format and the HTTP v1 format.
     static func unwrap(_ message: String, for platform: SNSResource.Platform) -> PushDelivery? {
         guard let texts = try? JSON.value(of: message.utf8), let text = texts[platform.rawValue]?.string,
             let json = try? JSON.value(of: text.utf8)
@@ -39,7 +41,7 @@ enum SNSEnvelope {
         return PushDelivery(messageId: id, message: body)
     }
 
-    /// What SNS takes as a subject: at most 99 characters in one line, of ASCII. Nil when nothing of the text is.
+    /// Returns a subject that SNS accepts: one line of at most 99 ASCII characters. It returns nil when no characters remain.
     static func subject(_ text: String) -> String? {
         let line = String(decoding: text.utf8.filter { $0 >= 0x20 && $0 < 0x7F }.prefix(99), as: UTF8.self).trimming(" ")
         return line.isEmpty ? nil : String(line)

@@ -1,6 +1,6 @@
 import SignetCore
 
-/// What is asked of SNS: an action of its Query API with its parameters.
+/// A request to SNS: an action of its Query API with the parameters.
 struct SNSAction: Sendable, Hashable {
     static let version = "2010-03-31"
 
@@ -17,12 +17,12 @@ struct SNSAction: Sendable, Hashable {
         self.parameters = all
     }
 
-    /// The form that is posted.
+    /// The form body of the request.
     var body: String {
         let all = parameters.merging(["Action": name, "Version": Self.version]) { own, _ in own }
         let form = FormCoding.encode(all.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
-        // As Amazon's own library writes a space. Both are right, but a server that writes the form anew before it checks the signature,
-        // as Moto does, knows this one only.
+        // A space is encoded as Amazon's SDK encodes it. Both forms are valid, but a server such as Moto, which encodes the form
+        // again before it checks the signature, accepts only this one.
         return form.replacing("%20", with: "+")
     }
 
@@ -43,18 +43,18 @@ struct SNSAction: Sendable, Hashable {
     }
 }
 
-/// Why SNS did not do what was asked.
+/// An error of a request to SNS.
 enum SNSFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// It says so, in its own words.
+    /// SNS returned this error.
     case refused(code: String, message: String, status: Int)
-    /// What it said is none of its answers.
+    /// The response is not a valid SNS response.
     case unreadable(status: Int)
-    /// It did not answer.
+    /// SNS did not respond.
     case unreachable(String, isRetryable: Bool)
-    /// Nobody can be asked: what is missing in the configuration.
+    /// The request could not be made because the configuration is incomplete. The value says what is missing.
     case notConfigured(String)
 
-    /// What is wrong, in words that carry no secret. Of what the other side says one line is repeated.
+    /// The error as text without secrets. An error message from SNS is shortened to one line.
     var description: String {
         switch self {
         case .refused(let code, let message, _): "\(code): \(message)".shortenedLine
@@ -66,7 +66,7 @@ enum SNSFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
     var code: String? { if case .refused(let code, _, _) = self { code } else { nil } }
 
-    /// The status of the answer; 0 when there was none.
+    /// The status of the response; 0 without a response.
     var status: Int {
         switch self {
         case .refused(_, _, let status), .unreadable(let status): status
@@ -74,7 +74,7 @@ enum SNSFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the same request may succeed a moment later.
+    /// True when a retry of the same request may succeed.
     var isRetryable: Bool {
         switch self {
         case .refused(let code, _, let status): status >= 500 || status == 429 || Self.isThrottling(code)
@@ -84,7 +84,7 @@ enum SNSFailure: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether it is the device's registration that is no good, and not the server's way to SNS.
+    /// True when the error concerns the device's registration rather than the connection to SNS.
     var isAboutDevice: Bool { code == "InvalidParameter" || code == "ValidationError" }
 
     private static func isThrottling(_ code: String) -> Bool {
@@ -92,9 +92,10 @@ enum SNSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The few elements that are read of SNS's XML. Their content is text: what else an XML document can be does not occur.
+/// Reads the few elements that are needed from SNS's XML responses. It supports only elements that contain text, because SNS uses
+/// nothing else there.
 enum SNSAnswer {
-    /// The text of the first element of this name; nil when there is none.
+    /// Returns the text of the first element with this name; nil when the document does not contain it.
     static func element(_ name: String, in body: [UInt8]) -> String? {
         guard let text = String(validating: body, as: UTF8.self), let start = text.firstRange(of: "<\(name)>"),
             let end = text[start.upperBound...].firstRange(of: "</\(name)>")
@@ -129,7 +130,7 @@ enum SNSAnswer {
 }
 
 extension String {
-    /// One line, and not too long for a log.
+    /// The text as one line of at most 300 characters, for a log.
     var shortenedLine: String {
         let line = String(unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
         return line.count <= 300 ? line : line.prefix(297) + "..."

@@ -4,31 +4,33 @@ import NIOCore
 import ServiceLifecycle
 import SignetCore
 
-/// A message as a stream carries it.
+/// A message in the form of a stream event.
 protocol StreamEvent: Sendable {
-    /// Later messages have higher ones.
+    /// The id of the event. Later messages have higher ids.
     var id: UInt64 { get }
     var delivery: PushDelivery { get }
 }
 
-/// What lies ready for the device at the other end of a stream.
+/// The source of the messages that a stream sends to its device.
 protocol StreamMailbox: Sendable {
     associatedtype Event: StreamEvent
 
-    /// What is to go out now, in this order: what has come since it was last asked. Nil when there is no such mailbox any more: that may have
-    /// been said by another server when nobody here could hear it.
+    /// Returns the messages that have arrived since the last call, in the order of sending. It returns nil when the inbox does
+    /// not exist any more. Another server may have removed the inbox while this server was not receiving cluster messages, so the
+    /// stream cannot rely on being ended.
     mutating func events() async throws -> [Event]?
 
-    /// Is told what went out.
+    /// Called after the events were written to the stream.
     func delivered(_ events: [Event], on stream: PushStreamSubscription)
 }
 
-/// The answer that a desktop authenticator holds open: server-sent events with what is in its mailbox (docs/desk.md).
+/// The response that a desktop authenticator keeps open. It sends the messages in the authenticator's inbox as server-sent events
+/// (docs/desk.md).
 struct EventStream<Mailbox: StreamMailbox>: Sendable {
     let server: ServerContext
-    /// Where it is woken and ended.
+    /// The registry through which the stream is woken and ended.
     let streams: PushStreams
-    /// The name of the mailbox there.
+    /// The name of the inbox in that registry.
     let name: String
     let request: Request
     let mailbox: Mailbox
@@ -48,7 +50,8 @@ struct EventStream<Mailbox: StreamMailbox>: Sendable {
             })
     }
 
-    /// Sends what is in the mailbox whenever the stream is woken, until the client, the server or the mailbox goes.
+    /// Sends the messages in the inbox each time the stream is woken, until the client disconnects, the server shuts down or the
+    /// inbox is removed.
     private func send(_ stream: PushStreamSubscription, to writer: inout any ResponseBodyWriter) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -72,7 +75,7 @@ struct EventStream<Mailbox: StreamMailbox>: Sendable {
         }
     }
 
-    /// The messages as events; a comment when there is none, as a sign of life.
+    /// Returns the messages as events. Without messages, it returns an SSE comment, which keeps the connection alive.
     private static func text(of events: [Mailbox.Event]) -> String {
         guard !events.isEmpty else { return ":\n\n" }
         return events.map { event in

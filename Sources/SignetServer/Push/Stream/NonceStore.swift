@@ -6,22 +6,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The desk's nonces. One that is handed out costs no memory: it carries its own time and the desk's signature. Only those
-/// that were used in a right proof are kept, until they are too old anyway; so strangers cannot fill the book.
+/// The nonces of the push stream. An issued nonce needs no memory, because it contains its own time and the server's signature.
+/// Only nonces that were used in a valid proof are stored, and only until they expire, so unauthenticated clients cannot fill the
+/// store.
 struct NonceStore {
-    /// The age, in seconds, at which a nonce is worth nothing.
+    /// The time in seconds after which a nonce expires.
     static let lifetime = 60.0
 
     private struct Nonce: Codable {
         let value: String
-        /// Milliseconds since 1970.
+        /// The time of issue, in milliseconds since 1970.
         let issued: Int64
     }
 
     private let key: Secret
     private var used: Table<String, Bool>
 
-    /// - Parameter key: what nonces are signed with; servers that share their state have the same.
+    /// Creates the store.
+    /// - Parameter key: The key that signs nonces. Servers that share a state share this key.
     init(_ transaction: RowCache, key: Secret) {
         self.key = key
         used = Table(.nonce, transaction)
@@ -32,8 +34,8 @@ struct NonceStore {
         return CompactJWS.sign(try JSON.encode(nonce), with: key)
     }
 
-    /// Whether the nonce is the desk's, fresh, and used for the first time. A full book takes none: better that a device has to
-    /// wait than that a proof is good twice.
+    /// Returns true when the server issued the nonce, it has not expired, and it is used for the first time. A full store accepts
+    /// no nonce, because a device that has to wait is safer than a proof that can be replayed.
     mutating func redeem(_ text: String, at now: Date) -> Bool {
         guard let payload = try? CompactJWS(text).payload(verifiedWith: key),
             let nonce = try? JSON.decode(Nonce.self, from: payload)

@@ -1,31 +1,31 @@
 import Synchronization
 
-/// A device's open stream. It holds no messages: a signal says that there may be some, and the stream then takes them from the
-/// mailbox, after the last one it sent. However slow the device reads, one signal is all that can pile up.
+/// An open stream of a device. It holds no messages. A signal means that there may be new messages, and the stream then reads
+/// those after the last one that it sent from the inbox. At most one signal is buffered, however slowly the device reads.
 struct PushStreamSubscription: Sendable {
     let id: UInt64
     let mechanismUID: String
     let signals: AsyncStream<Void>
     fileprivate let continuation: AsyncStream<Void>.Continuation
 
-    /// Says that there may be messages, or that it is time for a sign of life.
+    /// Signals that there may be messages, or that it is time for a keep-alive comment.
     func wake() { continuation.yield() }
 
     /// Ends the stream.
     func end() { continuation.finish() }
 }
 
-/// What servers of the same state tell each other.
+/// The messages that servers with the same state send to each other.
 enum ClusterMessage: Sendable, Hashable {
     case wake(String)
     case wakeAllStreams
     case endStreams(String)
     case endAllStreams
-    /// Of the push front's mailboxes.
+    /// Wakes the streams of an inbox of the push gateway.
     case wakeMailbox(String)
     case endMailbox(String)
     case clock
-    /// The keys that tokens are signed with.
+    /// The keys that sign tokens have changed.
     case keys
 
     var text: String {
@@ -57,8 +57,8 @@ enum ClusterMessage: Sendable, Hashable {
     }
 }
 
-/// The streams that this process holds open, by the name of what they carry. Mechanisms are named by devices, so a mechanism that is
-/// called like a mailbox must be none.
+/// The streams that this process keeps open, by the name of what they carry. Mechanisms and inboxes have separate registries,
+/// because a device chooses the id of its mechanism and could choose the address of an inbox.
 final class PushStreams: Sendable {
     enum Names: Sendable, Hashable {
         case mechanisms
@@ -72,12 +72,12 @@ final class PushStreams: Sendable {
 
     func count(_ mechanismUID: String) -> Int { registry.withLock { $0.count(mechanismUID) } }
 
-    /// Opens a stream that is awake from the start.
+    /// Opens a stream. It is woken immediately.
     func open(_ mechanismUID: String) -> PushStreamSubscription { registry.withLock { $0.open(mechanismUID) } }
 
     func close(_ subscription: PushStreamSubscription) { registry.withLock { $0.close(subscription) } }
 
-    /// Wakes every stream of a mechanism: each of them gets each message.
+    /// Wakes all streams of a mechanism. Each of them gets each message.
     func wake(_ mechanismUID: String) { registry.withLock { $0.wake(mechanismUID) } }
 
     /// Ends the streams of a mechanism that no longer exists.
@@ -86,7 +86,7 @@ final class PushStreams: Sendable {
     /// Ends all streams.
     func endAll() { registry.withLock { $0.endAll() } }
 
-    /// Does what another server says; without words something may have been missed, and everybody looks.
+    /// Handles a message from another server. A nil text means that messages may have been lost; all streams are then woken.
     func hear(_ text: String?) {
         guard let text else { return registry.withLock { $0.wakeAll() } }
         switch (names, ClusterMessage(text)) {
@@ -99,9 +99,10 @@ final class PushStreams: Sendable {
     }
 }
 
-/// The streams that are open, by mechanism.
+/// The open streams, by mechanism.
 struct StreamRegistry: Sendable {
-    /// The most streams of one mechanism. One more ends the oldest: it may be that of a device that vanished.
+    /// The maximum number of streams of one mechanism. When one more is opened, the oldest ends, because its device may have
+    /// disconnected without notice.
     static let streamsPerMechanism = 8
 
     private var streams: [String: [PushStreamSubscription]] = [:]
@@ -109,7 +110,7 @@ struct StreamRegistry: Sendable {
 
     func count(_ mechanismUID: String) -> Int { streams[mechanismUID]?.count ?? 0 }
 
-    /// Opens a stream that is awake from the start.
+    /// Opens a stream. It is woken immediately.
     mutating func open(_ mechanismUID: String) -> PushStreamSubscription {
         lastID += 1
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -128,7 +129,7 @@ struct StreamRegistry: Sendable {
         if streams[subscription.mechanismUID]?.isEmpty == true { streams[subscription.mechanismUID] = nil }
     }
 
-    /// Wakes every stream of a mechanism: each of them gets each message.
+    /// Wakes all streams of a mechanism. Each of them gets each message.
     func wake(_ mechanismUID: String) {
         for stream in streams[mechanismUID] ?? [] { stream.wake() }
     }

@@ -2,8 +2,8 @@
 import CSecretService
 import SignetCore
 
-/// The keyring, for the time of one call. What it says of its default collection decides what its silence means: only an
-/// unlocked one that does not know something does not have it.
+/// The keyring, for the duration of one call. A search that finds nothing is only conclusive while the default collection is
+/// unlocked, because a locked one does not show its items.
 final class Keyring {
     private let bus: SessionBus
     private let service: GObject
@@ -21,27 +21,27 @@ final class Keyring {
         self.service = library.owning(service)
     }
 
-    /// Insists on a default collection that is there, unlocked or to be unlocked by asking.
+    /// Checks that a lasting default collection exists, and that it is unlocked or the user may be asked to unlock it.
     func requireUsable() throws(StoreError) {
         let collection = try lastingCollection()
         guard unlockPatience != nil || !isLocked(collection) else { throw .lockedKeyring(bus.operation) }
     }
 
-    /// Insists on an unlocked default collection that outlives the session.
+    /// Checks that the default collection is unlocked and outlives the session. Asks the user to unlock it if that is allowed.
     func requireLasting() throws(StoreError) {
         _ = try unlockedCollection()
     }
 
-    /// What the keyring holds under all of these attributes. Nothing is nothing only if the keyring is unlocked.
+    /// Returns the items that have all of these attributes. An empty result is only returned while the keyring is unlocked.
     func items(_ attributes: [String: String]) throws(StoreError) -> [KeyringItem] {
         _ = try unlockedCollection()
         let items = try foundItems(attributes)
-        // Somebody may have locked it in between.
+        // Another program may have locked the keyring during the search.
         if items.isEmpty { _ = try unlockedCollection() }
         return items
     }
 
-    /// Adds an item; never replaces one.
+    /// Adds an item. Never replaces an existing one.
     func create(label: String, _ attributes: [String: String], secret: String) throws(StoreError) {
         let collection = try unlockedCollection()
         let created = try library.withTable(attributes) { table throws(StoreError) in
@@ -55,20 +55,20 @@ final class Keyring {
         library.unreference(created)
     }
 
-    /// Gives an item another content.
+    /// Replaces the secret of an item.
     func replaceSecret(of item: KeyringItem, with secret: String) throws(StoreError) {
         _ = try withValue(secret) { value throws(StoreError) in
             try calling { library.functions.secret_item_set_secret_sync(item.object.pointer, value, $0, $1) }
         }
     }
 
-    /// As ``SessionBus/inTurn(_:_:)``.
+    /// Runs `body` exclusively; see ``SessionBus/inTurn(_:_:)``.
     func inTurn(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         try bus.inTurn(name, body)
     }
 }
 
-/// What the keyring holds under some attributes.
+/// An item in the keyring, with its secret.
 struct KeyringItem {
     let secret: Secret
     fileprivate let object: GObject
@@ -77,7 +77,7 @@ struct KeyringItem {
 // MARK: Collections
 
 extension Keyring {
-    /// The collection that GNOME Keyring keeps in memory only, and offers as the default where it has no other.
+    /// The collection that GNOME Keyring keeps in memory only. It is the default collection if no other one exists.
     private static let sessionPath = "/org/freedesktop/secrets/collection/session"
 
     private func lastingCollection() throws(StoreError) -> GObject {
@@ -103,7 +103,8 @@ extension Keyring {
         library.functions.secret_collection_get_locked(collection.pointer) != 0
     }
 
-    /// The default collection, which a person is asked to unlock if that was wished for.
+    /// Returns the unlocked default collection. If it is locked, asks the user to unlock it if that is allowed, and throws
+    /// otherwise.
     private func unlockedCollection() throws(StoreError) -> GObject {
         let collection = try lastingCollection()
         guard isLocked(collection) else { return collection }
@@ -128,7 +129,7 @@ extension Keyring {
 extension Keyring {
     private func foundItems(_ attributes: [String: String]) throws(StoreError) -> [KeyringItem] {
         let list = try library.withTable(attributes) { table throws(StoreError) in
-            // All of them (2), with their secrets (8), and without unlocking anything.
+            // The flags are: all items (2), with their secrets (8), without unlocking anything.
             try calling { library.functions.secret_service_search_sync(service.pointer, nil, table, 2 | 8, $0, $1) }
         }
         defer { library.functions.g_list_free(list) }
@@ -139,7 +140,7 @@ extension Keyring {
         for object in objects {
             guard library.functions.secret_item_get_locked(object.pointer) == 0 else { throw .lockedKeyring(bus.operation) }
             guard let value = library.functions.secret_item_get_secret(object.pointer) else {
-                // It went away between the search and the reading.
+                // Another program removed the item between the search and the read.
                 throw StoreError(.busy, bus.operation, "another program changed the keyring in the middle of this")
             }
             defer { library.functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
@@ -153,7 +154,7 @@ extension Keyring {
     private func withValue<Value>(
         _ secret: String, _ body: (OpaquePointer?) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        // Text, as any keyring's own window can show, export and restore it.
+        // The secret is text, so that any keyring manager can show, export and restore it.
         let value = library.functions.secret_value_new(secret, secret.utf8.count, "text/plain")
         defer { if let value { library.functions.secret_value_unref(UnsafeMutableRawPointer(value)) } }
         return try body(value)

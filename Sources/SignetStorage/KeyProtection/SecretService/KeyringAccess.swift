@@ -4,12 +4,13 @@ import SignetCore
 import CSecretService
 #endif
 
-/// How the keyring is asked: for how long, and whether a person may be.
+/// The settings for keyring calls: the timeout, and the time that the user has to unlock the keyring, or nil if the user must not
+/// be asked.
 package struct KeyringAccess: Sendable {
     let patience: Duration
     let unlockPatience: Duration?
 
-    /// Runs `body`, and once more when another program came in between.
+    /// Runs `body`, and runs it once more when it throws ``StoreError/Code/busy`` because of another program.
     package static func twice<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         do throws(StoreError) {
             return try body()
@@ -22,8 +23,8 @@ package struct KeyringAccess: Sendable {
 
 #if SecretService && canImport(Glibc)
 extension KeyringAccess {
-    /// Runs `body` with the keyring, and once more when another program changed it in the middle: it may have taken away what
-    /// `body` had found.
+    /// Runs `body` with the keyring. Runs it once more when another program changed the keyring during the call, for example
+    /// removed an item that `body` had found.
     func ask<Value: Sendable>(
         _ operation: String, _ body: @escaping @Sendable (Keyring) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -36,14 +37,14 @@ extension KeyringAccess {
     func askBus<Value: Sendable>(
         _ operation: String, _ body: @escaping @Sendable (SessionBus) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        // Without a bus in the environment GLib would start one.
+        // Without a bus in the environment, GLib would start one.
         guard SessionBus.isNamed else {
             throw StoreError(
                 .keyUnavailable, operation,
                 "there is no session bus (DBUS_SESSION_BUS_ADDRESS is not set), so there is no keyring to ask")
         }
         return try PatientCall.run(operation, patience: patience) { library, call throws(StoreError) in
-            // What GLib has to tell about its objects goes to a context of this thread, which ends with it.
+            // GLib delivers the events of its objects to a context that belongs to this thread and is released with it.
             let context = library.functions.g_main_context_new()
             library.functions.g_main_context_push_thread_default(context)
             defer {
@@ -76,7 +77,8 @@ extension KeyringAccess {
     }
 }
 
-/// There is none in this build, and nobody makes one. (Of an enum without cases the compiler says that its users never run.)
+/// A placeholder for builds without the trait. It has no instances. It is not an enum without cases, because the compiler would
+/// warn that its callers never run.
 struct Keyring {
     private let refusal = KeyringAccess.notBuilt("ask keyring")
     private init() {}
@@ -89,14 +91,14 @@ struct Keyring {
     func inTurn(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) { throw refusal }
 }
 
-/// There is none in this build, and nobody makes one.
+/// A placeholder for builds without the trait. It has no instances.
 struct SessionBus {
     private init() {}
 
     func owner(of name: String) throws(StoreError) -> SecretServiceOwner? { throw KeyringAccess.notBuilt("ask keyring") }
 }
 
-/// What a keyring would hold.
+/// A placeholder for an item in the keyring.
 struct KeyringItem {
     let secret: Secret
 }

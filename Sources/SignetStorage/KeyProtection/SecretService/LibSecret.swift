@@ -2,14 +2,15 @@
 import CSecretService
 import SignetCore
 
-/// libsecret and GLib, as they were found on this machine.
+/// The functions of libsecret and GLib that were loaded on this machine.
 struct LibSecret {
     let functions: signet_secret_library
 
-    /// Nil when they were not found.
+    /// The loaded functions; nil when the libraries are not installed.
     static var loaded: LibSecret? { signet_secret_library().map { LibSecret(functions: $0.pointee) } }
 
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when they are not on this machine.
+    /// Returns the loaded functions.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the libraries are not installed on this machine.
     static func load(_ operation: String) throws(StoreError) -> LibSecret {
         guard let loaded else {
             let reason = String(cString: signet_secret_library_failure())
@@ -20,7 +21,7 @@ struct LibSecret {
         return loaded
     }
 
-    /// Calls a function that reports by a GError.
+    /// Calls a function that reports errors with a GError.
     func calling<Value>(_ body: (UnsafeMutablePointer<OpaquePointer?>) -> Value) throws(GLibFailure) -> Value {
         var error: OpaquePointer?
         let value = body(&error)
@@ -32,14 +33,14 @@ struct LibSecret {
             message: content.message.map { String(cString: $0) } ?? "")
     }
 
-    /// A GObject, until the last who has it lets go.
+    /// Returns an owner of the reference `object`, which is released together with the owner.
     func owning(_ object: OpaquePointer) -> GObject { GObject(self, object) }
 
     func unreference(_ object: OpaquePointer?) {
         if let object { functions.g_object_unref(UnsafeMutableRawPointer(object)) }
     }
 
-    /// Runs `body` with a GHashTable of texts.
+    /// Runs `body` with a GHashTable of strings.
     func withTable<Value>(
         _ texts: [String: String], _ body: (OpaquePointer?) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -53,7 +54,7 @@ struct LibSecret {
     }
 }
 
-/// A reference to a GObject, given back when this goes.
+/// A reference to a GObject, which is released when this object is deinitialized.
 final class GObject {
     let pointer: OpaquePointer
     private let library: LibSecret
@@ -68,16 +69,16 @@ final class GObject {
     }
 }
 
-/// What a GError said.
+/// The content of a GError.
 struct GLibFailure: Error {
     let domain: String
     let code: Int32
     let message: String
 
-    /// Nobody has the name on the bus that was asked for.
+    /// True when the requested name has no owner on the bus.
     var isNoOwner: Bool { domain == "g-dbus-error-quark" && (code == 2 || code == 3) }
 
-    /// The same for whoever uses the keyring. Tests/SecretServicePrototypes holds the numbers against the headers.
+    /// Converts the error to a ``StoreError``. Tests/SecretServicePrototypes checks the numbers against the headers.
     func storeError(_ operation: String) -> StoreError {
         switch (domain, code) {
         case ("secret-error", 2): return .lockedKeyring(operation)
@@ -95,7 +96,7 @@ struct GLibFailure: Error {
         }
     }
 
-    /// What the other side said may come from any program: short, and in one line.
+    /// The message for the error's text. It may come from any program on the bus, so it is shortened and put in one line.
     private var told: String {
         let line = message.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint && $0.value >= 0x20 }.prefix(200)
         return "\(domain)/\(code): \(String(String.UnicodeScalarView(line)))"
@@ -103,7 +104,7 @@ struct GLibFailure: Error {
 }
 
 extension StoreError {
-    /// It is there and cannot be read. That is not absence.
+    /// Returns the error for a locked keyring, in which an item may exist although it cannot be read.
     static func lockedKeyring(_ operation: String) -> StoreError {
         StoreError(.keyUnavailable, operation, "the keyring is locked; unlock it and try again; nothing was changed")
     }

@@ -5,15 +5,15 @@ import Glibc
 import SignetCore
 import Synchronization
 
-/// A call that may never come back, on a thread of its own. Whoever waits for it cancels it when its time is over, and leaves
-/// it behind when it does not react: some of GLib's waits cannot be cancelled, and end by themselves after 25 seconds.
+/// A call that may never return, on a thread of its own. When its time is over, the waiting caller cancels it. If it does not
+/// react, the caller abandons it: some waits of GLib cannot be canceled, and end after 25 seconds.
 final class PatientCall: Sendable {
     private let patience: Duration
     private let end: Mutex<SuspendingClock.Instant>
-    /// The address of a GCancellable, which is made to be used by several threads at once.
+    /// The address of a GCancellable, which several threads may use at once.
     private let cancellableAddress: UInt
 
-    /// How long a cancelled call may take to notice.
+    /// The time that a canceled call has to react.
     private static let grace = Duration.seconds(1)
 
     private init(_ library: LibSecret, patience: Duration) {
@@ -26,29 +26,30 @@ final class PatientCall: Sendable {
         LibSecret.loaded?.unreference(cancellable)
     }
 
-    /// What the calls into GLib are given, to be cancelled by.
+    /// The object with which calls into GLib can be canceled.
     var cancellable: OpaquePointer? { OpaquePointer(bitPattern: cancellableAddress) }
 
-    /// The time that is left.
+    /// The remaining time of the call.
     var remaining: Duration { SuspendingClock.now.duration(to: end.withLock { $0 }) }
 
-    /// Gives the call so much time from now on, unless it has more already. A person who is asked takes longer than a program.
+    /// Extends the remaining time of the call to at least `patience`, for example because the user is asked, which takes longer
+    /// than a program.
     func extend(by patience: Duration) {
         end.withLock { $0 = max($0, SuspendingClock.now + patience) }
     }
 
-    /// Gives the call its usual time from now on.
+    /// Extends the remaining time of the call to at least its usual timeout.
     func extend() { extend(by: patience) }
 
-    /// The call took too long.
+    /// Returns the error for a call that took too long.
     func tooLate(_ operation: String) -> StoreError {
         StoreError(
             .keyUnavailable, operation,
             "the keyring did not answer in time; restart the program that serves it, or open the vault by another slot")
     }
 
-    /// Runs `body` to its end.
-    /// - Throws: what `body` throws; ``StoreError/Code/keyUnavailable`` when it takes too long.
+    /// Runs `body` on a new thread and waits for its result.
+    /// - Throws: The error of `body`; ``StoreError/Code/keyUnavailable`` when it takes too long.
     static func run<Value: Sendable>(
         _ operation: String, patience: Duration,
         _ body: @escaping @Sendable (LibSecret, PatientCall) throws(StoreError) -> Value
@@ -63,13 +64,13 @@ final class PatientCall: Sendable {
             if let result = answer.result(within: call.remaining) { return try result.get() }
         }
         LibSecret.loaded?.functions.g_cancellable_cancel(call.cancellable)
-        // It may have come to its end just now.
+        // The call may have ended just now.
         guard case .success(let value)? = answer.result(within: grace) else { throw call.tooLate(operation) }
         return value
     }
 }
 
-/// What a thread hands to the one that waits for it, once.
+/// A result that one thread passes to another thread that waits for it.
 private final class Answer<Value: Sendable>: Sendable {
     private let result = Mutex<Result<Value, StoreError>?>(nil)
     private let isGiven = DispatchSemaphore(value: 0)
@@ -79,7 +80,7 @@ private final class Answer<Value: Sendable>: Sendable {
         isGiven.signal()
     }
 
-    /// Nil when there is none in that time.
+    /// Waits for the result; nil when it does not arrive in that time.
     func result(within time: Duration) -> Result<Value, StoreError>? {
         let (seconds, attoseconds) = time.components
         let nanoseconds = Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
@@ -93,7 +94,8 @@ private final class ThreadBody: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Not a thread of Dispatch's, which has few: those that wait for this one may hold them all.
+/// Starts a detached thread. Dispatch has only a limited number of threads, and the callers that wait for this one may occupy all
+/// of them.
 private func detachThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     let box = Unmanaged.passRetained(ThreadBody(body))
     var thread = pthread_t()

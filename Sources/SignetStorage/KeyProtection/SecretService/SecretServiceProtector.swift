@@ -1,39 +1,39 @@
 import Crypto
 public import SignetCore
 
-/// The desktop's keyring: GNOME Keyring, KWallet, KeePassXC or whoever else serves `org.freedesktop.secrets` on the session
-/// bus. It keeps one random key for each wrapping, and nothing of the vault; it can also keep the vault's epoch.
+/// The desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another program that serves `org.freedesktop.secrets` on the
+/// session bus. It stores one random key for each wrapping, but no data of the vault. It can also store the vault's epoch.
 ///
-/// It is not asked by a vault that was opened, only when one is opened or sealed. An answer "there is none" is believed only of
-/// a keyring that is unlocked: a locked one shows nothing, and says so in no other way. Nothing in the keyring is ever deleted
-/// or replaced by a new key; a key whose slot is gone stays until the person removes it.
+/// The keyring is used when a vault is opened or sealed, not while the vault is open. The result that an item does not exist is
+/// only trusted while the keyring is unlocked, because a locked keyring shows no items and gives no other sign. Keys in the
+/// keyring are never deleted or replaced. A key whose slot was removed stays until the user deletes it.
 ///
 /// Every program of the same user can read the keyring while it is unlocked. It protects a copied disk, not a session.
 ///
-/// libsecret is loaded when it is first needed, and uses the session bus that the process was started with
-/// (`DBUS_SESSION_BUS_ADDRESS`, or the one in `XDG_RUNTIME_DIR`). Each call is made on a thread of its own and given up when
-/// the keyring does not answer. As of then a lost session bus does not end the process, as GLib would have it.
+/// libsecret is loaded at the first use. It uses the session bus of the process's environment (`DBUS_SESSION_BUS_ADDRESS`, or the
+/// one in `XDG_RUNTIME_DIR`). Each call runs on a thread of its own and is abandoned when the keyring does not answer. From the
+/// first call on, the loss of the session bus does not end the process, which is GLib's default.
 ///
 /// Without the trait `SecretService`, and on other systems than Linux, every call throws ``StoreError/Code/keyUnavailable``.
 ///
 /// Source: the Secret Service API draft 0.2 of freedesktop.org.
 public struct SecretServiceProtector: RollbackProtector {
-    /// `secret-service`.
+    /// The name `secret-service`.
     public let name = "secret-service"
 
     private let access: KeyringAccess
 
-    /// A key protector that asks the keyring of this session.
+    /// Creates a key protector that uses the keyring of this session.
     /// - Parameters:
-    ///   - patience: How long the keyring may take for one call in all.
-    ///   - unlockPatience: How long a person may take, in addition, to unlock a locked keyring; the keyring's program asks,
-    ///     in a window of its own. With nil, the default, nobody is asked, and a locked keyring is an error.
+    ///   - patience: The timeout for one whole call.
+    ///   - unlockPatience: The additional time that the user has to unlock a locked keyring. The program of the keyring asks in
+    ///     its own window. With nil, the default, the user is not asked, and a locked keyring is an error.
     public init(patience: Duration = .seconds(10), unlockPatience: Duration? = nil) {
         access = KeyringAccess(patience: patience, unlockPatience: unlockPatience)
     }
 
-    /// Makes a new key, has it kept under a random id, reads it back, and seals `dataKey` with it.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when the keyring is locked, absent, not answering, or would lose the key
+    /// Creates a new key, stores it in the keyring under a random ID, reads it back, and seals `dataKey` with it.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the keyring is locked, missing, does not answer, or would lose the key
     ///   at the end of the session.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         let id = Secret.random(byteCount: Self.idLength).bytes
@@ -45,7 +45,7 @@ public struct SecretServiceProtector: RollbackProtector {
             if try keyring.items(attributes).isEmpty {
                 try keyring.create(label: label, attributes, secret: Base64.encode(key.bytes, as: .standard))
             }
-            // A second attempt, after another program came in between, may find what the first one left.
+            // A second attempt, after another program interfered, may find the item of the first one.
             guard try Self.keys(in: keyring.items(attributes)).contains(key) else {
                 throw StoreError(
                     .failed, "seal vault", "the keyring took a key and does not give it back; nothing was sealed with it")
@@ -55,9 +55,9 @@ public struct SecretServiceProtector: RollbackProtector {
     }
 
     /// Opens what ``wrap(_:context:)`` sealed.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when the keyring is locked, absent, not answering, or does not hold the
-    ///   key; ``StoreError/Code/keyMismatch`` when what it holds is not the key; ``StoreError/Code/busy`` when other programs
-    ///   changed it twice in the middle of the call.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the keyring is locked, missing, does not answer, or does not contain the
+    ///   key; ``StoreError/Code/keyMismatch`` when it contains another key; ``StoreError/Code/busy`` when other programs changed
+    ///   the keyring twice during the call.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         let slot = try WrappedKey(wrapped, headerLength: 1 + Self.idLength)
         let id = Array(slot.header[1...])
@@ -71,7 +71,7 @@ public struct SecretServiceProtector: RollbackProtector {
             }
             return try Self.keys(in: items)
         }
-        // A keyring that was restored beside the present one may hold a key twice.
+        // If a backup of the keyring was restored next to the current one, there may be several items with this ID.
         for key in keys {
             if let dataKey = slot.open(with: key, context: context) { return dataKey }
         }
@@ -79,25 +79,25 @@ public struct SecretServiceProtector: RollbackProtector {
             .keyMismatch, "open vault", "the key in the keyring is not the one the vault was sealed with, or the slot is damaged")
     }
 
-    /// The highest epoch that was told; nil when the keyring is unlocked and never heard of the vault.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when the keyring cannot be asked, ``StoreError/Code/corrupt`` when what it
-    ///   holds is no number.
+    /// Returns the highest epoch that was stored for the vault; nil when the unlocked keyring has none.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` when the keyring cannot be used; ``StoreError/Code/corrupt`` when the stored
+    ///   value is not a number.
     public func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
         try access.ask("read epoch") { keyring throws(StoreError) in
             try Self.epochs(in: keyring.items(Self.attributes(epochOf: id))).max()
         }
     }
 
-    /// Remembers an epoch; the one that it knows already is no change.
-    /// - Throws: ``StoreError/Code/failed`` for a lower one than it knows, ``StoreError/Code/busy`` when another process is
-    ///   telling one at the same time, and does not end; otherwise as ``epoch(ofVault:)``.
+    /// Stores an epoch. Does nothing if the keyring already has the same one.
+    /// - Throws: ``StoreError/Code/rolledBack`` when the epoch is lower than the stored one; ``StoreError/Code/busy`` when
+    ///   another process stores an epoch at the same time and does not finish; the errors of ``epoch(ofVault:)``.
     public func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
         let operation = "remember epoch"
         let attributes = Self.attributes(epochOf: id)
         let turn = Base64.encode(Array(SHA256.hash(data: Array(id.utf8))), as: .url)
         try access.ask(operation) { keyring throws(StoreError) in
             try keyring.requireLasting()
-            // The keyring has no "write if higher", so those who write take turns.
+            // The Secret Service API has no atomic "write if higher", so writers need a lock.
             try keyring.inTurn("org.signet.Epoch.v\(turn)") { () throws(StoreError) in
                 let items = try keyring.items(attributes)
                 let known = try Self.epochs(in: items)
@@ -119,8 +119,8 @@ public struct SecretServiceProtector: RollbackProtector {
         }
     }
 
-    /// Whether the keyring could be asked now: it is there, and its default collection is unlocked, or is locked and a person
-    /// may be asked to unlock it. No program is started and nobody is asked anything for this.
+    /// Returns ``KeyProtectorAvailability/usable`` when the keyring has a default collection that is unlocked, or that the user
+    /// may be asked to unlock. The check does not start a program and does not ask the user.
     public func availability() -> KeyProtectorAvailability {
         do throws(StoreError) {
             guard try owner() != nil else {
@@ -133,22 +133,23 @@ public struct SecretServiceProtector: RollbackProtector {
         }
     }
 
-    /// Who serves the keyring on the session bus; nil when nobody does. No program is started for this.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` when there is no bus to ask, or no libsecret.
+    /// Returns the program that serves the keyring on the session bus; nil when no program serves it. The call does not start a
+    /// program.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` without a session bus or without libsecret.
     public func owner() throws(StoreError) -> SecretServiceOwner? {
         try access.askBus("examine keyring") { bus throws(StoreError) in try bus.owner(of: "org.freedesktop.secrets") }
     }
 }
 
-/// The program that answers for the keyring.
+/// The program that serves the keyring.
 public struct SecretServiceOwner: Sendable, Hashable {
-    /// The process, in the numbers of the session bus.
+    /// The process ID that the session bus reports.
     public let processID: UInt32
-    /// The name of the program; nil when the system does not tell.
+    /// The name of the program; nil when the system does not provide it.
     public let program: String?
 }
 
-// MARK: What is in the keyring
+// MARK: Keyring items
 
 extension SecretServiceProtector {
     private static let idLength = 16

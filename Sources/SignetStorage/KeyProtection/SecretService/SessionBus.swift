@@ -3,14 +3,14 @@ import CSecretService
 import Glibc
 import SignetCore
 
-/// The session bus of this process, for the time of one call.
+/// The session bus of this process, for the duration of one call.
 final class SessionBus {
     let library: LibSecret
     let operation: String
     let call: PatientCall
     private let connection: GObject
 
-    /// `G_BUS_TYPE_SESSION`.
+    /// The value of `G_BUS_TYPE_SESSION`.
     private static let session: Int32 = 2
 
     init(_ library: LibSecret, _ operation: String, _ call: PatientCall) throws(StoreError) {
@@ -21,14 +21,14 @@ final class SessionBus {
             let found = try library.calling { library.functions.g_bus_get_sync(Self.session, call.cancellable, $0) }
             guard let found else { throw GLibFailure(domain: "signet", code: 0, message: "GLib gave no connection") }
             connection = library.owning(found)
-            // GLib would end the whole process with the bus.
+            // By default, GLib would end the process when the bus is lost.
             library.functions.g_dbus_connection_set_exit_on_close(found, 0)
         } catch {
             throw error.storeError(operation)
         }
     }
 
-    /// Whether the environment says where the bus is, in one of the two ways that GLib looks for it.
+    /// True when the environment contains the address of the bus, in one of the two forms that GLib looks for.
     static var isNamed: Bool {
         if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return true }
         guard let directory = getenv("XDG_RUNTIME_DIR") else { return false }
@@ -36,7 +36,7 @@ final class SessionBus {
         return stat(String(cString: directory) + "/bus", &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Who has `name`; nil when nobody has. Nobody is started.
+    /// Returns the program that owns the bus name `name`; nil when no program owns it. The call does not start a program.
     func owner(of name: String) throws(StoreError) -> SecretServiceOwner? {
         do throws(GLibFailure) {
             let unique = try ask("GetNameOwner", [library.functions.g_variant_new_string(name)], "(s)") {
@@ -52,13 +52,13 @@ final class SessionBus {
         }
     }
 
-    /// Runs `body` while nobody else on this bus, in this process or another, runs one in the turn of this name. The bus gives
-    /// the turn on when the connection ends, however it ends.
+    /// Runs `body` exclusively among all callers on this bus with the same `name`, in this process or another. The lock is
+    /// ownership of a bus name, which the bus releases when the connection ends for any reason.
     func inTurn(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let own = try ownConnection()
         defer { _ = library.functions.g_dbus_connection_close_sync(own.pointer, nil, nil) }
         while true {
-            // Do not queue: 1 is "yours", 3 is "somebody else's".
+            // The flag 4 means "do not queue". The reply is 1 for the new owner, and 3 if another connection owns the name.
             let arguments = [library.functions.g_variant_new_string(name), library.functions.g_variant_new_uint32(4)]
             let answer: UInt32
             do throws(GLibFailure) {
@@ -80,7 +80,7 @@ final class SessionBus {
                 library.functions.g_dbus_address_get_for_bus_sync(Self.session, call.cancellable, $0)
             }
             defer { library.functions.g_free(address) }
-            // An authenticated client (1) of a bus (8).
+            // The flags are: authentication as a client (1), connection to a message bus (8).
             let found = try library.calling {
                 library.functions.g_dbus_connection_new_for_address_sync(address, 1 | 8, nil, call.cancellable, $0)
             }
@@ -91,7 +91,7 @@ final class SessionBus {
         }
     }
 
-    /// Asks the bus itself, and reads the one value of its answer.
+    /// Calls a method of the bus itself, and reads the single value of its reply.
     private func ask<Value>(
         _ method: String, _ arguments: [OpaquePointer?], _ type: String, on other: GObject? = nil,
         _ read: (OpaquePointer?) -> Value

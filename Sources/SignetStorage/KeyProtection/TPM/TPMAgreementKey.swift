@@ -1,7 +1,7 @@
 import SignetCore
 import Synchronization
 
-/// A key in the TPM that stays loaded, with the session it is used in: one command for every agreement.
+/// A key that stays loaded in the TPM, together with its session, so that each agreement takes a single command.
 final class TPMAgreementKey: AgreementKey {
     let publicKey: [UInt8]
     private let key: TPMKey
@@ -9,8 +9,8 @@ final class TPMAgreementKey: AgreementKey {
     private let connection: Mutex<(any TPMOperations)?>
     private let operations = OperationCount()
 
-    /// Takes the key in `file`, and makes both if there is none. The key is loaded at once: that it loads is the proof that
-    /// the hardware is there and the public half is that of a key in it.
+    /// Loads the key in `file`, or creates the key and the file if the file does not exist. Loading the key at once proves that
+    /// the hardware is present and that the public half belongs to a key in it.
     init(file: TPMKeyFile, tcti: String) throws(StoreError) {
         let open = try TPMAccess.connect(tcti)
         key = try file.key { () throws(StoreError) in try open.makeKey() }
@@ -19,7 +19,7 @@ final class TPMAgreementKey: AgreementKey {
         connection = Mutex(open)
     }
 
-    /// How many operations with the private half were asked for.
+    /// The number of operations with the private half that were requested.
     var privateKeyOperations: Int { operations.count }
 
     func agree(with ephemeral: [UInt8]) throws(StoreError) -> Secret {
@@ -29,7 +29,7 @@ final class TPMAgreementKey: AgreementKey {
                     return try agree(with: ephemeral, over: open)
                 } catch {
                     guard error.code != .corrupt else { throw error }
-                    // The TPM, or its resource manager, was started anew, or dropped what was not used for long.
+                    // The TPM or its resource manager was restarted, or removed an object that was not used for long.
                     open.close()
                     connection = nil
                 }

@@ -1,7 +1,7 @@
 #if TPM && os(Linux)
 import CTSS2
 
-/// A bit field of a vault, in the TPM's own memory.
+/// A bit field of a vault in the TPM's NV memory.
 private struct EpochIndex {
     let handle: ESYS_TR
     let base: UInt64
@@ -39,7 +39,8 @@ extension TPMConnection {
             }
             guard known < epoch else { return }
         }
-        // The new number is written before an old one goes: whoever is interrupted in between leaves both, and the higher counts.
+        // The new value is written before the old index is removed. An interruption in between leaves both, and the higher epoch
+        // counts.
         if let index = standing.first(where: { TPMEpochPlace.bit(for: epoch, base: $0.base) != nil }) {
             try set(epoch, in: index)
             try remove(standing.filter { $0.handle != index.handle })
@@ -49,8 +50,8 @@ extension TPMConnection {
         }
     }
 
-    /// Does `body` again when another program wrote or removed an index just after it was looked at: the index is gone then,
-    /// or its name is another and the TPM takes our proof for a wrong one.
+    /// Runs `body` again, up to ten times, when another program changed or removed an index that `body` had just read. In this
+    /// case the index does not exist any more, or its name has changed and the TPM rejects the authorization.
     private func settled<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         for _ in 0..<10 {
             do throws(StoreError) {
@@ -63,17 +64,18 @@ extension TPMConnection {
         return try body()
     }
 
-    /// The indices of a vault: one as a rule, two where somebody was interrupted while changing over.
+    /// Returns the indices of a vault. Usually there is one. Two exist after a program was interrupted while it replaced one by
+    /// the other.
     private func indices(of place: TPMEpochPlace) throws(StoreError) -> [EpochIndex] {
         var found: [EpochIndex] = []
         for index in place.indices {
             guard let handle = try standing(index), let area = try publicArea(handle) else { continue }
-            // Somebody else's, at a place where ours could be.
+            // An index without this vault's mark belongs to another program, although its handle could be one of ours.
             guard let base = place.base(ofMark: bytes(of: area.authPolicy.buffer, area.authPolicy.size)),
                 area.attributes & ~TPMA_NV(TPMA_NV_WRITTEN) == Self.attributes
             else { continue }
             try present(place.password, for: handle)
-            // One that was never written was made by somebody who was interrupted then.
+            // An index that was never written is left from a program that was interrupted after creating it.
             let isWritten = area.attributes & TPMA_NV(TPMA_NV_WRITTEN) != 0
             let bits = isWritten ? try readBits(handle) : 0
             found.append(EpochIndex(handle: handle, base: base, epoch: TPMEpochPlace.epoch(base: base, bits: bits)))
@@ -109,7 +111,7 @@ extension TPMConnection {
         return bytes(of: data.pointee.buffer, 8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Makes an index at the first place that is free.
+    /// Creates an index at the first free handle.
     private func define(_ place: TPMEpochPlace, base: UInt64) throws(StoreError) -> EpochIndex {
         for index in place.indices {
             var area = TPM2B_NV_PUBLIC()
@@ -144,7 +146,7 @@ extension TPMConnection {
         for index in indices {
             let answer = tss.Esys_NV_UndefineSpace(
                 esys, Self.owner, index.handle, try session([]), Self.none, Self.none)
-            // Another program that changes over at the same time was first.
+            // If the index does not exist, another program has removed it at the same time.
             if TPMResponse(code: answer).kind != .handle { try check("give back the room of an epoch", answer) }
         }
     }

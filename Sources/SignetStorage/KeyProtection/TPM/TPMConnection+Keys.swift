@@ -2,7 +2,7 @@
 import CTSS2
 import SignetCore
 
-/// A storage key: the parent of our keys, and what sessions with the TPM begin with.
+/// A storage key: the parent of Signet's keys, to which the secret of a session is encrypted.
 private struct StorageKey {
     let handle: ESYS_TR
     let name: [UInt8]
@@ -12,8 +12,9 @@ private struct StorageKey {
 // MARK: The storage key
 
 extension TPMConnection {
-    /// The storage key for a new key. If the machine has none, ours becomes it: to make it again each time would cost a real
-    /// TPM a second. A place that somebody else has taken is left alone.
+    /// Returns the storage key for a new key. If the machine has none, creates one and makes it persistent, because creating it
+    /// again each time would take a second on a real TPM. If another program's key occupies the handle, it is left there, and a
+    /// transient storage key is created.
     private func storageKey() throws(StoreError) -> StorageKey {
         if let standing = try standingStorageKey() {
             return TPMTemplate.isStorageKey(standing.area) ? standing : try primaryKey()
@@ -22,16 +23,16 @@ extension TPMConnection {
         var standing = Self.none
         let answer = tss.Esys_EvictControl(
             esys, Self.owner, made.handle, Self.password, Self.none, Self.none, TPMTemplate.storageKeyHandle, &standing)
-        // Another process may have done the same just now.
+        // Another process may have made its storage key persistent just now.
         if TPMResponse(code: answer).kind != .defined { try check("keep the TPM's storage key", answer) }
         return made
     }
 
-    /// The storage key of that name.
-    /// - Throws: ``StoreError/Code/keyMismatch`` when this TPM has none of that name.
+    /// Returns the storage key with this name.
+    /// - Throws: ``StoreError/Code/keyMismatch`` when this TPM has no storage key with this name.
     private func storageKey(named name: [UInt8]) throws(StoreError) -> StorageKey {
         if let standing = try standingStorageKey(), standing.name == name { return standing }
-        // It can have been taken from its place, and is made again from the TPM's seed.
+        // The persistent key may have been removed. The TPM then creates it again from its seed.
         let made = try primaryKey()
         guard made.name == name else {
             throw StoreError(
@@ -72,14 +73,16 @@ extension TPMConnection {
         try check(
             "look at the TPM's storage key",
             tss.Esys_ReadPublic(esys, handle, Self.none, Self.none, Self.none, &area, nil, nil))
-        // Not the name that the answer brings: tpm2-tss computes this one from what it will encrypt a session's secret to.
+        // This has to be the name that tpm2-tss computes from the public area to which it will encrypt the session's secret, not
+        // the name in the TPM's response.
         try check("look at the TPM's storage key", tss.Esys_TR_GetName(esys, handle, &name))
         guard let area, let name else { throw StoreError(.failed, "look at the TPM's storage key", "the TPM did not show it") }
         return StorageKey(
             handle: handle, name: bytes(of: name.pointee.name, name.pointee.size), area: area.pointee.publicArea)
     }
 
-    /// Starts the session for calls that need no key of ours. The storage key is only looked at, or made for the moment.
+    /// Starts the session for calls that do not need a key of Signet. Uses the persistent storage key, or creates a transient one
+    /// that is removed again.
     func startSession() throws(StoreError) {
         let standing = try standingStorageKey()
         let key = if let standing, TPMTemplate.isStorageKey(standing.area) { standing } else { try primaryKey() }
@@ -87,7 +90,7 @@ extension TPMConnection {
         drop(key.handle)
     }
 
-    /// `TPM_PT_PERMANENT`: the first of the properties that change.
+    /// The value of `TPM_PT_PERMANENT`, the first of the variable properties.
     private static let permanentStates: TPM2_PT = 0x200
 
     func checkFitness() throws(StoreError) {
@@ -105,7 +108,7 @@ extension TPMConnection {
     }
 }
 
-// MARK: Our keys
+// MARK: Agreement keys
 
 extension TPMConnection {
     func makeKey() throws(StoreError) -> TPMKey {
@@ -129,7 +132,7 @@ extension TPMConnection {
         return TPMKey(storageKey: storageKey.name, blob: try blob(area, sealed))
     }
 
-    /// Both halves as the TPM writes them.
+    /// Returns both halves in the TPM's own encoding.
     private func blob(
         _ area: UnsafePointer<TPM2B_PUBLIC>, _ sealed: UnsafePointer<TPM2B_PRIVATE>
     ) throws(StoreError) -> [UInt8] {
@@ -143,7 +146,7 @@ extension TPMConnection {
     func load(_ key: TPMKey) throws(StoreError) -> [UInt8] {
         let operation = "load the key into the TPM"
         var (area, sealed, length) = (TPM2B_PUBLIC(), TPM2B_PRIVATE(), 0)
-        // tpm2-tss overlooks a wrong length here and there; what it reads must be what was written.
+        // tpm2-tss accepts some wrong lengths. Encoding the result again detects them.
         guard tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(key.blob, key.blob.count, &length, &area) == 0,
             tss.Tss2_MU_TPM2B_PRIVATE_Unmarshal(key.blob, key.blob.count, &length, &sealed) == 0,
             (try? blob(&area, &sealed)) == key.blob, TPMTemplate.isAgreementKey(area.publicArea)

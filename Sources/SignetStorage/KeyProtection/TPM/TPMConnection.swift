@@ -3,16 +3,17 @@ import CTSS2
 import Glibc
 import SignetCore
 
-/// One connection to a TPM, for one thread at a time. It takes out of the TPM what it put in, and only that: others use it too.
+/// A connection to a TPM, for use by one thread at a time. It removes from the TPM only the objects that it created, because
+/// other programs use the TPM too.
 final class TPMConnection: TPMOperations {
     let tss: CTSS2Functions
     private(set) var esys: OpaquePointer?
     private var tcti: OpaquePointer?
-    /// What is in the TPM because of this connection, oldest first.
+    /// The transient objects that this connection created in the TPM, oldest first.
     private var transient: [ESYS_TR] = []
-    /// What ``load(_:)`` loaded.
+    /// The key that ``load(_:)`` loaded.
     var loadedKey: ESYS_TR?
-    /// The session that all of it is asked in; see ``session(saltedBy:)``.
+    /// The session for all commands; see ``session(saltedBy:)``.
     private var session: ESYS_TR?
 
     static let none = ESYS_TR(ESYS_TR_NONE)
@@ -41,7 +42,7 @@ final class TPMConnection: TPMOperations {
 
     func close() {
         guard esys != nil else { return }
-        // An answer would change nothing: what cannot be flushed, the resource manager drops with the connection.
+        // Errors are ignored. The resource manager removes the remaining objects when the connection ends.
         for handle in transient.reversed() { _ = tss.Esys_FlushContext(esys, handle) }
         transient = []
         loadedKey = nil
@@ -50,7 +51,8 @@ final class TPMConnection: TPMOperations {
         tss.Tss2_TctiLdr_Finalize(&tcti)
     }
 
-    /// tpm2-tss has one number for no device, no permission and no module, and would write commands into any file.
+    /// Checks that the device exists and can be opened. tpm2-tss returns the same code for a missing device, missing permission
+    /// and a missing module, and would write commands into any file.
     private static func checkDevice(_ tcti: String) throws(StoreError) {
         guard tcti.hasPrefix("device:") else { return }
         let path = String(tcti.dropFirst("device:".count))
@@ -82,35 +84,37 @@ final class TPMConnection: TPMOperations {
     }
 }
 
-// MARK: What the calls share
+// MARK: Helpers
 
 extension TPMConnection {
     func check(_ operation: String, _ code: TSS2_RC) throws(StoreError) {
         guard code == 0 else { throw TPMResponse(code: code).error(operation) }
     }
 
-    /// Notes that `handle` is in the TPM because of us.
+    /// Records that this connection created `handle` in the TPM.
     func own(_ handle: ESYS_TR) -> ESYS_TR {
         transient.append(handle)
         return handle
     }
 
-    /// Takes `handle` out of the TPM, if we put it in; there is room for three in many of them.
+    /// Removes `handle` from the TPM, if this connection created it. Many TPMs have room for only three objects.
     func drop(_ handle: ESYS_TR) {
         guard let index = transient.firstIndex(of: handle) else { return }
         transient.remove(at: index)
         _ = tss.Esys_FlushContext(esys, handle)
     }
 
-    /// Which of a command's and its answer's first parameter crosses the bus encrypted; the TPM wants it to have one.
+    /// The parts of a command whose first parameter is encrypted on the bus: the command, the response, or both. The TPM requires
+    /// that such a parameter exists.
     struct Encrypted: OptionSet {
         let rawValue: TPMA_SESSION
         static let command = Encrypted(rawValue: TPMA_SESSION(TPMA_SESSION_DECRYPT))
         static let answer = Encrypted(rawValue: TPMA_SESSION(TPMA_SESSION_ENCRYPT))
     }
 
-    /// The session of this connection. Its keys come from a secret that only the owner of the storage key's private half can
-    /// read: nobody on the way to the TPM sees what is encrypted in it, or can change a command or an answer.
+    /// Returns the session of this connection, and starts it if necessary. Its keys are derived from a secret that only the TPM
+    /// with the storage key's private half can decrypt. An attacker between the program and the TPM therefore cannot read the
+    /// encrypted parameters, or change a command or a response.
     func session(saltedBy storageKey: ESYS_TR) throws(StoreError) -> ESYS_TR {
         if let session { return session }
         var cipher = TPMT_SYM_DEF()
@@ -127,7 +131,7 @@ extension TPMConnection {
         return handle
     }
 
-    /// The session, prepared for one command.
+    /// Returns the session, prepared for one command.
     func session(_ encrypted: Encrypted) throws(StoreError) -> ESYS_TR {
         guard let session else { throw StoreError(.failed, "ask the TPM", "there is no session") }
         try check(
@@ -137,7 +141,7 @@ extension TPMConnection {
         return session
     }
 
-    /// What the TPM says of itself, from `property` on, at most `count` of it.
+    /// Returns at most `count` capabilities of the TPM, from `property` on.
     func capability(_ capability: TPM2_CAP, from property: UInt32, count: UInt32) throws(StoreError) -> TPMU_CAPABILITIES {
         var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
         defer { tss.Esys_Free(data) }
@@ -150,12 +154,12 @@ extension TPMConnection {
     }
 }
 
-/// Copies bytes into one of the C library's fixed arrays, which Swift sees as a tuple.
+/// Copies bytes into a fixed array of the C library, which Swift imports as a tuple.
 func fill<Buffer>(_ buffer: inout Buffer, with bytes: [UInt8]) {
     withUnsafeMutableBytes(of: &buffer) { $0.copyBytes(from: bytes.prefix($0.count)) }
 }
 
-/// The first `count` bytes of one of the C library's fixed arrays, never more than it has.
+/// Returns the first `count` bytes of a fixed array of the C library, or all bytes if it has fewer.
 func bytes<Buffer>(of buffer: Buffer, _ count: UInt16) -> [UInt8] {
     withUnsafeBytes(of: buffer) { Array($0.prefix(Int(count))) }
 }

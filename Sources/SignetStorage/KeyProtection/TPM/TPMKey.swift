@@ -1,12 +1,12 @@
-/// A P-256 key whose private half only one TPM can use: sealed by that TPM's storage key, to be kept by us.
+/// A P-256 key whose private half only one TPM can use. The TPM's storage key seals it, and it is stored outside of the TPM.
 struct TPMKey: Sendable, Hashable {
-    /// The name of the storage key (TPM 2.0 part 1, section 16): algorithm id and digest of its public area. After the TPM
-    /// was cleared, and in any other TPM, the storage key has another name.
+    /// The name of the storage key (TPM 2.0 part 1, section 16): algorithm ID and digest of its public area. The storage key of
+    /// another TPM, or of this TPM after it was cleared, has another name.
     let storageKey: [UInt8]
-    /// `TPM2B_PUBLIC` and `TPM2B_PRIVATE`, as TPM 2.0 part 2 writes them.
+    /// `TPM2B_PUBLIC` and `TPM2B_PRIVATE` in the encoding of TPM 2.0 part 2.
     let blob: [UInt8]
 
-    /// Both parts, each after its length.
+    /// Both parts, each preceded by its length.
     var bytes: [UInt8] { LengthPrefixed.bytes(storageKey) + LengthPrefixed.bytes(blob) }
 
     init(storageKey: [UInt8], blob: [UInt8]) {
@@ -14,14 +14,14 @@ struct TPMKey: Sendable, Hashable {
         self.blob = blob
     }
 
-    /// Reads what ``bytes`` wrote; nil when it did not.
+    /// Reads the output of ``bytes``; nil when it is invalid.
     init?(_ reader: inout ByteReader) {
         guard let storageKey = reader.lengthPrefixed(limit: 68), let blob = reader.lengthPrefixed(limit: 4096) else { return nil }
         self.init(storageKey: storageKey, blob: blob)
     }
 }
 
-/// Takes bytes from the front, never more than there are.
+/// A reader that takes bytes from the front and never reads past the end.
 struct ByteReader {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -29,14 +29,14 @@ struct ByteReader {
         rest = bytes[...]
     }
 
-    /// The next `count` bytes; nil when there are fewer.
+    /// Returns the next `count` bytes; nil when there are fewer.
     mutating func bytes(_ count: Int) -> [UInt8]? {
         guard count >= 0, count <= rest.count else { return nil }
         defer { rest = rest.dropFirst(count) }
         return Array(rest.prefix(count))
     }
 
-    /// What ``LengthPrefixed`` wrote; nil when it is longer than `limit`, or not all there.
+    /// Reads bytes in the encoding of ``LengthPrefixed``; nil when they are longer than `limit` or incomplete.
     mutating func lengthPrefixed(limit: Int) -> [UInt8]? {
         guard let length = bytes(4) else { return nil }
         let count = length.reduce(0) { $0 << 8 | Int($1) }
@@ -44,25 +44,25 @@ struct ByteReader {
     }
 }
 
-/// The first bytes of what is kept with a TPM: who wrote it, what it is, in which version.
+/// The preamble of data that is used with a TPM: magic bytes, version and suite.
 struct TPMFormat {
-    /// Four letters.
+    /// The four magic bytes, which are ASCII letters.
     let magic: [UInt8]
     let name: String
 
-    /// A data key, sealed to a key in a TPM.
+    /// The format of a data key that is sealed to a key in a TPM.
     static let slot = TPMFormat(magic: Array("SGTP".utf8), name: "slot of the TPM")
-    /// A key in a TPM, in a file.
+    /// The format of a file with a key in a TPM.
     static let keyFile = TPMFormat(magic: Array("SGTK".utf8), name: "key file of the TPM")
 
-    /// The version, and the suite: P-256 and SHA-256 throughout, AES-256-GCM in the slot.
+    /// The version and the suite. The suite uses P-256 and SHA-256 throughout, and AES-256-GCM in the slot.
     private static let version: UInt8 = 1
     private static let suite: UInt8 = 1
 
-    /// What stands in front.
+    /// The bytes at the beginning of the data.
     var preamble: [UInt8] { magic + [Self.version, Self.suite] }
 
-    /// A reader that stands behind the preamble of `bytes`.
+    /// Checks the preamble of `bytes` and returns a reader for the bytes after it.
     /// - Throws: ``StoreError/Code/newerFormat`` or ``StoreError/Code/corrupt``.
     func reader(_ bytes: [UInt8], _ operation: String) throws(StoreError) -> ByteReader {
         var reader = ByteReader(bytes)

@@ -5,12 +5,13 @@ struct TPMKeyFile {
 
     private static let operation = "open the secured key"
     private static let limit = 8192
-    /// How long another process may take to make the key, in seconds: a real TPM needs one or two.
+    /// The timeout for another process that creates the key, in seconds. A real TPM needs one or two.
     private static let patience = 30.0
 
     var path: String { "\(directory.path)/secured-key-\(tag)" }
 
-    /// The key in the file. Where there is no file, `make` makes the key: once, however many processes ask at the same time.
+    /// Returns the key in the file. If the file does not exist, creates the key with `make`: only once, even if several processes
+    /// ask at the same time.
     func key(_ make: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
         if let key = try stored() { return key }
         _ = try PrivateFile.createDirectory(directory.path)
@@ -20,14 +21,14 @@ struct TPMKeyFile {
         if let key = try stored() { return key }
         let key = try make()
         let unfinished = path + ".new"
-        // We hold the lock: who began this one was interrupted.
+        // This process holds the lock, so an unfinished file was left by an interrupted process.
         PrivateFile.remove(unfinished)
         try PrivateFile.create(unfinished, containing: TPMFormat.keyFile.preamble + key.bytes)
         try PrivateFile.move(unfinished, to: path)
         return key
     }
 
-    /// Nil only when the system says that there is no such file.
+    /// Returns the key in the file; nil only when the file does not exist.
     private func stored() throws(StoreError) -> TPMKey? {
         let bytes: [UInt8]
         do throws(StoreError) {

@@ -1,30 +1,34 @@
 import SignetCore
 
-/// What is asked of a TPM, over one connection. The calls block, a real TPM for up to seconds.
+/// The operations of a TPM that Signet uses, over one connection. The calls block, for up to several seconds with a real TPM.
 protocol TPMOperations: AnyObject {
-    /// Whether there is what Signet needs: P-256, and a storage key or the right to make one.
+    /// Checks that the TPM has what Signet needs: P-256, and a storage key or the right to create one.
     func checkFitness() throws(StoreError)
-    /// Makes a P-256 key that never leaves the TPM. It is not kept in there: the answer is all there is of it.
+    /// Creates a P-256 key whose private half never leaves the TPM unencrypted. The TPM does not keep the key, so the caller must
+    /// store the result.
     func makeKey() throws(StoreError) -> TPMKey
-    /// Loads `key` until the connection ends, and answers with its public half (X9.63).
+    /// Loads `key` until the connection ends, and returns its public half (X9.63).
     func load(_ key: TPMKey) throws(StoreError) -> [UInt8]
-    /// The one operation with the private half of the loaded key: the shared x coordinate with a point (X9.63).
+    /// Returns the x coordinate of the shared point of the loaded key and `point` (X9.63). This is the only operation with the
+    /// private half.
     func agree(with point: [UInt8]) throws(StoreError) -> Secret
-    /// The epoch of a vault; nil when this TPM never heard of it.
+    /// Returns the epoch of a vault; nil when this TPM has not stored one.
     func epoch(ofVault id: String) throws(StoreError) -> UInt64?
-    /// Remembers an epoch; a lower one is refused.
+    /// Stores an epoch.
+    /// - Throws: ``StoreError/Code/rolledBack`` when it is lower than the stored one.
     func remember(epoch: UInt64, ofVault id: String) throws(StoreError)
-    /// Gives the room back.
+    /// Removes the epoch of a vault and frees its NV memory.
     func forgetEpoch(ofVault id: String) throws(StoreError)
-    /// Takes out of the TPM what this connection put in, and ends it. Nothing can be asked afterwards.
+    /// Removes the objects that this connection created in the TPM, and closes it. It cannot be used afterwards.
     func close()
 }
 
-/// The ways to a TPM.
+/// The connections to TPMs.
 enum TPMAccess {
     /// Connects to the TPM at `tcti`.
     static func connect(_ tcti: String) throws(StoreError) -> any TPMOperations {
-        // tpm2-tss takes an empty name for "search": in the end also on a port of this machine where anybody may listen.
+        // With an empty name, tpm2-tss searches for a TPM and finally tries a TCP port of this machine, on which any process may
+        // listen.
         guard let name = tcti.split(separator: ":", omittingEmptySubsequences: false).first, !name.isEmpty, !tcti.contains("\0")
         else {
             throw StoreError(
@@ -40,7 +44,7 @@ enum TPMAccess {
         #endif
     }
 
-    /// Connects, lets `body` ask, and ends the connection whatever happens.
+    /// Connects, runs `body`, and always closes the connection.
     static func with<R>(_ tcti: String, _ body: (any TPMOperations) throws(StoreError) -> R) throws(StoreError) -> R {
         let connection = try connect(tcti)
         defer { connection.close() }

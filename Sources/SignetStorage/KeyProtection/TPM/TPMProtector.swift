@@ -1,34 +1,36 @@
 public import SignetCore
 import Synchronization
 
-/// The data key in the care of this machine's TPM 2.0: whoever copies the vault without the machine cannot open it.
+/// A key protector that seals the data key with this machine's TPM 2.0. A copy of the vault cannot be opened without the machine.
 ///
-/// The TPM makes a P-256 key for every slot and keeps nothing of it; the slot holds the key, sealed by the TPM's storage key,
-/// and the data key, sealed to that key. Opening takes one operation with the private key, in a session whose traffic is
-/// encrypted on the way. It protects against whoever has the disk, not against programs of the same user on this machine.
+/// The TPM creates a P-256 key for every slot and does not store it. The slot contains the private key, sealed by the TPM's
+/// storage key, and the data key, sealed to the P-256 key. Opening takes one operation with the private key, in a session whose
+/// traffic is encrypted. This protects against an attacker with the disk, but not against programs of the same user on this
+/// machine.
 ///
-/// All calls block, with a real TPM for up to seconds; from async code, run them on a thread that may wait. Without the trait
-/// TPM they all throw ``StoreError/Code/keyUnavailable``.
+/// All calls block, for up to several seconds with a real TPM. From async code, run them on a thread that may wait. Without the
+/// trait TPM, they all throw ``StoreError/Code/keyUnavailable``.
 public struct TPMProtector: RollbackProtector {
-    /// The kernel's own way to the TPM, which lets several programs use it at once.
+    /// The TCTI of the kernel's resource manager, which lets several programs use the TPM at once.
     public static let defaultTCTI = "device:/dev/tpmrm0"
 
-    /// `tpm`.
+    /// The name `tpm`.
     public let name = "tpm"
-    /// The way to the TPM, as tpm2-tss writes it: the name of a transmission interface, and its settings.
+    /// The TCTI of the TPM in the notation of tpm2-tss: the name of a transmission interface, and its settings.
     public let tcti: String
 
     private let operations = OperationCount()
 
-    /// The TPM at `tcti`, which is connected to when it is needed.
+    /// Creates a key protector with the TPM at `tcti`. It connects when the TPM is needed.
     ///
-    /// It is always named, never searched. An empty name would let tpm2-tss try port 2321 of this machine at last, where any
-    /// user could pose as the hardware; it is refused.
+    /// The TPM is always specified, never searched for. An empty name is rejected with an error, because with it tpm2-tss would
+    /// finally try port 2321 of this machine, where any user could imitate the hardware.
     public init(tcti: String = TPMProtector.defaultTCTI) {
         self.tcti = tcti
     }
 
-    /// Whether the TPM can be asked, and if not, why: no library, no device, no permission, no P-256, an owner's password.
+    /// Checks that the TPM can be used. Reasons why it cannot be used are a missing library or device, missing permission, no
+    /// support for P-256, or an owner password.
     public func availability() -> KeyProtectorAvailability {
         do throws(StoreError) {
             try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.checkFitness() }
@@ -38,12 +40,12 @@ public struct TPMProtector: RollbackProtector {
         }
     }
 
-    /// Makes a key in the TPM and seals `dataKey` to it. The TPM's storage key is made first if there is none.
-    /// - Throws: ``StoreError/Code/keyUnavailable`` without a TPM, ``StoreError/Code/denied`` without the right to use it.
+    /// Creates a key in the TPM and seals `dataKey` to it. Creates the TPM's storage key first if it does not exist.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` without a TPM; ``StoreError/Code/denied`` without the permission to use it.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in
             let key = try tpm.makeKey()
-            // Loading it proves that the TPM takes the key back, and the public half is one that the TPM vouches for.
+            // Loading the key proves that the TPM accepts it, and that the public half belongs to it.
             let publicKey = try tpm.load(key)
             return try TPMSlot.seal(dataKey, to: publicKey, of: key, context: context)
         }
@@ -51,7 +53,7 @@ public struct TPMProtector: RollbackProtector {
 
     /// Opens what ``wrap(_:context:)`` sealed, with one operation of the private key.
     /// - Throws: ``StoreError/Code/keyMismatch`` when another TPM sealed it, or this one was cleared since;
-    ///   ``StoreError/Code/keyUnavailable`` without a TPM, ``StoreError/Code/denied`` without the right to use it;
+    ///   ``StoreError/Code/keyUnavailable`` without a TPM; ``StoreError/Code/denied`` without the permission to use it;
     ///   ``StoreError/Code/corrupt`` or ``StoreError/Code/newerFormat`` when it is not what was written.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         let slot = try TPMSlot(wrapped)
@@ -63,35 +65,35 @@ public struct TPMProtector: RollbackProtector {
         return try slot.open(agreed, context: context)
     }
 
-    /// How many operations with a private key this value and its copies have asked for.
+    /// The number of operations with a private key that this value and its copies have requested.
     package var privateKeyOperations: Int { operations.count }
 }
 
 // MARK: Epochs
 
 extension TPMProtector {
-    /// The highest epoch that was told; nil when this TPM never heard of the vault.
+    /// Returns the highest epoch that was stored for the vault; nil when this TPM has none.
     public func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.epoch(ofVault: id) }
     }
 
-    /// Remembers an epoch in the TPM's own memory, of which a vault takes 8 bytes. One that it knows already changes nothing,
-    /// so two programs may tell it the same at once.
-    /// - Throws: ``StoreError/Code/failed`` for a lower one than it knows; ``StoreError/Code/full`` when the TPM has no room;
-    ///   ``StoreError/Code/denied`` when its owner has set a password.
+    /// Stores an epoch in the TPM's NV memory, of which a vault takes 8 bytes. Does nothing if the TPM already has the same
+    /// epoch, so two programs may store it at once.
+    /// - Throws: ``StoreError/Code/rolledBack`` when the epoch is lower than the stored one; ``StoreError/Code/full`` when the
+    ///   TPM has no space left; ``StoreError/Code/denied`` when its owner has set a password.
     public func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in
             try tpm.remember(epoch: epoch, ofVault: id)
         }
     }
 
-    /// Gives the room of a vault that is no more back to the TPM. It is no error when there is none.
+    /// Frees the NV memory of a vault that was removed. Does nothing if the TPM has no epoch of the vault.
     public func forgetEpoch(ofVault id: String) throws(StoreError) {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.forgetEpoch(ofVault: id) }
     }
 }
 
-/// A count that copies share.
+/// A counter that copies of a value share.
 final class OperationCount: Sendable {
     private let value = Atomic(0)
 

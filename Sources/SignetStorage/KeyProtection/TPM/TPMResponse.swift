@@ -1,10 +1,11 @@
 #if TPM && os(Linux)
-/// What a TPM, or tpm2-tss on the way to it, answered instead of success. The numbers are those of TPM 2.0 part 2, section 6.6.
+/// An error code of a TPM, or of tpm2-tss. The numbers are those of TPM 2.0 part 2, section 6.6.
 struct TPMResponse {
-    /// The whole number, as `tpm2_rc_decode` takes it; an error has it as its platform status.
+    /// The complete code, as `tpm2_rc_decode` takes it. An error has it as its platform status.
     let code: UInt32
 
-    /// What is wrong, without where: the layer that passes on the TPM's own number, and which parameter, handle or session.
+    /// The cause, without the details that the code also contains: the layer that passed on the TPM's code, and the number of the
+    /// parameter, handle or session.
     enum Kind: UInt32 {
         case hierarchy = 0x85
         case handle = 0x8B
@@ -29,26 +30,26 @@ struct TPMResponse {
         case lockout = 0x921
         case retry = 0x922
         case memoryUnavailable = 0x923
-        /// Of tpm2-tss: the answer does not bear the session's authentication code.
+        /// A code of tpm2-tss: the response does not have the session's authentication code.
         case forgedAnswer = 0x7_001B
-        /// Of tpm2-tss: the connection.
+        /// A code of tpm2-tss: the connection failed.
         case inputOutput = 0xA_000A
         case noConnection = 0xA_0008
     }
 
-    /// Nil for a number that nothing here is done about.
+    /// The cause; nil for a code that Signet does not handle.
     var kind: Kind? {
         let layer = code >> 16
         let number = code & 0xFFFF
-        // A resource manager passes the TPM's numbers on with its own layer.
+        // A resource manager passes on the TPM's codes with its own layer.
         guard layer == 0 || layer == 12 else { return Kind(rawValue: code) }
         return Kind(rawValue: number & 0x80 != 0 ? number & 0xBF : number)
     }
 
-    /// Whether the TPM refuses a parameter of the command, whatever is wrong with it.
+    /// True when the TPM rejects a parameter of the command, for any reason.
     var isAboutParameter: Bool { (code >> 16 == 0 || code >> 16 == 12) && code & 0xC0 == 0xC0 }
 
-    /// As an error of what was asked.
+    /// Returns the error for an operation that failed with this code.
     func error(_ operation: String) -> StoreError {
         let (code, reason) = meaning
         return StoreError(code, operation, reason, status: Int32(bitPattern: self.code))

@@ -1,13 +1,13 @@
 import Crypto
 import SignetCore
 
-/// A data key that only one TPM opens: docs/format-tpm.md, section "Slot".
+/// A data key that only one TPM can open: docs/format-tpm.md, section "Slot".
 ///
-/// Sealing is done in software, to the public half of a key in the TPM: a fresh P-256 key agrees with it, HKDF-SHA-256 makes
-/// the key for AES-256-GCM. Everything before the ciphertext is bound, together with the caller's context, by HKDF and by GCM.
+/// Sealing is done in software, to the public half of a key in the TPM. A new P-256 key agrees with it, and HKDF-SHA-256 derives
+/// the key for AES-256-GCM. HKDF and GCM bind everything before the ciphertext, and GCM also binds the caller's context.
 struct TPMSlot {
     let key: TPMKey
-    /// The public half of the fresh key (X9.63).
+    /// The public half of the new key (X9.63).
     let ephemeral: [UInt8]
     private let box: [UInt8]
 
@@ -44,7 +44,7 @@ struct TPMSlot {
         box = Array(reader.rest)
     }
 
-    /// Opens it with what the TPM agreed on with ``ephemeral``.
+    /// Opens the data key with the secret that the TPM agreed on with ``ephemeral``.
     func open(_ agreed: Secret, context: [UInt8]) throws(StoreError) -> Secret {
         let front = TPMFormat.slot.preamble + key.bytes + ephemeral
         guard let bytes = Sealing.open(box, with: Self.sealingKey(agreed, front), context: front + context) else {

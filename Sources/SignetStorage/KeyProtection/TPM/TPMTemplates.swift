@@ -1,18 +1,19 @@
 #if TPM && os(Linux)
 import CTSS2
 
-/// The kinds of keys that Signet uses in a TPM, as the public areas it asks for.
+/// The public areas of the kinds of keys that Signet creates in a TPM.
 enum TPMTemplate {
-    /// Where the storage key stands if the machine has one (TCG, "TPM v2.0 Provisioning Guidance", section 7.8).
+    /// The handle of the persistent storage key, if the machine has one (TCG, "TPM v2.0 Provisioning Guidance", section 7.8).
     static let storageKeyHandle: TPM2_HANDLE = 0x8100_0001
 
-    /// Made by this TPM and never to leave it.
+    /// The attributes of a key that this TPM created and that never leaves it.
     private static let bound = TPMA_OBJECT(
         TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH)
-    /// Wrong passwords do not lock the whole TPM. There is no password here that could be wrong.
+    /// The attribute that excludes the key from dictionary attack protection. The key has no password, so failed attempts cannot
+    /// occur.
     private static let noLockout = TPMA_OBJECT(TPMA_OBJECT_NODA)
 
-    /// The storage key: P-256 with AES-128, by the TCG's template, so that the TPM makes the same one again from its seed.
+    /// The storage key: P-256 with AES-128, by the TCG's template, so that the TPM creates the same key again from its seed.
     static var storageKey: TPM2B_PUBLIC {
         var key = onP256(attributes: bound | noLockout | TPMA_OBJECT(TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT))
         key.publicArea.parameters.eccDetail.symmetric.algorithm = TPM2_ALG_AES
@@ -23,7 +24,7 @@ enum TPMTemplate {
         return key
     }
 
-    /// A key to agree with, and for nothing else.
+    /// A key that can only be used for key agreement.
     static var agreementKey: TPM2B_PUBLIC {
         var key = onP256(attributes: bound | noLockout | TPMA_OBJECT(TPMA_OBJECT_DECRYPT))
         key.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_ECDH
@@ -31,7 +32,8 @@ enum TPMTemplate {
         return key
     }
 
-    /// Whether what stands at ``storageKeyHandle`` can be the parent of our keys. Others may have put a key of their own there.
+    /// Returns true when the key at ``storageKeyHandle`` can be the parent of Signet's keys. Another program may have put its own
+    /// key there.
     static func isStorageKey(_ key: TPMT_PUBLIC) -> Bool {
         let wanted = bound | TPMA_OBJECT(TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT)
         return isOnP256(key) && key.objectAttributes & wanted == wanted
@@ -39,12 +41,12 @@ enum TPMTemplate {
             && key.parameters.eccDetail.symmetric.algorithm == TPM2_ALG_AES
     }
 
-    /// Whether `key` is one of ours: above all, that its private half was never outside the TPM.
+    /// Returns true when `key` has the attributes of Signet's keys. Above all, its private half was never outside of the TPM.
     static func isAgreementKey(_ key: TPMT_PUBLIC) -> Bool {
         isOnP256(key) && key.objectAttributes == agreementKey.publicArea.objectAttributes
     }
 
-    /// The point of a key (X9.63). A TPM leaves leading zeros out.
+    /// Returns the point of a key (X9.63). A TPM omits leading zeros, which are added again.
     static func point(_ point: TPMS_ECC_POINT) -> [UInt8] {
         [4] + padded(point.x) + padded(point.y)
     }

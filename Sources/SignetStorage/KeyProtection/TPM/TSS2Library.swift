@@ -1,18 +1,19 @@
 #if TPM && os(Linux)
 import CTSS2
 
-/// tpm2-tss, loaded when the first TPM is asked. Nothing of it is linked, so that a program starts where it is missing.
+/// The functions of tpm2-tss, loaded at the first use of a TPM. They are not linked, so that a program also starts without the
+/// library.
 struct TSS2Library: Sendable {
     let functions: CTSS2Functions
 
-    /// The names to load it by, with their ABI versions: the headers belong to these versions only.
+    /// The file names of the libraries, with their ABI versions. The headers match only these versions.
     struct Names: Sendable {
         var esys = "libtss2-esys.so.0"
         var tctildr = "libtss2-tctildr.so.0"
         var mu = "libtss2-mu.so.0"
     }
 
-    /// The library of this process, or why there is none.
+    /// The functions for this process, or the error if they cannot be loaded.
     static let shared = Result { () throws(StoreError) in try TSS2Library(Names()) }
 
     init(_ names: Names) throws(StoreError) {
