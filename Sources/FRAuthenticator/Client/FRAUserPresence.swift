@@ -6,6 +6,5 @@ public protocol FRAUserPresence: Sendable {
     ///   - title: The text to show.
     ///   - allowDeviceCredentials: True when the device's PIN or password is accepted too.
     ///   - notification: The notification that the user is asked to approve.
-    ///   - notification: What they are asked to approve.
     func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws
 }
